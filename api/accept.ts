@@ -14,7 +14,7 @@ function readRange(text: string): Range {
   return { type, subtype, quality: Number.isNaN(quality) ? 0 : quality };
 }
 
-/** How well a range fits: 0 not at all, 3 exactly. */
+/** How specific a matching range is: 0 no match, 3 exact. */
 function precision(range: Range, mediaType: string): number {
   const [type, subtype] = mediaType.split('/');
   if (range.type === '*' && range.subtype === '*') return 1;
@@ -23,15 +23,15 @@ function precision(range: Range, mediaType: string): number {
 }
 
 /**
- * The media type that an `Accept` header likes best (RFC 9110, 12.5.1); among equals the first that is offered.
- * @throws EstateError `not_acceptable` naming those offered.
+ * The preferred media type of an `Accept` header (RFC 9110, 12.5.1); among equals the first supported one.
+ * @throws EstateError `not_acceptable` naming the supported ones.
  */
 export function acceptedMedia<T extends string>(header: string | undefined, offered: readonly T[]): T {
   if (header === undefined || header === '*/*') return offered[0]!;
   const ranges = header.split(',').map(readRange);
   let best: { media: T; quality: number } | undefined;
   for (const media of offered) {
-    // the most exact range decides about a media type
+    // the most specific range determines the quality of a media type
     const [range] = ranges
       .filter((candidate) => precision(candidate, media) > 0)
       .sort((a, b) => precision(b, media) - precision(a, media));
@@ -39,7 +39,7 @@ export function acceptedMedia<T extends string>(header: string | undefined, offe
     if (quality > (best?.quality ?? 0)) best = { media, quality };
   }
   if (!best) {
-    throw new EstateError('not_acceptable', `The answer can be had as ${offered.join(', ')}.`, {
+    throw new EstateError('not_acceptable', `The response is available as ${offered.join(', ')}.`, {
       extra: { offered },
     });
   }

@@ -5,8 +5,8 @@ import type { Services } from '../domain/kernel/services.ts';
 import { registerOpenApi } from './openapi/plugin.ts';
 import { registerAccess } from './plugins/access.ts';
 import { registerBatches } from './plugins/batches.ts';
-import { bodyLimits, boundHeldBodies, registerBodies, registerBodyDeadlines } from './plugins/bodies.ts';
-import { keepSchemas, serializersWhenNeeded } from './plugins/compilers.ts';
+import { bodyLimits, limitBodyMemory, registerBodies, registerBodyDeadlines } from './plugins/bodies.ts';
+import { createSchemaBucket, lazySerializers } from './plugins/compilers.ts';
 import { registerConditional } from './plugins/conditional.ts';
 import { boundConnections, boundPublicRequests } from './plugins/connections.ts';
 import { registerCors } from './plugins/cors.ts';
@@ -46,8 +46,8 @@ export async function createApp(services: Services): Promise<App> {
     frameworkErrors: sendBadAddress,
     schemaController: {
       // its type asks for an application as the answer to `add`, which nobody reads
-      bucket: keepSchemas as never,
-      compilersFactory: { buildSerializer: serializersWhenNeeded },
+      bucket: createSchemaBucket as never,
+      compilersFactory: { buildSerializer: lazySerializers },
     },
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
@@ -70,7 +70,7 @@ export async function createApp(services: Services): Promise<App> {
   registerProblems(app);
   registerValidation(app);
   await registerAccess(app, services);
-  boundHeldBodies(app);
+  limitBodyMemory(app);
   app.addHook('onSend', (request, reply, payload, done) => {
     // a stream names the position of its rows, which may lie behind that of the event that it was asked for
     if (request.ctx?.position !== undefined && !reply.hasHeader('x-position')) {

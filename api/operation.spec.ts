@@ -7,18 +7,18 @@ import { type ErrorCode, errorCodes } from '../platform/errors.ts';
 import type { AnswerHeader, RequestHeader } from './openapi/headers.ts';
 import type { RoutePermission } from './types.ts';
 
-/** One answer of an operation that is not an error. */
+/** A successful response of an operation. */
 export interface Answer {
   description: string;
-  /** Absent for empty answers. Schemas with an `$id` in it become components of the API's description. */
+  /** Absent for empty responses. Schemas with an `$id` become components of the OpenAPI document. */
   schema?: TSchema;
-  /** Media type when it is not JSON; several where a file may be of any of them. */
+  /** Media type if it is not JSON; several if a file can have any of them. */
   mediaType?: string | string[];
-  /** Media types in which the same may be had besides, as text or bytes. */
+  /** Alternative media types of the same content. */
   otherMedia?: readonly string[];
-  /** An example that fits the schema; without one it is derived from the schema. */
+  /** A valid example; by default it is derived from the schema. */
   example?: unknown;
-  /** Headers besides those that follow from method and status. */
+  /** Headers in addition to those derived from method and status. */
   headers?: AnswerHeader[];
 }
 
@@ -38,7 +38,7 @@ type PathParams<U extends string> = string extends U
       ? Record<Name, string>
       : unknown;
 
-/** What one operation of a group declares: its schemas, permission and its place in the API's description. */
+/** The declaration of one operation: schemas, permission and description. */
 export interface RouteSpec<
   P extends TSchema = TSchema,
   Q extends TSchema = TSchema,
@@ -47,53 +47,53 @@ export interface RouteSpec<
 > {
   tag?: string;
   permission?: RoutePermission;
-  /** Unique, camel case; the name under which generated clients know it. */
+  /** Unique operation id in camel case; method name in generated clients. */
   id: string;
   summary: string;
   description?: string;
-  /** What is needed besides, each as `what, when or for what`, parted by `; `: it is shown as a list. */
+  /** Additional requirements as `what, when or for what`, separated by `; `; shown as a list. */
   permissionNote?: string;
-  /** The scope that an API token with scopes needs besides, for what is the caller's own and needs only a login. */
+  /** The scope that an API token with scopes needs for operations on the caller's own objects. */
   scope?: TokenScope;
   /** By default each parameter of the path is a UUID. */
   params?: P;
   query?: Q;
   body?: B;
-  /** An example of the body that fits the schema; without one it is derived from the schema. */
+  /** A valid example of the body; by default it is derived from the schema. */
   bodyExample?: unknown;
-  /** Bodies that are not JSON, by media type; they are described, and read by the handler. */
+  /** Bodies that are not JSON, by media type; the handler reads them. */
   consumes?: string[] | Record<string, RawBody>;
-  /** By status; by default the 204 of a deletion. */
+  /** By status; default 204. */
   answers?: Record<number, Answer>;
-  /** Codes that this operation answers besides those which follow from its declaration. */
+  /** Error codes in addition to those derived from the declaration. */
   errors?: ErrorCode[];
-  /** Request headers besides those that follow from method and permission; `If-Match` brings its error. */
+  /** Request headers in addition to those derived from method and permission; `If-Match` adds its error. */
   headers?: RequestHeader[];
   bodyLimit?: number;
   ownIdempotency?: boolean;
-  /** Whether answers hold secrets: no cache keeps them, and those that are kept for repetitions are sealed. */
+  /** Whether responses contain secrets: they are not cacheable, and encrypted if stored for an Idempotency-Key. */
   secretAnswer?: boolean;
-  /** Whether a token that only serves to set up the second factor is taken. */
+  /** Whether a token that can only be used to set up the second factor is accepted. */
   duringSetup?: boolean;
-  /** Whether a single-use ticket in the query may stand in for the header. */
+  /** Whether a single-use ticket in the query can replace the Authorization header. */
   ticket?: boolean;
-  /** The module that the operation belongs to: switched off, the operation is refused with `module_disabled`. */
+  /** The module of the operation; while it is disabled, the operation is refused with `module_disabled`. */
   module?: Module;
-  /** Whether a public operation answers without the database, also while that is away: its handler gets no `ctx`. */
+  /** Whether a public operation works without the database; its handler gets no `ctx`. */
   alone?: boolean;
   /** Whether bodies and errors have the form of SCIM (RFC 7644). */
   scim?: boolean;
   /** Whether errors have the form of OData (JSON format 4.01, 21.1). */
   odata?: boolean;
-  /** Whether errors of the protocol itself are messages of JSON-RPC, beside problem documents. */
+  /** Whether protocol errors are JSON-RPC messages, in addition to problem documents. */
   mcp?: boolean;
-  /** Whether errors are pages for those who ask for one, beside problem documents. */
+  /** Whether errors are HTML pages for clients that accept HTML, in addition to problem documents. */
   html?: boolean;
-  /** May answer a request whose caller holds the permission before its query and body are looked at. */
+  /** Called after the permission check and before validation; may send the response. */
   early?: onRequestHookHandler;
   /**
-   * Calls one command or query. Its result is sent with the only declared status: nothing for 204, text as it is, which is
-   * JSON from the database, and for writes with the ETag of the resource. A handler that sends by itself returns the reply.
+   * Calls one command or query. Its result is sent with the only declared status: nothing for 204, a string unchanged (JSON
+   * from the database), and for writes with the ETag of the resource. A handler that sends the response returns the reply.
    */
   handler(input: {
     ctx: Ctx;
@@ -105,7 +105,7 @@ export interface RouteSpec<
   }): Promise<unknown>;
 }
 
-/** What operations have in common, declared once. An operation that declares a member itself overrides it. */
+/** Common members of operations. A member of the operation itself overrides the group's. */
 export interface RouteGroup extends Partial<Omit<RouteSpec, 'id' | 'summary' | 'handler'>> {
   tag: string;
 }
@@ -119,14 +119,14 @@ export interface OperationSpec extends RouteSpec {
   answers: Record<number, Answer>;
 }
 
-/** Whether a repeated request may be recognised by its `Idempotency-Key`. */
+/** Whether the operation supports `Idempotency-Key`. */
 export function takesIdempotencyKey(spec: OperationSpec): boolean {
   return spec.permission !== 'public' && (spec.method === 'POST' || spec.method === 'PATCH');
 }
 
 /**
- * Logins and batches themselves are part of no batch: what guards them is never only tried. Tools of MCP join batches by an
- * argument.
+ * Logins and batches themselves never join a batch: their safeguards must not be part of a dry run. MCP tools have an
+ * argument for the batch.
  */
 const apart = /^\/(api\/v1\/(auth|mutation-batches)|mcp)(\/|$)/;
 
@@ -144,20 +144,20 @@ function takesCursor({ query }: OperationSpec): boolean {
   return 'cursor' in ((query as { properties?: object } | undefined)?.properties ?? {});
 }
 
-/** Every code that the operation may answer: those which follow from its declaration, and its own. */
+/** All error codes of the operation: derived from its declaration, and declared. */
 export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors);
   if (spec.permission !== 'public') codes.add('unauthorized');
-  // the bounds on open requests without a login, and on bodies that are held in memory
+  // the limits of concurrent public requests and of request bodies in memory
   if (spec.permission === 'public' || spec.body || spec.consumes) codes.add('too_many_requests');
   if (spec.permission !== 'public' && (spec.permission !== 'login' || spec.permissionNote || spec.scope)) {
     codes.add('forbidden');
   }
   if (spec.module) codes.add('module_disabled');
-  // whatever the operation takes: what it does not know is refused
+  // unknown members and parameters are refused everywhere
   codes.add('validation_failed');
   if (spec.params) codes.add('not_found');
-  // the id of a card that was merged: see the plugin of problems
+  // the id of a merged card, see `problems.ts`
   if (/\/cards\/:id\b|\/:card_id\b|\/merge$/.test(spec.url))
     codes.add(spec.method === 'GET' ? 'merged' : 'merged_card');
   if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');
@@ -170,6 +170,6 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   return [...(spec.scim ? new Set([...codes].map(scimCode)) : codes)].sort();
 }
 
-/** SCIM knows no 422 (RFC 7644, 3.12): what does not fit is one code there. */
+/** SCIM has no 422 (RFC 7644, 3.12): invalid values have one code. */
 export const scimCode = (code: ErrorCode): ErrorCode =>
   errorCodes[code].status === 422 ? 'scim_invalid_value' : code;

@@ -13,7 +13,7 @@ import {
 import { bodyLimits } from './plugins/bodies.ts';
 import type { App } from './types.ts';
 
-/** The answers as the framework serialises them; everything else that is said of them is added to the description. */
+/** The response schemas for the serialisers; the rest of the declaration is added to the OpenAPI document. */
 function responses(app: App, answers: Record<number, Answer>): Record<number, unknown> {
   return Object.fromEntries(
     Object.entries(answers).map(
@@ -28,7 +28,7 @@ function responses(app: App, answers: Record<number, Answer>): Record<number, un
   );
 }
 
-/** A schema in which those with an `$id` are references to components, which are added to the application. */
+/** Replaces schemas with an `$id` by references, and adds them to the application. */
 function withComponents(app: App, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withComponents(app, part));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -39,13 +39,13 @@ function withComponents(app: App, schema: unknown): unknown {
   return { $ref: `${$id}#` };
 }
 
-/** The parameters of a path as UUIDs; undefined where it has none. */
+/** Declares the parameters of a path as UUIDs; undefined without parameters. */
 function pathParams(url: string): TSchema | undefined {
   const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => [name!, Uuid]);
   return names.length > 0 ? object(Object.fromEntries(names)) : undefined;
 }
 
-/** Sends what a handler has returned, with the status that the operation declares. */
+/** Sends the result of a handler with the declared status. */
 function sendResult({ method, answers }: OperationSpec, reply: FastifyReply, result: unknown): unknown {
   if (result === reply || reply.sent) return result;
   const [[status, answer] = ['200', undefined], ...others] = Object.entries(answers);
@@ -62,18 +62,18 @@ function sendResult({ method, answers }: OperationSpec, reply: FastifyReply, res
   return isResource ? sendResource(reply, result) : sendJson(reply, result);
 }
 
-/** The query of an operation that takes none: a key in it is unknown like any other. */
+/** The query schema of an operation without query parameters. */
 const noQuery = Type.Object({}, { additionalProperties: false });
 
-/** Refuses a body that nobody would read. An empty object says nothing, and many clients always send one. */
+/** Refuses a body of an operation without one. An empty object is accepted, since many clients always send it. */
 function refuseBody({ body }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   const says = body !== undefined && body !== null;
   const empty = says && typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0;
   done(!says || empty ? undefined : invalidField('body', 'unknown_field', 'This operation takes no body.'));
 }
 
-/** Nobody between the service and the client keeps what holds secrets, refusals and replays included. */
-function keepNowhere(
+/** Forbids caching of responses of operations with secrets, including errors and replays. */
+function forbidCaching(
   _request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
@@ -83,7 +83,7 @@ function keepNowhere(
   done(null, payload);
 }
 
-/** A POST all members of whose body may be missing needs none. */
+/** Makes the body of a POST optional if all its members are. */
 function optionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>) {
   const { type, required } = body as { type?: string; required?: string[] };
   if (method !== 'POST' || type !== 'object' || (required ?? []).length > 0) return {};
@@ -102,8 +102,8 @@ type Declare = <P extends TSchema, Q extends TSchema, B extends TSchema, const U
 ) => void;
 
 /**
- * Declares operations that have a tag in common, and usually a permission. Route, schemas, permission and description of an
- * operation follow from one statement. The handler gets checked input and the request's context and calls one command or query.
+ * Returns functions that declare operations with common members, such as the tag and the permission. Route, schemas,
+ * permission and description follow from one declaration. The handler gets validated input and the request's context.
  */
 export function routesOf(app: App, group: RouteGroup) {
   const declare =
@@ -128,7 +128,7 @@ export function routesOf(app: App, group: RouteGroup) {
 
 /** Adds the route of an operation. */
 function addOperation(app: App, spec: OperationSpec): void {
-  if (app.operations.has(spec.id)) throw new Error(`two operations have the name ${spec.id}`);
+  if (app.operations.has(spec.id)) throw new Error(`two operations have the id ${spec.id}`);
   app.operations.set(spec.id, spec);
   const takesIfMatch = errorCodesOf(spec).includes('precondition_failed');
   app.route({
@@ -138,7 +138,7 @@ function addOperation(app: App, spec: OperationSpec): void {
       spec.bodyLimit ?? (spec.permission === 'public' ? bodyLimits.publicBytes : bodyLimits.jsonBytes),
     ...(spec.early ? { onRequest: spec.early } : {}),
     ...(spec.consumes ? {} : spec.body ? optionalBody(spec) : { preValidation: refuseBody }),
-    ...(spec.secretAnswer ? { onSend: keepNowhere } : {}),
+    ...(spec.secretAnswer ? { onSend: forbidCaching } : {}),
     config: {
       permission: spec.permission,
       ...(spec.scope ? { scope: spec.scope } : {}),
@@ -161,7 +161,7 @@ function addOperation(app: App, spec: OperationSpec): void {
     } as never,
     handler: async (request, reply) => {
       const { ctx, query, body } = request;
-      // a condition counts where the operation declares it, and with it the answer 412
+      // `If-Match` only applies to operations that declare it, together with the 412 response
       if (ctx && !takesIfMatch) ctx.ifMatch = undefined;
       const params = request.params as Record<string, string>;
       return sendResult(spec, reply, await spec.handler({ ctx, params, query, body, request, reply }));

@@ -9,9 +9,9 @@ import { makeRunFiles } from '../reports/exchange/schedules/extraction-runs.make
 import {
   beginRun,
   type ExtractionRun,
-  runToEnd,
+  lockFailedRun,
 } from '../reports/exchange/schedules/extraction-runs.store.ts';
-import { EXTRACTIONS } from '../reports/exchange/schedules/extraction-schedules.queries.ts';
+import { SCHEDULE_PERMISSION } from '../reports/exchange/schedules/extraction-schedules.queries.ts';
 import { deliverFiles } from './extraction/extraction.deliver.ts';
 import { mailRun, requireMailServer } from './extraction/extraction.mail.ts';
 import { removeOutdated } from './extraction/extraction.retention.ts';
@@ -36,7 +36,7 @@ export const scheduledExtractionProcessor = processes(
     return result;
   },
   async ({ sql }, { id, slot, payload, ctx, error, begun }) => {
-    const run = await runToEnd(sql, { id, slot, scheduleId: payload.schedule_id });
+    const run = await lockFailedRun(sql, { id, slot, scheduleId: payload.schedule_id });
     // a lost right pauses the schedule, unless it is that of who has started this one run
     if (run) await failRun(sql, ctx, run, error, begun && error.code === 'forbidden');
   },
@@ -64,7 +64,7 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
 
 /** Acts as the schedule's owner. @throws OwnerRefused when the owner may not extract any more. */
 async function ownerContext(job: Job, services: Services, run: ExtractionRun): Promise<Ctx> {
-  const caller = await callerOfOwner(services.db, run, 'schedule', [EXTRACTIONS]);
+  const caller = await callerOfOwner(services.db, run, 'schedule', [SCHEDULE_PERMISSION]);
   return await createContext(services, caller, {
     requestId: job.ctx.requestId,
     origin: 'job',

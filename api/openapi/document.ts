@@ -37,7 +37,7 @@ export interface MediaType {
   examples?: Record<string, object>;
 }
 
-/** A JSON schema as it stands in the document; the members that are looked at here. */
+/** A JSON schema in the document, with the members that are read here. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];

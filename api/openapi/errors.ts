@@ -4,13 +4,13 @@ import { problemOf } from '../plugins/problems.ts';
 import type { OpenApiResponse } from './document.ts';
 import { type AnswerHeader, answerHeaderRefs } from './headers.ts';
 
-/** A sentence such as the service gives with the code, where the code's title alone would say too little. */
+/** Example details for codes whose title is not enough. */
 const details: Partial<Record<ErrorCode, string>> = {
   bad_body: 'The request cannot be parsed.',
-  document_signed: 'It cannot be changed: it is signed, and stays as it is; revise it instead.',
+  document_signed: 'It is signed and cannot be changed: revise it instead.',
   forbidden: 'You need the permission inventory.edit.',
-  internal: 'Something went wrong on our side; the log holds the request id.',
-  method_not_allowed: 'PUT is not offered here.',
+  internal: 'Something went wrong on our side; find it in the log by the request id.',
+  method_not_allowed: 'PUT is not supported here.',
   not_found: 'There is no card 0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11.',
   precondition_failed: 'The resource has changed since you read it; read it again.',
   unauthorized: 'Send an access token as Bearer authorization.',
@@ -32,7 +32,7 @@ const statusHeaders: Record<number, AnswerHeader[]> = {
   503: ['Retry-After'],
 };
 
-/** The error answers of an operation, by status, each naming its codes. */
+/** The error responses of an operation by status, each with its codes. */
 export function errorResponses(codes: ErrorCode[]): Record<string, OpenApiResponse> {
   const byStatus = Map.groupBy(codes, (code) => errorCodes[code].status);
   return Object.fromEntries(
@@ -55,7 +55,7 @@ export function errorResponses(codes: ErrorCode[]): Record<string, OpenApiRespon
   );
 }
 
-/** The error answers of an operation of SCIM, which has a form of its own for them (RFC 7644, 3.12). */
+/** The error responses of a SCIM operation, in the form of RFC 7644, 3.12. */
 export function scimErrorResponses(codes: ErrorCode[]): Record<string, OpenApiResponse> {
   return Object.fromEntries(
     Object.entries(errorResponses(codes)).map(([status, { content: _, ...response }]) => [
@@ -65,11 +65,11 @@ export function scimErrorResponses(codes: ErrorCode[]): Record<string, OpenApiRe
   );
 }
 
-/** The error answers of an operation whose protocol has errors of its own: problem documents, or messages of JSON-RPC. */
+/** Adds JSON-RPC errors as an alternative to problem documents. */
 export function orJsonRpc(responses: Record<string, OpenApiResponse>): Record<string, OpenApiResponse> {
   const message = {
     schema: { $ref: '#/components/schemas/JsonRpcMessage' },
-    example: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'The parameters do not fit.' } },
+    example: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'Invalid params' } },
   };
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
@@ -79,7 +79,7 @@ export function orJsonRpc(responses: Record<string, OpenApiResponse>): Record<st
   );
 }
 
-/** The error answers of a page: problem documents, or pages for those who ask for one. */
+/** Adds HTML pages as an alternative to problem documents. */
 export function orPage(responses: Record<string, OpenApiResponse>): Record<string, OpenApiResponse> {
   const page = { schema: { type: 'string' } };
   return Object.fromEntries(
@@ -90,19 +90,19 @@ export function orPage(responses: Record<string, OpenApiResponse>): Record<strin
   );
 }
 
-/** What is answered when nothing that an operation of SCIM says of itself applies. */
+/** The `default` response of SCIM operations. */
 export function otherScimResponse(): OpenApiResponse {
   const { description, headers } = otherResponse();
   return { description, ...(headers ? { headers } : {}), content: scimError('500', 'internal') };
 }
 
-/** What is answered when nothing that an operation of OData says of itself applies. */
+/** The `default` response of OData operations. */
 export function otherODataResponse(): OpenApiResponse {
   const { 'x-error-codes': _, ...response } = odataErrors(otherResponse());
   return response;
 }
 
-/** The same answer in the form of OData (JSON format 4.01, 21.1). */
+/** The same response in the form of OData (JSON format 4.01, 21.1). */
 export function odataErrors(response: OpenApiResponse): OpenApiResponse {
   const code = response['x-error-codes']![0] as ErrorCode;
   const error = new EstateError(code, details[code] ?? `${errorCodes[code].title}.`, {
@@ -148,14 +148,14 @@ export function problemExamples(codes: Iterable<ErrorCode>): Record<string, obje
 
 const defaultFault = { field: 'name', code: 'required', message: 'is required' };
 const faults: Partial<Record<ErrorCode, typeof defaultFault>> = {
-  cursor_expired: { field: 'cursor', code: 'cursor_expired', message: 'is no longer kept: start anew' },
+  cursor_expired: { field: 'cursor', code: 'cursor_expired', message: 'has expired: start again without it' },
   cursor_mismatch: { field: 'cursor', code: 'cursor_mismatch', message: 'belongs to another list' },
   parent_cycle: { field: 'parent_id', code: 'parent_cycle', message: 'is a descendant of the card' },
-  use_operation: { field: 'status', code: 'use_operation', message: 'is changed by an operation of its own' },
+  use_operation: { field: 'status', code: 'use_operation', message: 'is changed by a separate operation' },
 };
 
-/** Codes that any operation, or none that is described, may answer. */
-export const anywhere: ErrorCode[] = [
+/** Codes that any request can get. */
+export const commonCodes: ErrorCode[] = [
   'bad_request',
   'expectation_failed',
   'headers_too_large',
@@ -166,19 +166,19 @@ export const anywhere: ErrorCode[] = [
   'unavailable',
 ];
 
-/** What is answered when nothing that an operation says of itself applies. */
+/** The `default` response of operations. */
 export function otherResponse(): OpenApiResponse {
   return {
-    ...errorResponses(anywhere)['500']!,
+    ...errorResponses(commonCodes)['500']!,
     description:
-      'Any other failure, such as a method that is not offered here (405, with `Allow`), a malformed request (400), one that does not arrive in time (408), headers that are too large (431), a fault of the service (500), a service that is not ready (503) or one without space to store anything (507).',
-    'x-error-codes': anywhere,
+      'Any other error, such as an unsupported method (405, with `Allow`), a malformed request (400), a request timeout (408), headers that are too large (431), an internal error (500), a service that is not ready (503) or has no storage space left (507).',
+    'x-error-codes': commonCodes,
     headers: answerHeaderRefs(['Allow', 'Retry-After', 'X-Request-Id']),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
         examples: Object.fromEntries(
-          anywhere.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+          commonCodes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
         ),
       },
     },

@@ -9,24 +9,24 @@ const byFormat: Record<string, string> = {
   uri: 'https://example.org/claims',
 };
 
-/** Beyond this depth a schema that contains itself is left empty. */
+/** Maximum depth of examples of recursive schemas. */
 const MAX_DEPTH = 12;
 
-/** Where an example is made for: below which component or operation, as which member. */
+/** The location of an example: the component or operation and the member. */
 interface Place {
   owner: string;
-  /** The member that holds the object of which it is a member. */
+  /** The member that contains its object. */
   parent: string;
   name: string;
-  /** Whether it is one of those that the member holds. */
+  /** Whether it is an item of an array. */
   isItem: boolean;
   depth: number;
 }
 
 /**
- * An example of a schema: its own where it has one, else made of its parts; the same for the same schema always.
+ * Derives an example of a schema: its own if it has one, otherwise composed of its parts; deterministic.
  * @param schemas the named schemas of the document, which `$ref`s point to.
- * @param owner the operation that the schema belongs to, where it is no component.
+ * @param owner the operation that the schema belongs to, if it is not a component.
  * @returns an example without the texts whose meaning is not known, undefined if it is one itself: `examples.data.ts` has
  *   to name examples of those that the schema requires.
  */
@@ -81,7 +81,7 @@ export function exampleOf(schema: Schema, schemas: Record<string, Schema>, owner
       const key = mapKeys[`${above}.${name}`] ?? mapKeys[name] ?? 'Application';
       return { [key]: make(rest, { ...place, depth: depth + 1, isItem: true }) };
     }
-    // a list's answer has either a page or a cursor
+    // a list response has either a page or a cursor
     const isList = part.properties?.page !== undefined;
     return Object.fromEntries(
       members
@@ -99,7 +99,7 @@ export function exampleOf(schema: Schema, schemas: Record<string, Schema>, owner
 
 const isKnown = (value: unknown): boolean => value !== undefined;
 
-/** The types that a schema allows, through its alternatives. */
+/** The types that a schema allows, including its alternatives. */
 const typesOf = ({ type, anyOf }: Schema): (string | undefined)[] =>
   anyOf ? anyOf.flatMap(typesOf) : Array.isArray(type) ? type : [type];
 
@@ -137,10 +137,10 @@ function stringExample(schema: Schema, name: string): unknown {
   return undefined;
 }
 
-/** Whether both are dates, both are moments, or both are something else of the same form. */
+/** Whether both have the same pattern of digits, such as two dates or two timestamps. */
 const sameForm = (a: string, b: string): boolean => a.replace(/\d/g, '0') === b.replace(/\d/g, '0');
 
-/** An id for each name, so that an example does not show a user and a card under one. */
+/** Derives an id from a name, so that examples have different ids for a user and a card. */
 function idOf(name: string): string {
   if (name === 'id' || name === 'card_id') return '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11';
   let hash = 7;

@@ -1,7 +1,7 @@
-/** Characters of a line, its indentation left out. */
+/** Maximum characters of a line without its indentation. */
 const WIDTH = 110;
 
-/** JSON indented by one space a level: what fits in a line stands in one, and values of lists share lines. */
+/** Formats JSON with an indentation of one space: what fits is written on one line, and scalar array items share lines. */
 export function layoutJson(value: unknown, level = 0, before = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const line = oneLine(value);
@@ -23,7 +23,7 @@ export function layoutJson(value: unknown, level = 0, before = 0): string {
 const membersOf = (value: object): [string, unknown][] =>
   Object.entries(value).filter(([, member]) => member !== undefined);
 
-/** Values in as few lines as they fit. */
+/** Fills lines with as many values as fit. */
 function filled(values: unknown[]): string[] {
   const lines: string[] = [];
   for (const text of values.map((value) => JSON.stringify(value))) {

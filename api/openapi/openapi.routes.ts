@@ -8,7 +8,7 @@ import { routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
 import { createPageFiles } from './page/page.files.ts';
 
-/** Scripts, styles and requests of this service alone, nothing inline, nothing from elsewhere, no frames. */
+/** Allows only scripts, styles and requests of this origin; nothing inline, no frames. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -50,7 +50,7 @@ export function registerOpenApiRoutes(app: App): void {
 
   routes.get('/api/docs', {
     id: 'readApiPage',
-    summary: 'Read this description as a page, and try the operations',
+    summary: 'Read this description as a page with a client to call the operations',
     permission: 'public',
     alone: true,
     headers: ['If-None-Match'],
@@ -58,7 +58,7 @@ export function registerOpenApiRoutes(app: App): void {
     handler: ({ reply }) => sendFile(reply, 'page.html'),
   });
 
-  // the page's links are relative to the address without the slash
+  // the page's links are relative to the URL without the trailing slash
   app.get(
     '/api/docs/',
     { config: { permission: 'public', alone: true }, schema: { hide: true } as never },

@@ -25,12 +25,12 @@ import { capital } from './schema-names.ts';
 
 type Schemas = Record<string, Schema>;
 
-/** Examples of bodies and answers, by operation. */
+/** Examples of request and response bodies, by operation. */
 const examples: Record<string, { body?: unknown; answers?: Record<string, unknown> }> = parse(
   readFileSync(new URL('./examples.yaml', import.meta.url), 'utf8'),
 );
 
-/** Completes what the framework collected about an operation with everything that its declaration says. */
+/** Adds everything from the declaration to the framework's description of an operation. */
 export function describeOperation(
   path: string,
   collected: OpenApiOperation,
@@ -59,7 +59,7 @@ export function describeOperation(
       ...successes(collected, spec, schemas),
       ...(conditional ? { 304: notModified } : {}),
       ...errorsOf(spec, codes),
-      // a client error without a code of its own, for operations that take nothing which could be wrong
+      // for operations without input that could be invalid
       ...(codes.length === 0 ? { '4XX': other } : {}),
       default: spec.scim ? otherScimResponse() : spec.odata ? otherODataResponse() : other,
     },
@@ -80,36 +80,36 @@ function errorsOf(spec: OperationSpec, codes: ErrorCode[]): Record<string, OpenA
 const other = { $ref: '#/components/responses/Other' } as unknown as OpenApiResponse;
 
 const notModified: OpenApiResponse = {
-  description: 'Not changed since the answer whose ETag the client sent',
+  description: 'Not changed since the response whose ETag the client sent',
   headers: answerHeaderRefs(['ETag', 'X-Request-Id']),
 };
 
-/** What an operation needs besides its permission, each with the condition under which it does. */
-const needsBesides = (spec: OperationSpec): string[] => [
+/** What an operation requires additional its permission, each with its condition. */
+const additionalRequirements = (spec: OperationSpec): string[] => [
   ...(spec.scope ? [`scope ${spec.scope}`] : []),
   ...(spec.permissionNote?.split('; ') ?? []),
 ];
 
-/** The permission in one line: one key, several of which one is needed, and behind ` / ` what is needed besides. */
+/** The permission in one line: the key or alternative keys, and after ` / ` additional requirements. */
 function permissionOf(spec: OperationSpec): string {
   const keys = [spec.permission].flat().join(' | ');
-  const besides = needsBesides(spec);
-  return besides.length > 0 ? `${keys} / ${besides.join('; ')}` : keys;
+  const additional = additionalRequirements(spec);
+  return additional.length > 0 ? `${keys} / ${additional.join('; ')}` : keys;
 }
 
-/** Keys of permissions among words, in the font of code. */
-const withKeys = (words: string): string => words.replace(/\b[a-z_]+\.[a-z_]+\b/g, '`$&`');
+/** Marks permission keys in a text as code. */
+const markKeys = (words: string): string => words.replace(/\b[a-z_]+\.[a-z_]+\b/g, '`$&`');
 
 function descriptionOf(spec: OperationSpec): string {
   const keys = [spec.permission].flat();
   const needs =
     spec.permission === 'public'
-      ? 'Public: no token is needed.'
+      ? 'Public: no token is required.'
       : spec.permission === 'login'
         ? 'Permission: any login.'
         : `Permission: ${keys.map((key) => `\`${key}\``).join(' or ')}.`;
-  const besides = needsBesides(spec).map((need) => `- Also needed: ${withKeys(need)}.`);
-  return [spec.description, needs, besides.join('\n')].filter(Boolean).join('\n\n');
+  const additional = additionalRequirements(spec).map((need) => `- Also required: ${markKeys(need)}.`);
+  return [spec.description, needs, additional.join('\n')].filter(Boolean).join('\n\n');
 }
 
 function securityOf(spec: OperationSpec): object[] {
@@ -117,7 +117,7 @@ function securityOf(spec: OperationSpec): object[] {
   return [{ bearer: [] }, { basic: [] }, ...(spec.ticket ? [{ ticket: [] }] : [])];
 }
 
-/** Whether the answer to a GET has an ETag made of its text. */
+/** Whether the response of a GET has an ETag derived from its body. */
 function isConditional(spec: OperationSpec): boolean {
   const answer = spec.answers[200];
   const json =
@@ -156,7 +156,7 @@ function requestBodyOf(
     examples[spec.id]?.body ??
     media.example ??
     exampleOf(schema, schemas, capital(spec.id));
-  // a body that may be left out is null for the framework
+  // the framework describes an optional body as nullable
   const required = ![schema.type].flat().includes('null');
   const mediaTypes = ['application/json'];
   if (spec.scim) mediaTypes.unshift('application/scim+json');

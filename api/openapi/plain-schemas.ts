@@ -1,7 +1,7 @@
 import type { OpenApiDocument, Schema } from './document.ts';
 import { mapParts, mapSchemas, type Visit } from './walk.ts';
 
-/** The same document with choices written as enumerations and lists of types, for which generators make plain types. */
+/** Rewrites `anyOf` of constants as `enum` and of types as type lists, for which code generators create simple types. */
 export function plainSchemas(document: OpenApiDocument): OpenApiDocument {
   const visit: Visit = (schema, place) => nullable(enumeration(mapParts(schema, place, visit)));
   return mapSchemas(document, visit);
@@ -10,7 +10,7 @@ export function plainSchemas(document: OpenApiDocument): OpenApiDocument {
 const isValue = (part: Schema): boolean =>
   part.type === 'string' && part.enum !== undefined && Object.keys(part).length === 2;
 
-/** A choice of single values as one enumeration, beside what else may be chosen. */
+/** Combines constants of an `anyOf` into one `enum`; other alternatives remain. */
 function enumeration(schema: Schema): Schema {
   const values = (schema.anyOf ?? []).filter(isValue);
   if (values.length < 2) return schema;
@@ -22,7 +22,7 @@ function enumeration(schema: Schema): Schema {
 
 const scalars = ['string', 'number', 'integer', 'boolean'];
 
-/** A scalar or null as a list of types. */
+/** Rewrites a nullable scalar as a type list. */
 function nullable(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   const [part, empty] = anyOf ?? [];

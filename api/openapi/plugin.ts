@@ -3,7 +3,7 @@ import { appVersion } from '../../domain/kernel/version.ts';
 import { errorCodesOf, type OperationSpec } from '../operation.spec.ts';
 import type { App } from '../types.ts';
 import type { OpenApiDocument, Schema } from './document.ts';
-import { anywhere, otherResponse, problemExamples } from './errors.ts';
+import { commonCodes, otherResponse, problemExamples } from './errors.ts';
 import { headerComponents } from './headers.ts';
 import { describeOperation } from './operations.ts';
 import { plainSchemas } from './plain-schemas.ts';
@@ -32,7 +32,7 @@ export async function registerOpenApi(app: App): Promise<void> {
         summary:
           'Enterprise-architecture repository: inventory, relations, reports, extraction, jobs and events',
         description:
-          'Every list is paged, every error is a problem document (RFC 9457) whose `code` is one of those in `x-error-codes`, every write answers its place in the change feed as `X-Position`. `x-permission` names what each operation demands: permissions, or behind `scope` what the scopes of an API token must hold besides. The scopes of a token bound everything that it does: a role on a card, or owning a thing, counts for a token only within the scope of the application permission that the operation names.',
+          'Every list is paged, every error is a problem document (RFC 9457) whose `code` is one of those in `x-error-codes`, every write returns its position in the change feed as `X-Position`. `x-permission` names what each operation requires: permissions, and after `scope` what the scopes of an API token must also include. The scopes of a token limit everything that it does: a role on a card, or the ownership of an object, only counts within the scope of the application permission that the operation names.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         contact: { name: 'Estate', url: 'https://estate.example' },
       },
@@ -43,12 +43,12 @@ export async function registerOpenApi(app: App): Promise<void> {
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'JWT',
-            description: 'The access token that a login answers, or a personal or service token.',
+            description: 'The access token of a login, or a personal or service token.',
           },
           basic: {
             type: 'http',
             scheme: 'basic',
-            description: 'A personal or service token as the password, under any user name.',
+            description: 'A personal or service token as the password, with any user name.',
           },
           ticket: {
             type: 'apiKey',
@@ -62,7 +62,7 @@ export async function registerOpenApi(app: App): Promise<void> {
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
     },
-    // the scheme's own parameter is then left out of the operation's
+    // the framework then omits the scheme's parameter from the operation
     transform: ({ schema, url, route }) => ({
       url,
       schema: (route.config?.ticket
@@ -77,7 +77,7 @@ export async function registerOpenApi(app: App): Promise<void> {
   });
 }
 
-/** Completes what the framework collected: operations, components and their order. */
+/** Completes the framework's document: operations, components and their order. */
 function complete(
   { openapi, info, servers, paths, components }: OpenApiDocument,
   operations: ReadonlyMap<string, OperationSpec>,
@@ -102,7 +102,7 @@ function complete(
       ...usedComponents(described, {
         ...headerComponents(),
         responses: { Other: otherResponse() },
-        examples: problemExamples([...[...operations.values()].flatMap(errorCodesOf), ...anywhere]),
+        examples: problemExamples([...[...operations.values()].flatMap(errorCodesOf), ...commonCodes]),
         schemas,
       }),
     },
@@ -110,7 +110,7 @@ function complete(
   return shareResponses(shareParameters(shareSchemas(plainSchemas(whole))));
 }
 
-/** The components that the paths refer to, directly or through others, each kind by name. */
+/** The components that the paths refer to, directly or indirectly, sorted by name. */
 function usedComponents(paths: object, components: OpenApiDocument['components']): typeof components {
   const used = new Set<string>();
   const follow = (part: unknown) => {

@@ -1,27 +1,27 @@
 import type { OpenApiParameter, Schema } from './document.ts';
 
-/** Query parameters that mean the same wherever they stand. */
+/** Descriptions of query parameters with the same meaning in all operations. */
 const wellKnown: Record<string, string> = {
   action: 'What to do',
-  card_id: 'Only what belongs to this card',
-  filter: 'An expression of the filter language; empty for all',
-  from: 'From this moment on',
-  include_archived: 'Whether to show archived ones too',
-  include_hidden: 'Whether to show hidden ones too',
-  include_inactive: 'Whether to show inactive ones too',
-  kind: 'What the rows of the file are',
-  limit: 'At most so many items',
+  card_id: 'Only entries of this card',
+  filter: 'An expression of the filter language; empty: all',
+  from: 'From this time on',
+  include_archived: 'Whether to include archived entries',
+  include_hidden: 'Whether to include hidden entries',
+  include_inactive: 'Whether to include inactive entries',
+  kind: 'The kind of the file’s rows',
+  limit: 'Maximum number of items',
   page: 'From 1',
-  page_size: 'Items on a page',
-  neutralise: 'Whether cells that a spreadsheet program would calculate are disarmed',
-  profile: '`report` for people and tools, `roundtrip` for importing it again',
-  since: 'From this moment on',
-  type_key: 'Only what has this card type',
+  page_size: 'Items per page',
+  neutralise: 'Whether cells that a spreadsheet program would evaluate as formulas are escaped',
+  profile: '`report` for people and tools, `roundtrip` for a file that can be imported again',
+  since: 'From this time on',
+  type_key: 'Only entries of this card type',
   until: 'Before this moment',
-  user_id: 'Only what belongs to this user',
+  user_id: 'Only entries of this user',
 };
 
-/** A path or query parameter with its description; one with a default may be left out. */
+/** Adds the description of a path or query parameter; one with a default is optional. */
 export function describedParameter(parameter: OpenApiParameter, path: string): OpenApiParameter {
   const { required, ...rest } = parameter;
   const description = parameter.description ?? descriptionOf(parameter, path);
@@ -41,7 +41,7 @@ function descriptionOf(parameter: OpenApiParameter, path: string): string | unde
   return `${member[0]!.toUpperCase()}${member.slice(1)} of the ${thing.replace(/s$/, '').replaceAll('-', ' ')}`;
 }
 
-/** The schema of a body as clients see it: a member with a default may be left out. */
+/** The schema of a body as clients see it: a member with a default is optional. */
 export function bodySchema(schema: Schema): Schema {
   const { required, ...rest } = schema;
   const properties = schema.properties ?? {};

@@ -1,17 +1,17 @@
 import type { Schema } from './document.ts';
 
-/** Where a schema stands: below which component or operation, and by which members. */
+/** The location of a schema: the component or operation, and the path of members. */
 export interface Place {
   kind: 'component' | 'body' | 'answer' | 'parameter';
-  /** The name of the component, of the operation or of the parameter, with a capital. */
+  /** The capitalised name of the component, operation or parameter. */
   root: string;
   path: string[];
 }
 
-/** An enumeration of fewer values is shorter than a reference to it. */
+/** Minimum number of values for which an enumeration becomes a component. */
 const ENUM_VALUES = 3;
 
-/** An object of fewer members is no concept of its own. */
+/** Minimum number of members for which an object becomes a component. */
 const MEMBERS = 2;
 
 /** `card_type` and `cardType` as `CardType`. */
@@ -22,7 +22,7 @@ export const capital = (name: string): string =>
     .map((part) => part[0]!.toUpperCase() + part.slice(1))
     .join('');
 
-/** What tells schemas apart that may be components, remarks about their place left out; undefined for the others. */
+/** Identifies equal schemas that can become components, without their annotations; undefined for other schemas. */
 export function candidateKey(schema: Schema): string | undefined {
   const { description: _, default: __, example: ___, examples: ____, ...rest } = schema;
   const members = Object.keys(schema.properties ?? {}).length;
@@ -46,7 +46,7 @@ export function listNameOf({ properties }: Schema): string | undefined {
 const kinds: Place['kind'][] = ['component', 'body', 'answer', 'parameter'];
 const ends = { component: '', body: 'Body', answer: 'Answer', parameter: '' };
 
-/** The name of a schema by the most prominent of its places: `Risk.cards[].role` is `RiskCardRole`. */
+/** The name of a schema by the most prominent of its locations: `Risk.cards[].role` is `RiskCardRole`. */
 export function placeName(places: Place[]): string {
   const [best] = places.toSorted((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return nameOf(best!);
@@ -64,7 +64,7 @@ function nameOf({ kind, root, path }: Place): string {
   return root + ends[kind] + words.join('');
 }
 
-/** One of several: `batches` is `batch`, `policies` is `policy`. */
+/** The singular: `batch` of `batches`, `policy` of `policies`. */
 export function singular(words: string): string {
   if (/(ss|us|is)$/.test(words)) return words;
   return words

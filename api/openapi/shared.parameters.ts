@@ -1,10 +1,10 @@
 import type { OpenApiDocument, OpenApiParameter } from './document.ts';
 import { capital } from './schema-names.ts';
 
-/** A parameter that fewer operations take stays with them. */
+/** Minimum number of operations for which a parameter becomes a component. */
 const USES = 3;
 
-/** Moves parameters that several operations take to the components. */
+/** Moves parameters of several operations to the components. */
 export function shareParameters(document: OpenApiDocument): OpenApiDocument {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const uses = new Map<string, { parameter: OpenApiParameter; count: number }>();
@@ -15,7 +15,7 @@ export function shareParameters(document: OpenApiDocument): OpenApiDocument {
   }
   const shared: Record<string, OpenApiParameter> = {};
   const names = new Map<string, string>();
-  // the one that most operations take has the name
+  // the most frequent one gets the name
   for (const [text, { parameter, count }] of [...uses].sort((a, b) => b[1].count - a[1].count)) {
     const name = nameOf(parameter);
     if (count < USES || shared[name] || document.components.parameters![name]) continue;
@@ -48,7 +48,7 @@ export function shareParameters(document: OpenApiDocument): OpenApiDocument {
   };
 }
 
-/** `{id}` described as "Id of the card" is `IdOfCard`; every other has its own name. */
+/** `{id}` described as "Id of the card" is `IdOfCard`; all others have their own name. */
 function nameOf({ name, in: place, description = '' }: OpenApiParameter): string {
   const isMember = place === 'path' && (name === 'id' || name === 'key');
   return capital(isMember ? description.replace(/ of the /, ' Of ') : name);

@@ -1,16 +1,16 @@
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from './document.ts';
 import { capital } from './schema-names.ts';
 
-/** Codes that always come together are named once. */
-const together: [name: string, codes: string[]][] = [
+/** Codes that always occur codeGroups get one name. */
+const codeGroups: [name: string, codes: string[]][] = [
   ['cursor', ['cursor_expired', 'cursor_mismatch']],
   ['idempotency', ['idempotency_in_progress', 'idempotency_key_reused']],
 ];
 
-/** Answers of this many names have components only if their names stay readable. */
-const NAMES = 4;
+/** Maximum number of codes in a component's name. */
+const MAX_NAMES = 4;
 
-/** Moves refusals, and other answers without a success, that several operations give to the components. */
+/** Moves error responses of several operations to the components. */
 export function shareResponses(document: OpenApiDocument): OpenApiDocument {
   const uses = new Map<string, number>();
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
@@ -24,7 +24,7 @@ export function shareResponses(document: OpenApiDocument): OpenApiDocument {
     if (!name || uses.get(JSON.stringify(response)) === 1) return response;
     shared[name] ??= response;
     if (JSON.stringify(shared[name]) !== JSON.stringify(response)) {
-      throw new Error(`two answers would have the name ${name}`);
+      throw new Error(`two responses would have the name ${name}`);
     }
     return { $ref: `#/components/responses/${name}` } as unknown as OpenApiResponse;
   };
@@ -65,7 +65,7 @@ const failures = ({ responses }: OpenApiOperation): OpenApiResponse[] =>
     .filter(([status, response]) => isFailure(status) && !('$ref' in response))
     .map(([, response]) => response);
 
-/** `CursorOrValidationFailed`, behind `Scim`, `OData`, `Mcp` or `Page` where the form is not that of problem documents. */
+/** For example `CursorOrValidationFailed`, prefixed by `Scim`, `OData`, `Mcp` or `Page` if it is not a problem document. */
 function nameOf(status: string, response: OpenApiResponse): string | undefined {
   if ('$ref' in response) return undefined;
   const media = Object.keys(response.content ?? {});
@@ -81,10 +81,10 @@ function nameOf(status: string, response: OpenApiResponse): string | undefined {
   if (status === '304') return 'NotModified';
   if (status === 'default') return `${form}Other`;
   let names = response['x-error-codes'] ?? [];
-  for (const [name, codes] of together) {
+  for (const [name, codes] of codeGroups) {
     if (!codes.every((code) => names.includes(code))) continue;
     names = [...names.filter((one) => !codes.includes(one)), name].sort();
   }
-  if (names.length === 0 || names.length > NAMES) return undefined;
+  if (names.length === 0 || names.length > MAX_NAMES) return undefined;
   return form + names.map(capital).join('Or');
 }

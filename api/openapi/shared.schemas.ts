@@ -3,16 +3,16 @@ import { schemaNames } from './names.data.ts';
 import { bodyNameOf, candidateKey, listNameOf, type Place, placeName } from './schema-names.ts';
 import { mapParts, mapSchemas, type Schemas, type Visit } from './walk.ts';
 
-/** One schema that stands at several places, or that has a name wherever it stands. */
+/** A schema with all its locations. */
 interface Found {
   places: Place[];
-  /** The name that follows from what the schema is, such as that of a body or of a list. */
+  /** The name of a body or list schema, which is a component even if it occurs once. */
   name?: string;
 }
 
 /**
- * Moves schemas that occur more than once, bodies and answers of lists to the components.
- * @throws Error when two schemas would have the same name.
+ * Moves schemas that occur more than once, request bodies and list responses to the components.
+ * @throws Error if two schemas would have the same name.
  */
 export function shareSchemas(document: OpenApiDocument): OpenApiDocument {
   const schemas = document.components.schemas as Schemas;
@@ -27,10 +27,10 @@ export function shareSchemas(document: OpenApiDocument): OpenApiDocument {
       return mapParts(schema, place, replace);
     }
     if (!schemas[name] && !shared[name]) {
-      shared[name] = {}; // a schema that contains itself is described once
-      shared[name] = mapParts(withoutRemarks(schema), place, replace);
+      shared[name] = {}; // placeholder for recursive schemas
+      shared[name] = mapParts(withoutAnnotations(schema), place, replace);
     }
-    return { $ref: `#/components/schemas/${name}`, ...remarksOf(schema) };
+    return { $ref: `#/components/schemas/${name}`, ...annotationsOf(schema) };
   };
   const result = mapSchemas(document, replace);
   return {
@@ -42,23 +42,23 @@ export function shareSchemas(document: OpenApiDocument): OpenApiDocument {
   };
 }
 
-/** Remarks about one place of a schema, which stand beside the reference to it. */
-const remarks = ['description', 'default', 'example', 'examples'] as const;
+/** Annotations of one location, which are written next to the reference. */
+const annotations = ['description', 'default', 'example', 'examples'] as const;
 
-function remarksOf(schema: Schema): Schema {
+function annotationsOf(schema: Schema): Schema {
   return Object.fromEntries(
-    remarks.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]]),
+    annotations.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]]),
   );
 }
 
-function withoutRemarks(schema: Schema): Schema {
+function withoutAnnotations(schema: Schema): Schema {
   return Object.fromEntries(
-    Object.entries(schema).filter(([name]) => !(remarks as readonly string[]).includes(name)),
+    Object.entries(schema).filter(([name]) => !(annotations as readonly string[]).includes(name)),
   );
 }
 
 const isComponent = ({ kind, path }: Place): boolean => kind === 'component' && path.length === 0;
-const isWholeBody = ({ kind, path }: Place): boolean => kind === 'body' && path.length === 0;
+const isRequestBody = ({ kind, path }: Place): boolean => kind === 'body' && path.length === 0;
 
 function findSchemas(document: OpenApiDocument, schemas: Schemas): Map<string, Found> {
   const found = new Map<string, Found>();
@@ -70,12 +70,12 @@ function findSchemas(document: OpenApiDocument, schemas: Schemas): Map<string, F
         known.places.push(place);
         return schema;
       }
-      const name = (isWholeBody(place) ? bodyNameOf(place) : undefined) ?? listNameOf(schema);
+      const name = (isRequestBody(place) ? bodyNameOf(place) : undefined) ?? listNameOf(schema);
       found.set(key, { places: [place], ...(name && !isComponent(place) ? { name } : {}) });
     }
     return mapParts(schema, place, visit);
   };
-  // components first: a copy of one elsewhere is known to be one
+  // components first, so that copies elsewhere refer to them
   for (const [name, schema] of Object.entries(schemas))
     visit(schema, { kind: 'component', root: name, path: [] });
   mapSchemas({ ...document, components: { ...document.components, schemas: {} } }, visit);

@@ -2,15 +2,15 @@ import type { OpenApiDocument, Schema } from './document.ts';
 import { capital, type Place } from './schema-names.ts';
 
 export type Schemas = Record<string, Schema>;
-/** What stands for a schema at its place. */
+/** Returns the replacement of a schema at a location. */
 export type Visit = (schema: Schema, place: Place) => Schema;
 
-/** The schema with every schema that it holds mapped; values that are no schemas, such as `false`, stay as they are. */
+/** Maps every subschema of a schema; values that are not objects, such as `false`, do not change. */
 export function mapParts(schema: Schema, place: Place, visit: Visit): Schema {
   const result: Schema = { ...schema };
   const at = (step: string): Place => ({ ...place, path: [...place.path, step] });
   for (const list of ['anyOf', 'oneOf', 'allOf'] as const) {
-    // an alternative is at the place itself: what else may stand there is null, most often
+    // an alternative has the location of the schema, since the other alternative is usually null
     if (schema[list])
       result[list] = schema[list].map((part, index) => visit(part, at(index > 0 ? `${index}` : '')));
   }
@@ -26,7 +26,7 @@ export function mapParts(schema: Schema, place: Place, visit: Visit): Schema {
   return result;
 }
 
-/** The document with every schema of components, parameters, bodies and answers mapped. */
+/** Maps every schema of components, parameters, request and response bodies. */
 export function mapSchemas(document: OpenApiDocument, visit: Visit): OpenApiDocument {
   const content = (media: Record<string, { schema: Schema }> | undefined, place: Place) =>
     Object.fromEntries(

@@ -12,13 +12,13 @@ const given = process.argv.slice(2).find((word) => !word.startsWith('--'));
 const file = path.resolve(given ?? path.join(import.meta.dirname, '../../docs/openapi.json'));
 const name = path.relative(process.cwd(), file);
 
-/** Nothing is stored or read while routes are declared: whatever would try says so. */
+/** A service that must not be used while routes are declared: any access throws. */
 function unused(name: string): never {
   return new Proxy(
     {},
     {
       get(_target, member) {
-        throw new Error(`declaring the routes reached for ${name}.${String(member)}`);
+        throw new Error(`declaring the routes used ${name}.${String(member)}`);
       },
     },
   ) as never;
@@ -27,7 +27,7 @@ function unused(name: string): never {
 const services: Services = {
   config: readConfig({
     DATABASE_URL: 'postgres://nowhere',
-    SECRET_KEY: 'signs-nothing-since-nobody-ever-logs-in',
+    SECRET_KEY: 'unused-secret-key-of-the-openapi-writer',
   }),
   log: pino({ level: 'silent' }),
   db: unused('db'),

@@ -18,7 +18,7 @@ import type { App, RoutePermission } from '../types.ts';
 /** Life of an access token in seconds: 24 hours. */
 export const TOKEN_SECONDS = 24 * 60 * 60;
 
-/** How long after a login tokens are refreshed at most, in seconds: 30 days. */
+/** Time after a login in which tokens can be refreshed, in seconds: 30 days. */
 export const LOGIN_SECONDS = 30 * 24 * 60 * 60;
 
 declare module '@fastify/jwt' {
@@ -31,8 +31,8 @@ declare module '@fastify/jwt' {
 }
 
 /**
- * Tokens, callers and permissions. A route that declares no permission, or one that is not in the catalogue,
- * stops the start; every other route is refused before its handler when the caller does not hold it.
+ * Authenticates requests and checks permissions. A route without a known permission makes the start fail. Requests of
+ * callers without the permission are refused before the handler.
  */
 export async function registerAccess(app: App, services: Services): Promise<void> {
   const keys = new Map(
@@ -42,7 +42,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
   await app.register(fastifyJwt, {
     secret: async (_request: unknown, token: unknown) => {
       const kid = (token as { header?: { kid?: string } } | undefined)?.header?.kid;
-      // signing passes the payload, verifying the decoded token
+      // called with the payload to sign, or with the decoded token to verify
       const key = keys.get(kid ?? current);
       if (!key) throw new Error('unknown key');
       return key;
@@ -111,7 +111,10 @@ export async function registerAccess(app: App, services: Services): Promise<void
     if (!caller)
       throw new EstateError('unauthorized', 'The access token is not valid, has expired or was revoked.');
     if (caller.setupOnly && !duringSetup)
-      throw new EstateError('unauthorized', 'This access token only serves to set up the second factor.');
+      throw new EstateError(
+        'unauthorized',
+        'This access token can only be used to set up the second factor.',
+      );
     await refuseDisabled();
     check(caller, permission);
     if (scope) requireScope(caller, scope);
@@ -125,8 +128,8 @@ function check(caller: Caller, permission: RoutePermission): void {
 }
 
 /**
- * The token of an authorization header: a Bearer token, or an API token as the password of Basic authorization, for
- * clients that know nothing else. Empty for any other authorization.
+ * The token of an Authorization header: a Bearer token, or an API token as the password of Basic authentication, for
+ * clients that only support that. Empty for any other scheme.
  */
 function presentedToken(header: string): string {
   const [, scheme, value] = /^(Bearer|Basic)\s+(\S+)$/i.exec(header) ?? [];
@@ -137,15 +140,15 @@ function presentedToken(header: string): string {
   return password.startsWith(API_TOKEN_PREFIX) ? password : '';
 }
 
-/** Longer authorization headers are not read: no token of this service has so many characters. */
+/** Longer Authorization headers are refused: no token of this service is that long. */
 const LONGEST_AUTHORIZATION = 4 * 1024;
-/** Bytes of the authorization headers whose check is remembered, and of what is known of the caller of each. */
+/** Maximum bytes of the cached Authorization headers, and estimated bytes of one entry besides its header. */
 const REMEMBERED_BYTES = 8 * 1024 * 1024;
 const CALLER_BYTES = 2 * 1024;
 
 /**
- * Reads a header, and checks the signature in it, once: what it says never changes, only its end comes. Whether the
- * token was revoked is looked up for every request.
+ * Caches verified Authorization headers until they expire: the content of a signed token never changes. Revocation is
+ * checked for every request.
  */
 function createCheckedCredentials() {
   const known = createLru<Credential>(REMEMBERED_BYTES, () => CALLER_BYTES);
@@ -154,7 +157,7 @@ function createCheckedCredentials() {
     return await request.jwtVerify<TokenClaims>().catch(() => undefined);
   };
   return {
-    /** What was read of the same header before, unless its end has come. */
+    /** The cached credential of the header, unless it has expired. */
     get(authorization: string): Credential | undefined {
       const credential = known.get(authorization);
       if (credential === undefined || 'hash' in credential) return credential;
@@ -167,7 +170,7 @@ function createCheckedCredentials() {
       if (authorization!.length > LONGEST_AUTHORIZATION) return undefined;
       return await read(request, presentedToken(authorization!));
     },
-    /** To be called for what the database knows: made-up tokens would take the place of real ones. */
+    /** Only call it for tokens that exist in the database: invented ones would evict real ones. */
     keep(authorization: string, credential: Credential): void {
       known.set(authorization, credential);
     },

@@ -7,17 +7,17 @@ import type { App } from '../types.ts';
 
 const origins = ['api', 'web', 'mcp'] as const;
 
-/** `X-Mutation-Batch` joins an open batch of the caller's own; `X-Request-Origin` says what sort of client writes. */
+/** `X-Mutation-Batch` adds the write to an open batch of the caller; `X-Request-Origin` is the kind of client. */
 export function registerBatches(app: App): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { ctx, headers } = request;
-    const said = headers['x-request-origin'] !== undefined || headers['x-mutation-batch'] !== undefined;
-    if (!ctx || !said) done();
-    else heed(request).then(() => done(), done);
+    const isPresent = headers['x-request-origin'] !== undefined || headers['x-mutation-batch'] !== undefined;
+    if (!ctx || !isPresent) done();
+    else applyBatchHeaders(request).then(() => done(), done);
   });
 }
 
-async function heed({ ctx, headers, method, routeOptions }: FastifyRequest): Promise<void> {
+async function applyBatchHeaders({ ctx, headers, method, routeOptions }: FastifyRequest): Promise<void> {
   const origin = headers['x-request-origin'];
   const batch = headers['x-mutation-batch'];
   if (origin !== undefined) {

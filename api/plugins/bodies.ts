@@ -6,28 +6,28 @@ import type { App } from '../types.ts';
 
 const KIB = 1024;
 
-/** Bounds on request bodies. */
+/** Limits of request bodies. */
 export const bodyLimits = {
-  /** The largest body where no login is needed, in bytes. */
+  /** Maximum size of public operations, in bytes. */
   publicBytes: 64 * KIB,
-  /** The largest JSON body elsewhere, unless the operation says otherwise, in bytes. */
+  /** Default maximum size of JSON bodies of other operations, in bytes. */
   jsonBytes: 2 * KIB * KIB,
-  /** How long a body may take where no login is needed, in milliseconds. */
+  /** Maximum time of a body of a public operation, in milliseconds. */
   publicMs: 10_000,
-  /** Elsewhere this many bytes must arrive in each window; there is no limit on the whole time. */
+  /** Other operations: this many bytes must arrive in each window; the total time is not limited. */
   windowBytes: 32 * KIB,
   windowMs: 30_000,
-  /** How long the rest of a body may take after the answer has been given, in milliseconds. */
+  /** Maximum time of the rest of a body after the response was sent, in milliseconds. */
   restMs: 5_000,
 };
 
 type BodyLimits = typeof bodyLimits;
 
-/** Bounds on the bodies that callers with a login hold in the memory of a process, in bytes. */
-export const heldLimits = {
-  /** Smaller bodies do not count: the bound on connections bounds them too. */
+/** Limits of the request bodies that authenticated callers can have in the memory of a process, in bytes. */
+export const bodyMemoryLimits = {
+  /** Smaller bodies do not count, since the number of connections is limited. */
   counted: bodyLimits.publicBytes,
-  /** An operation that takes larger bodies streams them to the file storage, so that they do not count either. */
+  /** Operations with a larger limit stream their bodies to the file storage, so that these do not count either. */
   largest: 32 * KIB * KIB,
   perUser: 64 * KIB * KIB,
   perProcess: 256 * KIB * KIB,
@@ -42,13 +42,13 @@ const isJson = (text: string): boolean => {
   }
 };
 
-/** The refusal of JSON with a member that would change prototypes. */
+/** The error of JSON with a member that could change prototypes. */
 const forbiddenMember = (): EstateError =>
   invalidField('body', 'unknown_field', 'contains a member __proto__ or constructor.prototype');
 
 /**
- * Parses JSON. An empty body is no body, whatever its media type; `application/merge-patch+json` is the media type of
- * the merge patches that PATCH takes (RFC 7396). Other media types are refused without being read.
+ * Parses JSON bodies, and merge patches of PATCH (RFC 7396). An empty body of any media type counts as no body. Other
+ * media types are refused without reading the body.
  */
 export function registerBodies(app: App): void {
   const parser = app.getDefaultJsonParser('error', 'error');
@@ -78,7 +78,7 @@ export function registerBodies(app: App): void {
   });
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
-    // an operation that takes files reads its body by itself
+    // the handler of a file upload reads the body
     if (headers['content-length'] === '0' && !request.routeOptions.config.ownBody)
       delete headers['content-type'];
     done();
@@ -87,7 +87,7 @@ export function registerBodies(app: App): void {
 
 /** JSON is UTF-8 (RFC 8259, 8.1); other bytes would be stored as replacement characters. */
 export const notUtf8 = (): EstateError =>
-  new EstateError('bad_body', 'The body holds bytes that are not UTF-8; send it as UTF-8.');
+  new EstateError('bad_body', 'The body contains bytes that are not UTF-8; send it as UTF-8.');
 
 const unsupported = (): EstateError =>
   new EstateError(
@@ -95,11 +95,11 @@ const unsupported = (): EstateError =>
     'Send the body as application/json, or a PATCH as application/merge-patch+json.',
   );
 
-/** Whether the request says that it has a body. */
+/** Whether the request headers announce a body. */
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Refuses bodies that do not arrive in time, and closes connections that go on sending after the answer. */
+/** Refuses bodies that do not arrive in time, and closes connections that continue sending after the response. */
 export function registerBodyDeadlines(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
@@ -110,7 +110,7 @@ export function registerBodyDeadlines(app: App): void {
       reply.raw.on('finish', () => {
         stop();
         if (raw.complete) return;
-        // the request may be destroyed already while its connection is open; injected requests have no connection
+        // the request may be destroyed while its connection is open; injected requests have no connection
         const rest = setTimeout(() => {
           if (!raw.complete) socket.destroy?.();
         }, bodyLimits.restMs);
@@ -123,11 +123,13 @@ export function registerBodyDeadlines(app: App): void {
 }
 
 /**
- * Refuses bodies beyond what a user, and a process, may hold in memory. A body counts from its first byte to the end of
- * the answer, with the length that it announces; without one, with the limit of its operation. Registered after the
- * login was checked.
+ * Limits the memory of request bodies per user and per process. A body counts until the response is sent, with its
+ * Content-Length or else the limit of its operation. Must be registered after authentication.
  */
-export function boundHeldBodies(app: App, { counted, largest, perUser, perProcess } = heldLimits): void {
+export function limitBodyMemory(
+  app: App,
+  { counted, largest, perUser, perProcess } = bodyMemoryLimits,
+): void {
   const byUser = new Map<string, number>();
   let total = 0;
   app.addHook('onRequest', (request, reply, done) => {
@@ -141,9 +143,9 @@ export function boundHeldBodies(app: App, { counted, largest, perUser, perProces
     const bytes = Math.min(Number(raw.headers['content-length'] ?? limit), limit);
     const own = (byUser.get(userId) ?? 0) + bytes;
     if (bytes <= counted) done();
-    else if (own > perUser) done(beyond('too_many_requests', 'Your requests', perUser));
+    else if (own > perUser) done(limitError('too_many_requests', 'Your requests', perUser));
     else if (total + bytes > perProcess)
-      done(beyond('unavailable', 'The requests to this process', perProcess));
+      done(limitError('unavailable', 'The requests to this process', perProcess));
     else {
       byUser.set(userId, own);
       total += bytes;
@@ -158,7 +160,7 @@ export function boundHeldBodies(app: App, { counted, largest, perUser, perProces
   });
 }
 
-const beyond = (code: 'too_many_requests' | 'unavailable', whose: string, bytes: number) =>
+const limitError = (code: 'too_many_requests' | 'unavailable', whose: string, bytes: number) =>
   new EstateError(code, `${whose} have bodies of at most ${bytes / KIB / KIB} MiB at a time.`, {
     headers: { 'retry-after': '5' },
   });
@@ -168,20 +170,20 @@ function needsLogin({ routeOptions: { config } }: FastifyRequest): boolean {
 }
 
 /**
- * Watches a body arrive: as a whole within a time, or, for callers with a login, at a least rate. A body that does not
- * is an error of its stream, which its reader answers; where nobody reads it the connection is closed.
- * @returns what ends the watch.
+ * Enforces the time limit of a public body, or the minimum rate of an authenticated caller's body. A late body emits an
+ * error on its stream; if nobody reads the stream, the connection is closed.
+ * @returns a function that ends the check.
  */
 export function watchBody(raw: IncomingMessage, isKnown: boolean, limits: BodyLimits): () => void {
   let seen = raw.socket.bytesRead;
   let timer: NodeJS.Timeout;
-  const look = () => {
+  const checkProgress = () => {
     if (raw.complete || raw.destroyed) return;
     const arrived = raw.socket.bytesRead - seen;
     seen = raw.socket.bytesRead;
-    // data that waits for its reader has arrived in time
+    // buffered data has arrived in time
     if (isKnown && (arrived >= limits.windowBytes || raw.readableLength > 0)) {
-      timer = setTimeout(look, limits.windowMs);
+      timer = setTimeout(checkProgress, limits.windowMs);
       return;
     }
     const late = new EstateError('request_timeout', 'The body did not arrive in time.', {
@@ -191,6 +193,6 @@ export function watchBody(raw: IncomingMessage, isKnown: boolean, limits: BodyLi
     if (raw.listenerCount('error') > 0) raw.emit('error', late);
     else raw.destroy();
   };
-  timer = setTimeout(look, isKnown ? limits.windowMs : limits.publicMs);
+  timer = setTimeout(checkProgress, isKnown ? limits.windowMs : limits.publicMs);
   return () => clearTimeout(timer);
 }

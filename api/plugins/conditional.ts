@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { etagOf, matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
 import type { App } from '../types.ts';
 
-/** ETags on JSON answers to GET, 304 for `If-None-Match`, and `If-Match` handed to the command. */
+/** Adds ETags to JSON responses of GET, handles `If-None-Match` with 304, and passes `If-Match` to the command. */
 export function registerConditional(app: App): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const header = request.headers['if-match'];
@@ -14,7 +14,7 @@ export function registerConditional(app: App): void {
   });
 }
 
-/** The payload to send: with an ETag, or none at all when the client has it already. */
+/** Sets the ETag; returns the payload, or nothing if the client has it already. */
 function conditional(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   const given = reply.getHeader('etag');
   if (reply.statusCode !== 200 || (request.method !== 'GET' && given === undefined)) return payload;

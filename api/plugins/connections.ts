@@ -11,8 +11,8 @@ const connectionLimits = { total: 4_000, perAddress: 1_500 };
 const headers = { 'retry-after': '5' };
 
 /**
- * Bounds the open connections, in total and of one client address.
- * @param trustProxy addresses and ranges of proxies; they stand for many clients and count in the total alone:
+ * Limits the open connections, in total and per client address.
+ * @param trustProxy addresses and ranges of proxies; they have many clients, so that only the total limit applies to them:
  * {@link boundPublicRequests} counts their clients.
  */
 export function boundConnections(
@@ -37,18 +37,18 @@ export function boundConnections(
       else byClient.set(client, left);
     });
     if (own > perAddress) {
-      const detail = `An address has at most ${perAddress} connections open.`;
+      const detail = `An address can have at most ${perAddress} open connections.`;
       refuseConnection(socket, new EstateError('too_many_requests', detail, { headers }));
     } else if (open > total) {
-      const detail = 'This process has as many connections open as it can.';
+      const detail = 'This process has reached its limit of open connections.';
       refuseConnection(socket, new EstateError('unavailable', detail, { headers }));
     }
   });
 }
 
 /**
- * Bounds the open requests of one client where no login is needed. Proxies name the client (`X-Forwarded-For`); without one
- * the bound on connections is met first.
+ * Limits the concurrent requests of one client to public operations. Proxies name the client (`X-Forwarded-For`); without
+ * a proxy the limit of connections applies first.
  */
 export function boundPublicRequests(
   app: App,
@@ -63,7 +63,7 @@ export function boundPublicRequests(
     const client = clientOf(request.ip);
     const open = byClient.get(client) ?? 0;
     if (open >= perAddress) {
-      const detail = `An address has at most ${perAddress} requests without a login open.`;
+      const detail = `An address can have at most ${perAddress} concurrent requests without a login.`;
       done(new EstateError('too_many_requests', detail, { headers }));
       return;
     }

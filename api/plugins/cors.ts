@@ -3,7 +3,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
 import type { App } from '../types.ts';
 
-/** Headers of answers that a page of another origin may read, besides the few that it always may. */
+/** Response headers that a page of another origin can read, besides the safelisted ones. */
 const exposed = [
   'Content-Disposition',
   'ETag',
@@ -16,9 +16,8 @@ const exposed = [
 ];
 
 /**
- * Lets pages of the origins that the settings name call the API; none by default. No cookies are taken, so what such a
- * page may do is what the token allows that it shows. To be registered before anything that watches routes: the answer
- * to preflights is a route of every path.
+ * Allows pages of the origins in the settings to call the API; none by default. There are no cookies, so that such a page
+ * needs a token. Must be registered before plugins with `onRoute` hooks: preflights are handled by a route of its own.
  */
 export async function registerCors(app: App, services: Services): Promise<void> {
   const isAllowed = async (origin: string): Promise<boolean> => {

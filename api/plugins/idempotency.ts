@@ -6,11 +6,11 @@ import { sha256 } from '../../platform/crypto.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 
-/** What sealed answers are bound to. */
+/** The encryption context of stored responses. */
 const SEALED_FOR = 'idempotency_keys.body';
-const kept = ['content-type', 'location', 'x-position', 'etag'];
+const storedHeaders = ['content-type', 'location', 'x-position', 'etag'];
 
-/** `Idempotency-Key` on POST and PATCH: the first answer is kept for 24 hours and given again. */
+/** `Idempotency-Key` on POST and PATCH: the first response is stored for 24 hours and sent again. */
 export function registerIdempotency(app: App, { secrets, signals }: Services): void {
   const sealed: SealedResults = {
     seal: (plain) => secrets.seal(plain, SEALED_FOR),
@@ -19,7 +19,7 @@ export function registerIdempotency(app: App, { secrets, signals }: Services): v
   app.decorate('idempotency', { processNumber: signals.processNumber, sealed });
   app.addHook('preHandler', (request, reply, done) => {
     const { ownIdempotency, permission } = request.routeOptions.config;
-    // what is public is for nobody in particular, and its answers, such as tokens, are not to be kept
+    // public operations have no user, and their responses, such as tokens, must not be stored
     if (request.headers['idempotency-key'] === undefined || ownIdempotency || permission === 'public') {
       done();
       return;
@@ -34,16 +34,16 @@ export function registerIdempotency(app: App, { secrets, signals }: Services): v
       done(null, payload);
       return;
     }
-    settle(request, reply, payload).then(() => done(null, payload), done);
+    storeOrRelease(request, reply, payload).then(() => done(null, payload), done);
   });
 }
 
-/** Keeps the answer under the request's key; after a failure of the service the key can be claimed again. */
-async function settle(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
+/** Stores the response under the request's key; after a 5xx the key is released. */
+async function storeOrRelease(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
   if (reply.statusCode < 500 && (payload === null || typeof payload === 'string')) {
     const seal = request.ctx.claim?.seal?.seal;
     const headers = Object.fromEntries(
-      kept.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
+      storedHeaders.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
     );
     const body = payload !== null && seal ? seal(payload) : payload;
     await storeAnswer(request.ctx, { status: reply.statusCode, headers, body });
@@ -53,8 +53,9 @@ async function settle(request: FastifyRequest, reply: FastifyReply, payload: unk
 }
 
 /**
- * Claims the request's key, or answers with what the first request was answered. `contentHash` stands for the body.
- * Returns true when the answer has been sent.
+ * Claims the request's key, or sends the stored response of the first request.
+ * @param contentHash hash of the body.
+ * @returns whether the stored response was sent.
  */
 export async function applyIdempotencyKey(
   request: FastifyRequest,
@@ -65,11 +66,11 @@ export async function applyIdempotencyKey(
   if (key === undefined || (request.method !== 'POST' && request.method !== 'PATCH')) return false;
   if (request.ctx.caller.userId === null) return false;
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(key)) {
-    throw invalidField('Idempotency-Key', 'format', 'is 1 to 200 printable characters without blanks');
+    throw invalidField('Idempotency-Key', 'format', 'must have 1 to 200 printable characters without blanks');
   }
-  // the same user by another token may hold less: he is not given what he could not ask for
+  // another token of the same user may have fewer rights
   const { apiTokenId, impersonatedRole, permissions } = request.ctx.caller;
-  // nor is he after he has lost a permission
+  // and rights may have been withdrawn since the first request
   const rights = permissions === '*' ? '*' : [...permissions].sort().join(',');
   const parts = [request.method, request.url, contentHash, apiTokenId, impersonatedRole, rights];
   const hash = sha256(parts.filter(Boolean).join(' '));
@@ -78,7 +79,7 @@ export async function applyIdempotencyKey(
   const claimed = await claimIdempotencyKey(request.ctx, { key, hash, processNumber, seal });
   if ('claim' in claimed) {
     request.ctx.claim = claimed.claim;
-    // the request that did this was killed before its answer
+    // the process ended after the first request's commit and before its response
     if (claimed.claim.results.length > 0) reply.header('idempotent-replayed', 'true');
     return false;
   }

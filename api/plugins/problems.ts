@@ -15,12 +15,12 @@ import { sendODataError } from '../exchange/odata/odata.errors.ts';
 import { sendErrorPage, wantsPage } from '../exchange/portals/page/portal.error.ts';
 import { scimCode } from '../operation.spec.ts';
 import type { App } from '../types.ts';
-import { type AjvFault, fieldErrors } from './faults.ts';
+import { type AjvError, fieldErrors } from './validation-errors.ts';
 
-/** When to try again while the database is away. */
+/** `Retry-After` while the database is unavailable. */
 const RETRY_SECONDS = '2';
 
-/** Turns every failure into problem details (RFC 9457); what is not expected is logged and answered without detail. */
+/** Sends errors as problem details (RFC 9457); unexpected errors are logged and sent without details. */
 export function registerProblems(app: App): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const given = await ofMerged(request, await ofDeleted(request, toEstateError(error)));
@@ -44,34 +44,34 @@ export function registerProblems(app: App): void {
     const path = request.url.split('?')[0]!;
     const methods = offered.filter((route) => route.pattern.test(path)).map((route) => route.method);
     if (isScimBulk(request.method, path)) {
-      return new EstateError('scim_not_implemented', 'Bulk requests are not offered.');
+      return new EstateError('scim_not_implemented', 'Bulk requests are not supported.');
     }
-    if (methods.length === 0) return new EstateError('not_found', 'There is nothing at this address.');
-    return new EstateError('method_not_allowed', `${request.method} is not offered here.`, {
+    if (methods.length === 0) return new EstateError('not_found', 'There is no resource at this URL.');
+    return new EstateError('method_not_allowed', `${request.method} is not supported here.`, {
       headers: { allow: [...new Set(methods)].join(', ') },
     });
   };
-  // before the body is read, which nobody would use
+  // before the body is read
   app.addHook('onRequest', (request, _reply, done) =>
     done(request.is404 ? notFoundError(request) : undefined),
   );
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFoundError(request)));
 }
 
-/** RFC 7644, 3.7: what is known and not offered is 501. */
+/** RFC 7644, 3.7: unsupported bulk operations return 501. */
 const isScimBulk = (method: string, path: string): boolean => method === 'POST' && path === '/scim/v2/Bulk';
 
-/** Answers what fails before a route is found: the address itself is broken, or holds a part longer than any id or key. */
+/** Sends the error of an invalid URL, or one with a path segment longer than any id or key. */
 export function sendBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const [code, message] =
     error.code === 'FST_ERR_MAX_PARAM_LENGTH'
-      ? ['maxLength', 'A part of the address is too long.']
-      : ['format', 'The address is not well-formed.'];
+      ? ['maxLength', 'A path segment is too long.']
+      : ['format', 'The URL is malformed.'];
   reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
   sendProblem(request, reply, invalidField('path', code, message));
 }
 
-/** Answers with the problem document of an expected error. */
+/** Sends the problem document of an error. */
 function sendProblem(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
@@ -85,7 +85,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, error: Estate
     .send(problemOf(error, request.id));
 }
 
-/** Answers with the error document of SCIM (RFC 7644, 3.12), and what helps to find the reason besides. */
+/** Sends the SCIM error document (RFC 7644, 3.12) with details for diagnosis. */
 function sendScimError(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
   const code = scimCode(error.code);
   const { status } = errorCodes[code];
@@ -105,12 +105,12 @@ function sendScimError(request: FastifyRequest, reply: FastifyReply, error: Esta
     });
 }
 
-/** How many errors a problem document names; its `detail` counts all. */
+/** Maximum number of errors in a problem document; its `detail` counts all. */
 const MOST_ERRORS = 100;
 
 /** The members of the problem document. */
 export function problemOf(error: EstateError, requestId: string): Record<string, unknown> {
-  // every 422 says where the fault lies, also one that no single member is to blame for
+  // every 422 has `errors`, even if no single member is invalid
   const whole =
     error.status === 422 ? [{ field: 'request', code: error.code, message: error.message }] : undefined;
   const errors = error.errors ?? whole;
@@ -127,8 +127,8 @@ export function problemOf(error: EstateError, requestId: string): Record<string,
 }
 
 /**
- * What is asked of a card that was merged is to be asked of its survivor: reads are led there, writes are told, since
- * what was meant for one card must not be done to another unseen.
+ * Handles requests for a merged card: reads are redirected to the survivor, writes are refused, since a change of one card
+ * must not silently change another.
  */
 async function ofMerged(request: FastifyRequest, error: EstateError): Promise<EstateError> {
   const { subject } = error;
@@ -137,7 +137,7 @@ async function ofMerged(request: FastifyRequest, error: EstateError): Promise<Es
   const parts = path!.split('/');
   const place = parts.findIndex((part) => part.toLowerCase() === subject.id.toLowerCase());
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  // a merge names its cards in the body
+  // merges name their cards in the body
   if (place < 0 && !path!.endsWith('/merge')) return error;
   const survivor_id = await survivorOf(request.ctx, subject.id);
   if (survivor_id === undefined) return error;
@@ -145,19 +145,21 @@ async function ofMerged(request: FastifyRequest, error: EstateError): Promise<Es
   return new EstateError(
     reads ? 'merged' : 'merged_card',
     `The card ${subject.id} was merged into ${survivor_id}.`,
-    // a merge can be undone: nobody is to remember the way
+    // merges can be undone: the redirect must not be cached
     { extra: { survivor_id }, ...(reads ? { headers: { location, 'cache-control': 'no-store' } } : {}) },
   );
 }
 
-/** A write that names a row which was deleted while it ran: the caller's own account, or something else. */
+/** Maps the foreign-key error of a write whose row was deleted concurrently: the caller's account or another object. */
 async function ofDeleted(request: FastifyRequest, error: EstateError): Promise<EstateError> {
   const { cause } = error;
   if (sqlState(cause) !== FOREIGN_KEY_VIOLATION || !request.ctx) return error;
   const { db, caller } = request.ctx;
   const known = caller.userId === null || (await db('users').where({ id: caller.userId }).first('id'));
   return known
-    ? new EstateError('conflict', 'Something that the request names was deleted meanwhile.', { cause })
+    ? new EstateError('conflict', 'An object that the request refers to was deleted in the meantime.', {
+        cause,
+      })
     : new EstateError('unauthorized', 'The account was deleted.', { cause });
 }
 
@@ -175,14 +177,14 @@ const frameworkCodes: Record<string, ErrorCode> = {
   FST_INVALID_MULTIPART_CONTENT_TYPE: 'unsupported_media_type',
 };
 
-/** What the parser of forms says of one that breaks off or is no form; it has no codes for that. */
+/** Messages of the multipart parser, which has no error codes, for a truncated or invalid form. */
 const BROKEN_FORM =
   /^(?:Unexpected end of multipart data|\w+ terminated early due to|Multipart: Boundary not found|The needle can)/;
 
 function toEstateError(error: FastifyError): EstateError {
   if (error instanceof EstateError) return error;
   if (error.validation) {
-    const errors = fieldErrors(error.validation as unknown as AjvFault[]);
+    const errors = fieldErrors(error.validation as unknown as AjvError[]);
     const first = errors[0]!;
     return new EstateError('validation_failed', `${first.field}: ${first.message}`, { errors });
   }
@@ -190,17 +192,21 @@ function toEstateError(error: FastifyError): EstateError {
   if (code) return new EstateError(code, error.message);
   if (error instanceof SyntaxError && error.statusCode === 400)
     return new EstateError('bad_body', error.message);
-  if (BROKEN_FORM.test(error.message)) return new EstateError('bad_body', 'The form cannot be read.');
+  if (BROKEN_FORM.test(error.message)) return new EstateError('bad_body', 'The form cannot be parsed.');
   if (error.statusCode === 400) return new EstateError('bad_body', 'The request cannot be parsed.');
   if (isStorageFull(error)) return storageFull(error);
   if (isConnectionLoss(error)) {
     return new EstateError(
       'unavailable',
-      'The database does not answer at the moment; try again shortly. A write may have been carried out: sent again with the same Idempotency-Key it is not carried out twice.',
+      'The database is unavailable; try again shortly. A write may have been executed: if it is sent again with the same Idempotency-Key, it is not executed twice.',
       { headers: { 'retry-after': RETRY_SECONDS }, cause: error },
     );
   }
-  return new EstateError('internal', 'Something went wrong on our side; the log holds the request id.', {
-    cause: error,
-  });
+  return new EstateError(
+    'internal',
+    'Something went wrong on our side; find it in the log by the request id.',
+    {
+      cause: error,
+    },
+  );
 }

@@ -7,17 +7,17 @@ import type { Logger } from '../../platform/logging.ts';
 import type { App } from '../types.ts';
 import { problemOf } from './problems.ts';
 
-/** How long a client may take to read the answer before its connection is closed, in milliseconds. */
+/** Time for a client to read the response before its connection is closed, in milliseconds. */
 const ANSWER_MS = 1_000;
 
-/** What Node's HTTP server refuses by itself, by the code of its error; everything else is a malformed request. */
+/** Errors of Node's HTTP server by code; all others are malformed requests. */
 const refusals: Record<string, [code: ErrorCode, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
-  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The address and the headers together are too long.'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The URL and the headers together are too long.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The extensions of a chunk are too long.'],
 };
 
-/** Answers on the connection itself, where there is no response object, and closes it. */
+/** Writes an error to the socket, where there is no response object, and closes it. */
 export function refuseConnection(socket: Duplex, error: EstateError, requestId = randomUUID()): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();
@@ -46,7 +46,7 @@ const headersOf = (error: EstateError, requestId: string): Record<string, string
 /** Returns the handler for requests that the HTTP server cannot parse, or that do not arrive in time. */
 export function protocolErrors(log: Logger): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
-    // an answer is under way: anything written now would become part of it
+    // a response has begun: anything written now would become part of it
     const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
     if (error.code === 'ECONNRESET' || answer?.headersSent) {
       socket.destroy();
@@ -57,23 +57,23 @@ export function protocolErrors(log: Logger): (error: NodeJS.ErrnoException, sock
       'The request is not well-formed HTTP.',
     ];
     const requestId = randomUUID();
-    log.info({ reqId: requestId, code, reason: error.code }, 'a request was refused before it was read');
+    log.info({ reqId: requestId, code, reason: error.code }, 'a request was refused before it was parsed');
     refuseConnection(socket, new EstateError(code, detail), requestId);
   };
 }
 
-/** Answers what Node's HTTP server would answer without a body, or not at all. */
+/** Sends problem documents for requests that Node's HTTP server would refuse without a body, or not respond to. */
 export function answerProtocol(app: App): void {
   const server = app.server as Server;
   server.on('checkExpectation', (_request, response) => {
     const requestId = randomUUID();
-    const error = new EstateError('expectation_failed', 'The only expectation that is met is 100-continue.');
+    const error = new EstateError('expectation_failed', 'The only supported expectation is 100-continue.');
     const body = JSON.stringify(problemOf(error, requestId));
     const headers = { 'content-length': Buffer.byteLength(body), connection: 'close' };
     response.writeHead(error.status, { ...headersOf(error, requestId), ...headers }).end(body);
   });
   server.on('connect', (_request, socket) => {
-    const error = new EstateError('method_not_allowed', 'This service is no proxy.', {
+    const error = new EstateError('method_not_allowed', 'This service is not a proxy.', {
       headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
     });
     refuseConnection(socket, error);

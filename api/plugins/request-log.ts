@@ -6,8 +6,8 @@ type Bindings = Record<string, unknown>;
 type Line = [object, string?] | [string];
 
 /**
- * The log of one request, with its id in each line. It is made when something is first said in it: most requests say
- * nothing, and making one is a twelfth of a quick answer.
+ * The logger of one request, which adds its id to each line. The child logger is created on first use: most requests log
+ * nothing, and creating it takes a twelfth of the time of a fast request.
  */
 class RequestLog {
   readonly #base: Logger;
@@ -57,7 +57,7 @@ export function requestLog(base: FastifyBaseLogger, bindings: Bindings): Fastify
   return new RequestLog(base as unknown as Logger, bindings) as unknown as FastifyBaseLogger;
 }
 
-/** One line for each request that was answered. */
+/** Logs one line per completed request. */
 export function registerRequestLines(app: App, log: Logger): void {
   const note = createRequestLines(log);
   app.addHook('onResponse', (request, reply, done) => {
@@ -66,7 +66,7 @@ export function registerRequestLines(app: App, log: Logger): void {
     note({
       reqId: request.id,
       method: request.method,
-      // the query may hold names of people and things
+      // the query is not logged, since it can contain names
       path: end < 0 ? url : url.slice(0, end),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),

@@ -2,9 +2,9 @@ import Ajv, { type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { FieldError } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
-import { validateWhenNeeded } from './compilers.ts';
-import { fieldErrors } from './faults.ts';
+import { lazyValidator } from './compilers.ts';
 import { registerStorable } from './storable.ts';
+import { fieldErrors } from './validation-errors.ts';
 
 const options: Options = {
   allErrors: true,
@@ -12,21 +12,20 @@ const options: Options = {
   removeAdditional: false,
   strict: false,
   allowUnionTypes: true,
-  // whether the schemas are ones is seen when the API's description is checked, not at every start
+  // the schemas themselves are validated with the OpenAPI document in tests, not at each start
   validateSchema: false,
 };
 
 /**
- * Request checks: bodies as they are sent, never converted; query and path values converted from text.
- * Every fault is looked for, not only the first; a problem document names the first hundred. Of bodies with very many members only the
- * first fault is named.
+ * Validates requests: bodies without conversion; query and path values are converted from text. All errors are collected,
+ * and a problem document lists the first hundred; of bodies with very many members only the first error is reported.
  */
 export function registerValidation(app: App): void {
   registerStorable(app);
   checkBySchema(app);
 }
 
-/** The checks of one kind, each compiled once for its schema: most schemas are constants that every application has. */
+/** Validators of one kind, cached by schema: most schemas are constants that all app instances share. */
 function createChecks(more: Options = {}) {
   const ajv = createAjv(more);
   const checks = new WeakMap<object, ValidateFunction>();
@@ -35,7 +34,7 @@ function createChecks(more: Options = {}) {
     if (!check) {
       const closed = withClosedKeys(schema);
       check = ajv.compile(closed);
-      // Ajv would keep it for as long as the process lives
+      // Ajv would cache it for the lifetime of the process
       ajv.removeSchema(closed);
       checks.set(schema, check);
     }
@@ -43,11 +42,11 @@ function createChecks(more: Options = {}) {
   };
 }
 
-/** Bodies with more members and items than this are checked up to their first fault. */
+/** Of bodies with more members and items than this only the first error is reported. */
 const MANY_MEMBERS = 10_000;
 
-/** Whether a JSON value holds more than {@link MANY_MEMBERS} members and items. */
-function holdsMany(value: unknown): boolean {
+/** Whether a JSON value has more than {@link MANY_MEMBERS} members and items. */
+function hasManyMembers(value: unknown): boolean {
   let left = MANY_MEMBERS;
   const pending = [value];
   while (pending.length > 0) {
@@ -62,13 +61,13 @@ function holdsMany(value: unknown): boolean {
 }
 
 const everyFault = createChecks();
-const firstFault = createChecks({ allErrors: false });
+const firstErrorCheck = createChecks({ allErrors: false });
 
-/** The check of bodies: describing a fault costs more than finding it, so bodies with very many members get only the first. */
-function exact(schema: object): ValidateFunction {
+/** The validator of bodies. For very many members it stops at the first error, since describing errors is expensive. */
+function exactCheck(schema: object): ValidateFunction {
   const all = everyFault(schema);
   const check = ((value: unknown) => {
-    const chosen = holdsMany(value) ? firstFault(schema) : all;
+    const chosen = hasManyMembers(value) ? firstErrorCheck(schema) : all;
     const fits = chosen(value);
     check.errors = chosen.errors ?? null;
     return fits;
@@ -78,10 +77,10 @@ function exact(schema: object): ValidateFunction {
 
 const fromText = createChecks({ coerceTypes: 'array' });
 
-/** The compiler of these checks, which a part of the application with parsers of its own does not inherit. */
+/** Sets the validator compiler, which an encapsulated plugin with its own parsers does not inherit. */
 export function checkBySchema(app: App): void {
   app.setValidatorCompiler(({ schema, httpPart }) =>
-    validateWhenNeeded(() => (httpPart === 'body' ? exact : fromText)(schema as object)),
+    lazyValidator(() => (httpPart === 'body' ? exactCheck : fromText)(schema as object)),
   );
 }
 
@@ -96,7 +95,7 @@ function createAjv(more: Options = {}) {
   return ajv;
 }
 
-/** The schema with every map refusing keys that its pattern does not match, which JSON Schema lets through unchecked. */
+/** Makes maps refuse keys that do not match their pattern, which JSON Schema would accept unchecked. */
 function withClosedKeys(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (_key, value) =>
     value?.patternProperties && value.additionalProperties === undefined
@@ -105,7 +104,7 @@ function withClosedKeys(schema: object): object {
   );
 }
 
-/** A check of values that come with no request of their own, as strict as that of bodies; it fills in defaults. */
+/** A validator for values outside of request bodies, with the same rules; it fills in defaults. */
 export function createBodyCheck(schema: object): (value: unknown) => FieldError[] {
   const validate = createAjv().compile(withClosedKeys(schema));
   return (value) => (validate(value) ? [] : fieldErrors(validate.errors ?? []));

@@ -6,8 +6,8 @@ const example = {
   value: [{ id: '0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11', name: 'Claims' }],
 };
 
-/** Entities of a set, one entity, or a property's value; which members there are stands in the metadata document. */
-export const ODataAnswerSchema = Type.Object(
+/** Entities of a set, one entity, or a property's value. The metadata document describes the other members. */
+export const ODataResponseSchema = Type.Object(
   {
     '@odata.context': Type.Optional(Type.String()),
     '@odata.count': Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String()])),
@@ -37,7 +37,7 @@ export const ODataErrorSchema = Type.Object(
     error: Type.Object({
       code: Type.String(),
       message: Type.String(),
-      target: Type.Optional(Type.String({ description: 'The option that is at fault' })),
+      target: Type.Optional(Type.String({ description: 'The invalid option' })),
       details: Type.Optional(
         Type.Array(Type.Object({ code: Type.String(), message: Type.String(), target: Type.String() })),
       ),

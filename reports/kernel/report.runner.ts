@@ -95,7 +95,7 @@ export class ReportRunner {
   async run(ctx: Ctx, name: AnswerName, question: ReportQuestion, maxStaleness = 0): Promise<ReportAnswer> {
     const { report } = question;
     if (report.uncached) return await this.#computeFor(ctx, name, question);
-    const known = this.again(name, report);
+    const known = this.readCached(name, report);
     if (known !== undefined) return { body: known, name };
     if (maxStaleness > 0) {
       const old = await this.#earlier(name, question, maxStaleness);
@@ -121,7 +121,7 @@ export class ReportRunner {
   }
 
   /** The answer with the name if this process caches it. */
-  again(name: AnswerName, report: Report): Buffer | undefined {
+  readCached(name: AnswerName, report: Report): Buffer | undefined {
     const body = this.#cached.get(name.key);
     if (body !== undefined) this.figures.of(report.name).hits += 1;
     return body;

@@ -141,7 +141,7 @@ export async function runRequests(requests: number, seed: number): Promise<Outco
         tally.add(operation.name, group, answer.status);
         if (mood === 'valid' && answer.status >= 400 && operation.rows.some((row) => allows(row, role)))
           tally.refused(operation.name, `${role} ${request.url} -> ${answer.text.slice(0, 300)}`);
-        // 501 is what OData says of options that are not offered
+        // 501 is what OData says of options that are not supported
         const inOrder =
           answer.status === REMOTE_FAILED || (answer.status === 501 && request.url.startsWith('/odata/'));
         if (answer.status >= 500 && !inOrder)

@@ -3,7 +3,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import type { OutgoingFile, Storage } from '../../integrations/storage/storage.types.ts';
 import { notFound } from '../../platform/errors.ts';
 import { runNames } from '../../reports/exchange/schedules/extraction-runs.names.ts';
-import { type ExtractionRun, isOvertaken } from '../../reports/exchange/schedules/extraction-runs.store.ts';
+import { type ExtractionRun, hasNewerRun } from '../../reports/exchange/schedules/extraction-runs.store.ts';
 
 /**
  * Brings the files of a run to a storage: the file before the manifest that tells of it, and both before they become the
@@ -20,7 +20,7 @@ export async function deliverFiles(
   const { latestFile, latestManifest } = runNames(run.request, run.slot);
   await storage.put(file, signal);
   await storage.put(manifest, signal);
-  if (await isOvertaken(services.db, run)) return;
+  if (await hasNewerRun(services.db, run)) return;
   await storage.publish(file, latestFile, signal);
   await storage.publish(manifest, latestManifest, signal);
 }

@@ -3,9 +3,9 @@ import path from 'node:path';
 import type { Services } from '../../domain/kernel/services.ts';
 import { extractionsFolder } from '../../integrations/storage/storage.open.ts';
 import {
-  noteRemoved,
   type OutdatedRun,
   outdatedRuns,
+  recordRemoval,
   removeOldRuns,
   schedulesWithFiles,
 } from '../../reports/exchange/schedules/extraction-runs.retention.ts';
@@ -23,7 +23,7 @@ export async function removeOutdated(services: Services, scheduleId: string): Pr
     for (const run of runs) {
       // what was brought elsewhere before the schedule was changed stays there
       if (storage && run.here) for (const name of run.names) await storage.remove(name);
-      await noteRemoved(services.db, run as OutdatedRun);
+      await recordRemoval(services.db, run as OutdatedRun);
     }
   } finally {
     storage?.close();

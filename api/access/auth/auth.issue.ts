@@ -6,16 +6,16 @@ import { LOGIN_SECONDS, TOKEN_SECONDS } from '../../plugins/access.ts';
 import { TokenAnswer } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
 
-/** Life in seconds of a token that only serves to set up the second factor. */
+/** Lifetime in seconds of a token that can only be used to set up the second factor. */
 const SETUP_SECONDS = 15 * 60;
 
-/** Creates the access token of a login, with what clients get to know about it. */
+/** Returns the function that signs access tokens. */
 export function tokenIssuer(app: App) {
   return async (subject: TokenSubject) => {
     const now = Math.floor(Date.now() / 1000);
     const loginAt = subject.loginAt ?? now;
     const longest = subject.setupOnly ? SETUP_SECONDS : TOKEN_SECONDS;
-    // a token that is presented ends before the bound does
+    // a refreshed token also ends at the limit of the login
     const seconds = Math.max(1, Math.min(longest, loginAt + LOGIN_SECONDS - now));
     return {
       access_token: await app.jwt.sign(
@@ -28,7 +28,7 @@ export function tokenIssuer(app: App) {
           ...(subject.impersonatedRole ? { impersonated_role: subject.impersonatedRole } : {}),
           ...(subject.setupOnly ? { use: 'two_factor_setup' as const } : {}),
         },
-        // a signer of its own is made for other options than the usual ones
+        // other options than the default ones create another signer
         seconds === TOKEN_SECONDS ? undefined : { expiresIn: seconds },
       ),
       token_type: 'bearer',
@@ -38,11 +38,11 @@ export function tokenIssuer(app: App) {
   };
 }
 
-/** The answer of whatever logs somebody in. */
+/** The response of logins. */
 export const tokenAnswer = {
   200: {
     description:
-      'An access token, valid for `expires_in` seconds: 24 hours, and never beyond 30 days after the login',
+      'An access token, valid for `expires_in` seconds: 24 hours, but at most until 30 days after the login',
     schema: TokenAnswer,
     example: {
       access_token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
@@ -52,7 +52,7 @@ export const tokenAnswer = {
   },
 };
 
-/** The answer of what has nothing to tell. */
+/** The response of operations without a result. */
 export const doneAnswer = {
   200: {
     description: 'Done',

@@ -11,17 +11,17 @@ import { Password } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
-const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' });
+const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'The token from the mail' });
 const tokenQuery = object({ token: MailedToken });
 const newPassword = object({ token: MailedToken, password: Password });
 const validAnswer = {
   200: {
-    description: 'Whose token it is',
+    description: 'The user of the token',
     schema: object({ valid: Type.Literal(true), email: Type.String(), display_name: Type.String() }),
   },
 };
 
-/** The first password of who was invited, and a new one for who has forgotten it. */
+/** Invitations and forgotten passwords. */
 export function registerPasswordRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Authentication' });
 
@@ -29,7 +29,7 @@ export function registerPasswordRoutes(app: App): void {
 
   routes.get('/api/v1/auth/validate-setup-token', {
     id: 'validateSetupToken',
-    summary: 'Say whose invitation a token is',
+    summary: 'Validate an invitation token and return its user',
     permission: 'public',
     query: tokenQuery,
     answers: validAnswer,
@@ -40,7 +40,7 @@ export function registerPasswordRoutes(app: App): void {
 
   routes.post('/api/v1/auth/set-password', {
     id: 'setPassword',
-    summary: 'Choose the first password with an invitation, and log in',
+    summary: 'Set the first password with an invitation, and log in',
     permission: 'public',
     secretAnswer: true,
     body: newPassword,
@@ -53,8 +53,8 @@ export function registerPasswordRoutes(app: App): void {
 
   routes.post('/api/v1/auth/forgot-password', {
     id: 'forgotPassword',
-    summary: 'Ask for a mail with which a forgotten password is replaced',
-    description: 'The answer, and its time, are the same whether or not there is such an account.',
+    summary: 'Request a mail to reset a forgotten password',
+    description: 'The response, and its time, do not depend on whether the account exists.',
     permission: 'public',
     body: object({ email: Type.String({ minLength: 1, maxLength: 320 }) }),
     answers: doneAnswer,
@@ -67,7 +67,7 @@ export function registerPasswordRoutes(app: App): void {
 
   routes.get('/api/v1/auth/validate-reset-token', {
     id: 'validateResetToken',
-    summary: 'Say whose new password a token is for',
+    summary: 'Validate a password reset token and return its user',
     permission: 'public',
     query: tokenQuery,
     answers: validAnswer,
@@ -78,8 +78,8 @@ export function registerPasswordRoutes(app: App): void {
 
   routes.post('/api/v1/auth/reset-password', {
     id: 'resetPassword',
-    summary: 'Replace a forgotten password',
-    description: 'All logins and own tokens of the account end; a second factor stays.',
+    summary: 'Reset a forgotten password',
+    description: 'All logins and personal tokens of the account end; a second factor remains.',
     permission: 'public',
     body: newPassword,
 

@@ -12,7 +12,7 @@ import { Email, MeSchema, Password, TokenAnswer } from '../../schemas/access.ts'
 import type { App } from '../../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
-/** The token of a login, or in which state the registration is instead. */
+/** The token of a login, or the state of the registration. */
 const registrationAnswer = (state: string, description: string) => ({
   200: {
     description,
@@ -21,7 +21,7 @@ const registrationAnswer = (state: string, description: string) => ({
   },
 });
 
-/** Registration, login, refresh, logout, impersonation and the own account. */
+/** Registration, login, refresh, logout, impersonation and the caller's account. */
 export function registerAuthRoutes(app: App, { secrets }: Services): void {
   const routes = routesOf(app, { tag: 'Authentication' });
 
@@ -31,7 +31,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     id: 'register',
     summary: 'Register; the first user becomes administrator',
     description:
-      'The first user of a workspace shows the set-up token that the service wrote to its log at start, and is answered an access token. Everybody else is answered `confirmation_sent`, whether or not the address has an account: a mail to it says how to go on. Off unless the setting `registration` is on and a mail server is set up.',
+      'The first user of a workspace sends the set-up token that the service wrote to its log at start, and gets an access token. Everybody else gets `confirmation_sent`, whether or not the address has an account, and a mail with the next step. Disabled unless the setting `registration` is on and a mail server is configured.',
     permission: 'public',
     secretAnswer: true,
     body: object({
@@ -43,7 +43,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
 
     answers: registrationAnswer(
       'confirmation_sent',
-      'The address has to be confirmed, or the first user’s token',
+      'The address has to be confirmed, or the token of the first user',
     ),
     errors: ['registration_closed', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
@@ -56,18 +56,15 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     id: 'confirmRegistration',
     summary: 'Confirm the address of a registration, and log in',
     description:
-      'Takes the mailed token, which works for a day and once, and the password that was registered. Where the workspace demands approval, the answer is `approval_required`, and the account is inactive until an administrator activates it.',
+      'Requires the token from the mail, which is valid once and for one day, and the registered password. If the workspace requires approval, the result is `approval_required` and the account is inactive until an administrator activates it.',
     permission: 'public',
     secretAnswer: true,
     body: object({
-      token: Type.String({ minLength: 1, maxLength: 200, description: 'As it was mailed' }),
+      token: Type.String({ minLength: 1, maxLength: 200, description: 'The token from the mail' }),
       password: Password,
     }),
 
-    answers: registrationAnswer(
-      'approval_required',
-      'An access token, or that the account waits for approval',
-    ),
+    answers: registrationAnswer('approval_required', 'An access token, or `approval_required`'),
     errors: ['invalid_credentials', 'not_found', 'registration_closed', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       const subject = await confirmRegistration(ctx, { ...body, address: request.ip });
@@ -79,7 +76,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     id: 'login',
     summary: 'Log in with e-mail address and password',
     description:
-      'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; wrong, locked and unknown answer alike. While an account is locked, its password and `code` in one request pass. `two_factor_required` means that the password is right and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` only serves to set up the second factor that the workspace demands.',
+      'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; the responses for a wrong password, a locked and an unknown account are the same. While logins by password are locked, the password together with a `code` is accepted. `two_factor_required` means that the password is correct and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` can only be used to set up the second factor that the workspace requires.',
     permission: 'public',
     secretAnswer: true,
     body: object({
@@ -89,7 +86,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
         Type.String({
           minLength: 1,
           maxLength: 50,
-          description: 'Of the authenticator, or a recovery code',
+          description: 'Code of the authenticator, or a recovery code',
         }),
       ),
     }),
@@ -103,14 +100,14 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
   registerSessionRoutes(app);
 }
 
-/** What a logged-in caller does with a session. */
+/** Operations on the caller's session. */
 function registerSessionRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Authentication' });
 
   const issue = tokenIssuer(app);
   routes.post('/api/v1/auth/refresh', {
     id: 'refreshToken',
-    summary: 'Get a fresh token while the present one is valid',
+    summary: 'Get a new token while the current one is valid',
     permission: 'login',
     scope: 'account',
     secretAnswer: true,
@@ -121,9 +118,9 @@ function registerSessionRoutes(app: App): void {
 
   routes.post('/api/v1/auth/impersonate', {
     id: 'impersonate',
-    summary: 'Look at the service as another role',
+    summary: 'Impersonate another role',
     description:
-      'The token holds that role’s permissions as far as the caller holds them too. The caller stays who he is, and every event names the role besides. Neither `admin` nor the own role.',
+      'The token has the permissions of that role that the caller has too. Every event still names the caller, and the role in addition. Not for `admin` or the caller’s own role.',
     permission: 'admin.impersonate',
     secretAnswer: true,
     body: object({ role: Type.String({ minLength: 1, maxLength: 64 }) }),
@@ -135,8 +132,8 @@ function registerSessionRoutes(app: App): void {
 
   routes.post('/api/v1/auth/stop-impersonating', {
     id: 'stopImpersonating',
-    summary: 'Go back to the own role',
-    description: 'The presented token ends when it carried another role.',
+    summary: 'Stop impersonating a role',
+    description: 'The token of the request ends if it was one of an impersonation.',
     permission: 'login',
     scope: 'account',
     secretAnswer: true,
@@ -147,9 +144,9 @@ function registerSessionRoutes(app: App): void {
 
   routes.post('/api/v1/auth/logout', {
     id: 'logout',
-    summary: 'Revoke the presented token',
+    summary: 'Log out: revoke the token of the request',
     description:
-      'Answers the same without a valid token. Personal and service tokens are revoked under `/tokens`.',
+      'The response is the same without a valid token. Personal and service tokens are revoked under `/tokens`.',
     permission: 'public',
     answers: doneAnswer,
     handler: async ({ ctx }) => {
@@ -160,7 +157,7 @@ function registerSessionRoutes(app: App): void {
 
   routes.get('/api/v1/auth/me', {
     id: 'readMe',
-    summary: 'Read the own account with its effective permissions',
+    summary: 'Read the caller’s account with its effective permissions',
     permission: 'login',
     duringSetup: true,
     answers: { 200: { description: 'The account', schema: MeSchema } },

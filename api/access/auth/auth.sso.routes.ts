@@ -11,7 +11,7 @@ import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
 const RedirectUri = Type.String({ format: 'uri', maxLength: 1000 });
 
-/** Login through a provider by OpenID Connect. */
+/** Single sign-on by OpenID Connect. */
 export function registerSsoRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Authentication' });
 
@@ -19,18 +19,18 @@ export function registerSsoRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/auth/sso/config', {
     id: 'readSsoConfig',
-    summary: 'Read how people log in, and whether they may register',
+    summary: 'Read the login methods, and whether users can register',
     permission: 'public',
     answers: {
       200: {
-        description: 'With the members of the provider where single sign-on is on',
+        description: 'With the members of the provider if single sign-on is enabled',
         schema: object({
           enabled: Type.Boolean(),
           registration_enabled: Type.Boolean(),
           provider: Type.Optional(Type.String()),
           client_id: Type.Optional(Type.String()),
           authorization_endpoint: Type.Optional(
-            Type.String({ description: 'Empty where only the provider’s discovery document names it' }),
+            Type.String({ description: 'Empty if only the provider’s discovery document contains it' }),
           ),
           tenant_id: Type.Optional(Type.String()),
         }),
@@ -57,20 +57,20 @@ export function registerSsoRoutes(app: App, services: Services): void {
 
   routes.post('/api/v1/auth/sso/start', {
     id: 'startSso',
-    summary: 'Begin a login through the provider',
+    summary: 'Start a login with the identity provider',
     description:
-      'The client keeps `state`, sends the browser to `authorization_url`, and takes an answer only when it comes back with the same `state`. The service keeps nonce and PKCE verifier.',
+      'The client stores `state`, redirects the browser to `authorization_url`, and only accepts a redirect back with the same `state`. The service stores the nonce and the PKCE verifier.',
     permission: 'public',
     secretAnswer: true,
     body: object({ redirect_uri: RedirectUri }),
 
     answers: {
       200: {
-        description: 'Where the person logs in',
+        description: 'The login page of the provider',
         schema: object({
           authorization_url: Type.String(),
           state: Type.String(),
-          expires_in: Type.Integer({ description: 'Seconds within which the login has to be finished' }),
+          expires_in: Type.Integer({ description: 'Seconds until the login attempt expires' }),
         }),
       },
     },
@@ -80,9 +80,9 @@ export function registerSsoRoutes(app: App, services: Services): void {
 
   routes.post('/api/v1/auth/sso/callback', {
     id: 'finishSso',
-    summary: 'Finish a login through the provider',
+    summary: 'Complete a login with the identity provider',
     description:
-      'Takes what the provider has added to the redirect address: `code`, `state`, and `iss` where it sends one. The first login of somebody makes the account.',
+      'Send the parameters that the provider has added to the redirect URL: `code`, `state`, and `iss` if present. The first login of a user creates the account.',
     permission: 'public',
     secretAnswer: true,
     body: object({

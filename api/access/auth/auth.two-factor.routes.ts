@@ -20,24 +20,24 @@ const proof = object({
     Type.String({
       minLength: 1,
       maxLength: 50,
-      description: 'Of the authenticator, or a recovery code; needed where a second factor is in force',
+      description: 'Code of the authenticator, or a recovery code; required if a second factor is active',
     }),
   ),
 });
 const RecoveryCodes = Type.Array(Type.String(), {
-  description: 'Each takes the place of one code of the authenticator; shown this once',
+  description: 'Each replaces one code of the authenticator; only returned here',
   examples: [['k3qf-72hd-mz5p-ax4e']],
 });
 
-/** Goes on with the present login, since all tokens of the account end. */
+/** Issues a new token for the current login, since all tokens of the account end. */
 const fresh = {
   access_token: Type.String(),
   token_type: Type.Literal('bearer'),
   expires_in: Type.Integer({ description: 'Seconds' }),
 };
-const endsLogins = 'All tokens of the account’s logins end; the answer holds a fresh one for this login.';
+const endsLogins = 'All tokens of the account’s logins end; the response contains a new one for this login.';
 
-/** The own second factor: codes of an authenticator that change every 30 seconds (RFC 6238). */
+/** The caller's second factor: time-based one-time passwords of 30 seconds (RFC 6238). */
 export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
   const routes = routesOf(app, { tag: 'Authentication' });
 
@@ -45,7 +45,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
   routes.get('/api/v1/auth/two-factor', {
     id: 'readOwnTwoFactor',
-    summary: 'Read whether the own account has a second factor',
+    summary: 'Read whether the caller’s account has a second factor',
     permission: 'login',
     scope: 'account',
     duringSetup: true,
@@ -54,8 +54,8 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
         description: 'Its state',
         schema: object({
           enabled: Type.Boolean(),
-          pending: Type.Boolean({ description: 'Begun, and not yet confirmed' }),
-          required: Type.Boolean({ description: 'Whether the workspace demands one' }),
+          pending: Type.Boolean({ description: 'Set up, but not yet confirmed' }),
+          required: Type.Boolean({ description: 'Whether the workspace requires one' }),
           confirmed_at: Nullable(Timestamp),
           recovery_codes_left: Type.Integer(),
         }),
@@ -66,8 +66,8 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
   routes.post('/api/v1/auth/two-factor', {
     id: 'beginTwoFactor',
-    summary: 'Begin a second factor, or another in place of the present one',
-    description: 'It is in force once a code of it was shown to `/auth/two-factor/confirm`.',
+    summary: 'Set up a second factor, or replace the present one',
+    description: 'It becomes active when a code of it is sent to `/auth/two-factor/confirm`.',
     permission: 'login',
     scope: 'account',
     duringSetup: true,
@@ -76,10 +76,10 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
     answers: {
       200: {
-        description: 'What the authenticator needs',
+        description: 'The secret for the authenticator',
         schema: object({
           secret: Type.String({ description: 'In base 32' }),
-          otpauth_uri: Type.String({ description: 'For a QR code' }),
+          otpauth_uri: Type.String({ description: 'The URI for a QR code' }),
         }),
       },
     },
@@ -89,7 +89,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
   routes.post('/api/v1/auth/two-factor/confirm', {
     id: 'confirmTwoFactor',
-    summary: 'Put the begun second factor in force by a code of it',
+    summary: 'Activate the second factor with one of its codes',
     description: endsLogins,
     permission: 'login',
     scope: 'account',
@@ -99,7 +99,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
     answers: {
       200: {
-        description: 'Recovery codes, and an access token for the whole service',
+        description: 'Recovery codes, and an access token without restrictions',
         schema: object({
           recovery_codes: RecoveryCodes,
           ...fresh,
@@ -116,14 +116,14 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
   registerTwoFactorChangeRoutes(app, { secrets });
 }
 
-/** Changes of an active second factor. */
+/** Operations on an active second factor. */
 function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
   const routes = routesOf(app, { tag: 'Authentication' });
 
   const issue = tokenIssuer(app);
   routes.post('/api/v1/auth/two-factor/disable', {
     id: 'disableTwoFactor',
-    summary: 'Take the own second factor out of force',
+    summary: 'Disable the caller’s second factor',
     description: endsLogins,
     permission: 'login',
     scope: 'account',
@@ -145,7 +145,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
 
   routes.post('/api/v1/auth/two-factor/recovery-codes', {
     id: 'renewRecoveryCodes',
-    summary: 'Get new recovery codes; the old ones stop working',
+    summary: 'Create new recovery codes and invalidate the old ones',
     description: endsLogins,
     permission: 'login',
     scope: 'account',

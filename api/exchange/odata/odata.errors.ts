@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EstateError } from '../../../platform/errors.ts';
-import { understoodVersion } from './odata.headers.ts';
+import { clientVersion } from './odata.headers.ts';
 
-/** The members of an error as OData has it (JSON format 4.01, 21.1), with what helps to find the reason. */
+/** The OData form of an error (JSON format 4.01, 21.1) with details for diagnosis. */
 export function odataErrorOf(error: EstateError, requestId: string): object {
   const { target, ...extra } = error.extra;
   const first = error.errors?.[0];
@@ -19,36 +19,36 @@ export function odataErrorOf(error: EstateError, requestId: string): object {
   };
 }
 
-/** Answers with an error of OData. */
+/** Sends an OData error. */
 export function sendODataError(
   request: FastifyRequest,
   reply: FastifyReply,
   error: EstateError,
 ): FastifyReply {
-  // spreadsheets ask for a name and a password only when they are told that these are taken
+  // spreadsheets only prompt for a user name and password if the response offers Basic authentication
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate", Basic realm="estate"');
-  const told = error.status === 401 ? withBasic(error) : BATCH.test(request.url) ? noBatch(error) : error;
+  const response = error.status === 401 ? withBasic(error) : BATCH.test(request.url) ? noBatch(error) : error;
   return reply
-    .code(told.status)
-    .header('odata-version', understoodVersion(request.headers))
+    .code(response.status)
+    .header('odata-version', clientVersion(request.headers))
     .header('content-type', 'application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
-    .send(odataErrorOf(told, request.id));
+    .send(odataErrorOf(response, request.id));
 }
 
-/** The address of batch requests. */
+/** The URL of batch requests. */
 const BATCH = /^\/odata\/v4\/(?:\$|%24)batch\/?(?:\?|$)/i;
 
-/** A service without batch requests says so, whatever is sent there (OData protocol, 11.7). */
+/** A service without batch requests answers any of them with 501 (OData protocol, 11.7). */
 const noBatch = (error: EstateError): EstateError =>
   ['method_not_allowed', 'unsupported_media_type', 'bad_body'].includes(error.code)
-    ? new EstateError('odata_not_implemented', 'Batch requests are not offered.')
+    ? new EstateError('odata_not_implemented', 'Batch requests are not supported.')
     : error;
 
-/** Says what clients such as spreadsheets can send, which know nothing of Bearer. */
+/** Adds how clients that only support Basic authentication, such as spreadsheets, send a token. */
 const withBasic = (error: EstateError): EstateError =>
   new EstateError(
     error.code,
-    `${error.message} As the password of Basic authorization it will do, under any user name.`,
+    `${error.message} Basic authentication with any user name and the token as password works too.`,
     { extra: error.extra },
   );

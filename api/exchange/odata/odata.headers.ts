@@ -4,32 +4,32 @@ import { EstateError } from '../../../platform/errors.ts';
 import { invalidQuery } from '../../../reports/exchange/odata/odata.errors.ts';
 import type { MetadataLevel, Wire } from '../../../reports/exchange/odata/odata.wire.ts';
 
-/** Where the service stands. */
+/** The path of the OData service. */
 export const ODATA_PATH = '/odata/v4';
 
-/** The protocol's version that the client understands, as far as its header can be read. */
-export function understoodVersion(headers: IncomingHttpHeaders): Wire['version'] {
+/** The highest protocol version that the client supports; 4.01 if the header is missing or invalid. */
+export function clientVersion(headers: IncomingHttpHeaders): Wire['version'] {
   return /^\s*4\.0+\s*$/.test(String(headers['odata-maxversion'] ?? '')) ? '4.0' : '4.01';
 }
 
-/** The address of the service as the client knows it. */
-export const rootOf = (request: FastifyRequest): string =>
+/** The service root URL as the client sees it. */
+export const serviceRoot = (request: FastifyRequest): string =>
   `${request.protocol}://${request.host}${ODATA_PATH}`;
 
 /**
  * Checks the headers that must be followed or refused (OData protocol, 8.2).
- * @throws EstateError `odata_invalid_query` for a version before 4.0, `precondition_failed` where a snapshot is asked for.
+ * @throws EstateError `odata_invalid_query` for a version before 4.0, `precondition_failed` if snapshot isolation is requested.
  */
 export function checkHeaders({ headers }: FastifyRequest): void {
-  const most = headers['odata-maxversion'];
-  const [, major] = /^\s*(\d{1,3})\.\d{1,3}\s*(?:;|$)/.exec(String(most ?? '4.01')) ?? [];
+  const maxVersion = headers['odata-maxversion'];
+  const [, major] = /^\s*(\d{1,3})\.\d{1,3}\s*(?:;|$)/.exec(String(maxVersion ?? '4.01')) ?? [];
   if (major === undefined || Number(major) < 4) {
-    throw invalidQuery('OData-MaxVersion', 'answers are of version 4.0 or 4.01');
+    throw invalidQuery('OData-MaxVersion', 'responses have version 4.0 or 4.01');
   }
   if (headers.isolation !== undefined || headers['odata-isolation'] !== undefined) {
     throw new EstateError(
       'precondition_failed',
-      'Isolation: snapshots over several requests are not offered.',
+      'Isolation: snapshots over several requests are not supported.',
     );
   }
 }
@@ -61,52 +61,52 @@ const shortForms = new Map([
   ['atom', 'application/atom+xml'],
 ]);
 
-/** What is asked for by `$format`, or else by `Accept`; the best comes first. */
-function asked(request: FastifyRequest, format: string | undefined): MediaRange[] {
+/** Media ranges of `$format`, or else of `Accept`, by descending quality. */
+function acceptedRanges(request: FastifyRequest, format: string | undefined): MediaRange[] {
   if (format !== undefined) return mediaRanges(shortForms.get(format.trim().toLowerCase()) ?? format);
   const header = request.headers.accept;
   return header === undefined || header.trim() === '' ? mediaRanges('*/*') : mediaRanges(header);
 }
 
-const unacceptable = (offered: string): EstateError =>
-  new EstateError('not_acceptable', `Answers are ${offered}.`);
+const notAcceptable = (offered: string): EstateError =>
+  new EstateError('not_acceptable', `Responses are ${offered}.`);
 
-/** In which form data go out. @throws EstateError `not_acceptable` when the client does not take JSON. */
-export function wireOf(request: FastifyRequest, format: string | undefined): Wire {
-  const range = asked(request, format).find(({ type }) =>
+/** Negotiates the form of the data. @throws EstateError `not_acceptable` if the client does not accept JSON. */
+export function negotiateWire(request: FastifyRequest, format: string | undefined): Wire {
+  const range = acceptedRanges(request, format).find(({ type }) =>
     ['application/json', 'application/*', '*/*'].includes(type),
   );
-  if (!range) throw unacceptable('application/json');
+  if (!range) throw notAcceptable('application/json');
   const level = range.parameters.get('metadata') ?? 'minimal';
   if (!['none', 'minimal', 'full'].includes(level))
-    throw unacceptable('application/json with metadata none, minimal or full');
+    throw notAcceptable('application/json with metadata none, minimal or full');
   return {
-    root: rootOf(request),
-    version: understoodVersion(request.headers),
+    root: serviceRoot(request),
+    version: clientVersion(request.headers),
     metadata: level as MetadataLevel,
     exactNumbers: range.parameters.get('ieee754compatible') === 'true',
   };
 }
 
-/** In which form the metadata document goes out. @throws EstateError `not_acceptable`. */
+/** Negotiates the form of the metadata document. @throws EstateError `not_acceptable`. */
 export function metadataForm(request: FastifyRequest, format: string | undefined): 'xml' | 'json' {
-  for (const { type } of asked(request, format)) {
+  for (const { type } of acceptedRanges(request, format)) {
     if (['application/xml', 'application/*', '*/*', 'text/xml'].includes(type)) return 'xml';
     if (type === 'application/json') return 'json';
   }
-  throw unacceptable('application/xml or application/json');
+  throw notAcceptable('application/xml or application/json');
 }
 
-/** Whether a text may go out. @throws EstateError `not_acceptable`. */
+/** Checks that the client accepts plain text. @throws EstateError `not_acceptable`. */
 export function checkTextAccepted(request: FastifyRequest, format: string | undefined): void {
-  const taken = asked(request, format).some(({ type }) =>
+  const isAccepted = acceptedRanges(request, format).some(({ type }) =>
     ['text/plain', 'text/*', '*/*', 'application/json'].includes(type),
   );
-  if (!taken) throw unacceptable('text/plain');
+  if (!isAccepted) throw notAcceptable('text/plain');
 }
 
-/** What the client prefers (RFC 7240), with and without the prefix of version 4.0. */
-export function preferences(request: FastifyRequest): {
+/** Reads the client's preferences (RFC 7240), with or without the `odata.` prefix of version 4.0. */
+export function readPreferences(request: FastifyRequest): {
   maxPageSize: number | undefined;
   trackChanges: boolean;
 } {
@@ -120,7 +120,7 @@ export function preferences(request: FastifyRequest): {
     if (!given.has(key)) given.set(key, value.trim().replace(/^"(.*)"$/, '$1'));
   }
   const size = given.get('maxpagesize');
-  // a preference that cannot be followed is passed over
+  // an invalid preference is ignored
   const maxPageSize = size !== undefined && /^[1-9]\d{0,8}$/.test(size) ? Number(size) : undefined;
   return { maxPageSize, trackChanges: given.has('track-changes') };
 }

@@ -5,28 +5,28 @@ import { EstateError } from '../../../platform/errors.ts';
 const option = (description: string, example?: string) =>
   Type.Optional(Type.String({ maxLength: 8000, description, ...(example ? { examples: [example] } : {}) }));
 
-/** The system query options; what is not offered is known all the same, to be refused as such. */
+/** The system query options. Unsupported ones are declared as well, so that they are refused with 501. */
 export const ODataQuery = Type.Object(
   {
-    $filter: option("Which entities, such as `name eq 'Claims'`", "contains(name,'a')"),
-    $select: option('Which properties, comma-separated', 'id,name'),
+    $filter: option("Condition of the entities, such as `name eq 'Claims'`", "contains(name,'a')"),
+    $select: option('Properties, comma-separated', 'id,name'),
     $expand: option(
-      'Which related entities come along, with options of their own in brackets',
+      'Navigation properties to include, each with its own options in brackets',
       'Parent($select=name)',
     ),
-    $orderby: option('The order: properties, each with `asc` or `desc`', 'name desc'),
-    $top: option('How many entities at most', '10'),
-    $skip: option('How many entities to pass over', '0'),
-    $count: option('`true` adds how many entities there are', 'true'),
+    $orderby: option('Properties to order by, each with `asc` or `desc`', 'name desc'),
+    $top: option('Maximum number of entities', '10'),
+    $skip: option('Number of entities to skip', '0'),
+    $count: option('`true` adds the total number of entities', 'true'),
     $search: option('Words and quoted phrases, joined by AND, OR and NOT', 'claims'),
-    $format: option('The form of the answer, before `Accept`', 'json'),
-    $skiptoken: option('Where a further page begins; part of the links that answers hold'),
-    $deltatoken: option('Since when changes are told; part of the links that answers hold'),
-    $compute: option('Not offered: refused with 501'),
-    $apply: option('Not offered: refused with 501'),
-    $levels: option('Not offered: refused with 501'),
-    $index: option('Not offered: refused with 501'),
-    $schemaversion: option('Not offered: refused with 501'),
+    $format: option('The media type of the response; overrides `Accept`', 'json'),
+    $skiptoken: option('Position of the next page; part of `@odata.nextLink`'),
+    $deltatoken: option('Position after which changes are returned; part of `@odata.deltaLink`'),
+    $compute: option('Not supported: refused with 501'),
+    $apply: option('Not supported: refused with 501'),
+    $levels: option('Not supported: refused with 501'),
+    $index: option('Not supported: refused with 501'),
+    $schemaversion: option('Not supported: refused with 501'),
   },
   { additionalProperties: false },
 );
@@ -41,8 +41,8 @@ export const aliasesOf = (request: FastifyRequest): ReadonlyMap<string, string> 
   aliases.get(request) ?? new Map();
 
 /**
- * Brings the names of options into the one form that is checked: version 4.01 lets clients leave out the `$` and write
- * them in any case. Parameter aliases are put aside.
+ * Normalises the names of options: version 4.01 allows clients to omit the `$` and to use any case. Parameter aliases are
+ * removed from the query and stored for {@link aliasesOf}.
  */
 export function normaliseQuery(request: FastifyRequest): void {
   const given = request.query as Record<string, unknown>;
@@ -52,7 +52,7 @@ export function normaliseQuery(request: FastifyRequest): void {
     if (name.startsWith('@')) {
       if (typeof value === 'string' && value.length <= 8000) own.set(name, value);
       else
-        throw new EstateError('odata_invalid_query', `${name}: is given twice or too long`, {
+        throw new EstateError('odata_invalid_query', `${name}: is sent twice or too long`, {
           extra: { target: name },
         });
       continue;

@@ -4,28 +4,28 @@ import Type from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { etagOf } from '../../../domain/kernel/etag.ts';
 import type { ErrorCode } from '../../../platform/errors.ts';
-import { answerOData } from '../../../reports/exchange/odata/odata.answer.ts';
 import {
   metadataDocument,
   pbidsFile,
   serviceDocument,
 } from '../../../reports/exchange/odata/odata.documents.ts';
+import { handleODataRequest } from '../../../reports/exchange/odata/odata.handle.ts';
 import type { Wire } from '../../../reports/exchange/odata/odata.wire.ts';
 import type { SentOptions } from '../../../reports/exchange/odata/query/query.options.ts';
 import { clientGone } from '../../gone.ts';
 import { routesOf } from '../../operation.ts';
 import { checkBySchema } from '../../plugins/validation.ts';
-import { ODataAnswerSchema, ODataErrorSchema, ODataServiceSchema } from '../../schemas/odata.ts';
+import { ODataErrorSchema, ODataResponseSchema, ODataServiceSchema } from '../../schemas/odata.ts';
 import type { App } from '../../types.ts';
 import {
   checkHeaders,
   checkTextAccepted,
+  clientVersion,
   metadataForm,
+  negotiateWire,
   ODATA_PATH,
-  preferences,
-  rootOf,
-  understoodVersion,
-  wireOf,
+  readPreferences,
+  serviceRoot,
 } from './odata.headers.ts';
 import { aliasesOf, FormatQuery, normaliseQuery, ODataQuery } from './odata.query.ts';
 
@@ -43,7 +43,7 @@ const reading = {
   ] as ErrorCode[],
 } as const;
 const Part = Type.String({ minLength: 1, maxLength: 300 });
-/** Empty for the service's own address with a slash at its end. */
+/** Empty for the service root with a trailing slash. */
 const First = Type.String({ maxLength: 300 });
 
 /** OData 4.01: the inventory for spreadsheets and BI tools. */
@@ -65,19 +65,19 @@ function registerDocuments(app: App): void {
   routes.get(ODATA_PATH, {
     id: 'readODataService',
     summary: 'List the entity sets of OData',
-    description: 'The address that spreadsheets and BI tools are given.',
+    description: 'The URL to enter in spreadsheets and BI tools.',
     query: FormatQuery,
     answers: { 200: { description: 'The service document', schema: ODataServiceSchema } },
     errors: ['not_acceptable', 'odata_invalid_query', 'precondition_failed'],
     handler: async ({ ctx, query, request, reply }) => {
-      const wire = wireOf(request, query.$format);
+      const wire = negotiateWire(request, query.$format);
       return sendJson(reply, wire, serviceDocument(ctx, wire));
     },
   });
 
   routes.get(`${ODATA_PATH}/$metadata`, {
     id: 'readODataMetadata',
-    summary: 'Read what the entities of OData are like',
+    summary: 'Read the metadata document of OData',
     description:
       'CSDL 4.01 as XML, or as JSON by `Accept` or `$format=json`. Properties that the caller may not see are absent.',
     query: FormatQuery,
@@ -91,7 +91,7 @@ function registerDocuments(app: App): void {
     errors: ['not_acceptable', 'odata_invalid_query', 'precondition_failed'],
     handler: async ({ ctx, query, request, reply }) => {
       const form = metadataForm(request, query.$format);
-      const version = understoodVersion(request.headers);
+      const version = clientVersion(request.headers);
       return reply
         .header('odata-version', version)
         .header('vary', 'Accept, OData-MaxVersion')
@@ -115,13 +115,13 @@ function registerDocuments(app: App): void {
       reply
         .header('content-type', 'application/json; charset=utf-8')
         .header('content-disposition', 'attachment; filename="estate.pbids"')
-        .send(pbidsFile(rootOf(request))),
+        .send(pbidsFile(serviceRoot(request))),
   });
 }
 
 function registerResources(app: App): void {
   const routes = routesOf(app, group);
-  const json = { description: 'What the address leads to', schema: ODataAnswerSchema };
+  const json = { description: 'The resource of the path', schema: ODataResponseSchema };
   const any = { ...json, mediaType: ['application/json', 'text/plain'] };
   const none = { description: 'There is no value, or no related entity' };
 
@@ -130,7 +130,7 @@ function registerResources(app: App): void {
     id: 'readODataSet',
     summary: 'Read an entity set or one entity over OData',
     description:
-      'An entity set such as `Application`, or one entity such as `Application(<id>)`. Pages hold 1,000 entities, or as many as `Prefer: odata.maxpagesize` says, up to 5,000, and `@odata.nextLink` leads on. With `Prefer: odata.track-changes` the last page holds `@odata.deltaLink`, which tells what has changed since.',
+      'An entity set such as `Application`, or one entity such as `Application(<id>)`. A page has 1,000 entities, or the number of `Prefer: odata.maxpagesize`, at most 5,000; `@odata.nextLink` is the URL of the next page. With `Prefer: odata.track-changes` the last page has `@odata.deltaLink`, which returns the changes since then.',
     params: Type.Object({ resource: First }),
     headers: ['Prefer', 'If-None-Match'],
     answers: { 200: json },
@@ -142,7 +142,7 @@ function registerResources(app: App): void {
     ...reading,
     id: 'readODataPart',
     summary: 'Read a property, related entities or a count over OData',
-    description: 'Behind an entity: a property or a navigation property; behind a set: `$count`.',
+    description: 'Of an entity: a property or a navigation property; of a set: `$count`.',
     params: Type.Object({ resource: First, part: Part }),
     headers: ['Prefer', 'If-None-Match'],
     answers: { 200: any, 204: none },
@@ -153,8 +153,8 @@ function registerResources(app: App): void {
   routes.get(`${ODATA_PATH}/:resource/:part/:suffix`, {
     ...reading,
     id: 'readODataSuffix',
-    summary: 'Read a bare value, a count or references over OData',
-    description: 'Behind a property: `$value`; behind a navigation property: `$count` or `$ref`.',
+    summary: 'Read a raw value, a count or references over OData',
+    description: 'Of a property: `$value`; of a navigation property: `$count` or `$ref`.',
     params: Type.Object({ resource: First, part: Part, suffix: Part }),
     headers: ['Prefer', 'If-None-Match'],
     answers: { 200: any, 204: none },
@@ -171,26 +171,27 @@ async function send(
   options: SentOptions,
 ): Promise<FastifyReply> {
   if (parts[0] === '') {
-    const wire = wireOf(request, options.$format);
+    const wire = negotiateWire(request, options.$format);
     return sendJson(reply, wire, serviceDocument(ctx, wire));
   }
   const text = /^\$(count|value)$/i.test(parts.at(-1)!);
   if (text) checkTextAccepted(request, options.$format);
-  const wire = text ? wireOf(request, 'json') : wireOf(request, options.$format);
-  const answer = await answerOData(ctx, {
+  const wire = text ? negotiateWire(request, 'json') : negotiateWire(request, options.$format);
+  const response = await handleODataRequest(ctx, {
     parts,
     options,
     aliases: aliasesOf(request),
     wire,
     signal: clientGone(reply),
-    ...preferences(request),
+    ...readPreferences(request),
   });
   reply.header('odata-version', wire.version);
-  if (answer.applied.length > 0) reply.header('preference-applied', answer.applied.join(', '));
-  if (answer.etag) reply.header('etag', answer.etag);
-  if (answer.body === undefined) return reply.code(204).send();
-  if (answer.kind === 'json' || typeof answer.body !== 'string') return sendJson(reply, wire, answer.body);
-  return reply.header('content-type', 'text/plain; charset=utf-8').send(answer.body);
+  if (response.applied.length > 0) reply.header('preference-applied', response.applied.join(', '));
+  if (response.etag) reply.header('etag', response.etag);
+  if (response.body === undefined) return reply.code(204).send();
+  if (response.kind === 'json' || typeof response.body !== 'string')
+    return sendJson(reply, wire, response.body);
+  return reply.header('content-type', 'text/plain; charset=utf-8').send(response.body);
 }
 
 function sendJson(reply: FastifyReply, wire: Wire, body: string | Buffer[]): FastifyReply {
@@ -199,7 +200,7 @@ function sendJson(reply: FastifyReply, wire: Wire, body: string | Buffer[]): Fas
     .header('odata-version', wire.version)
     .header('vary', 'Accept, OData-MaxVersion, Prefer')
     .header('content-type', `application/json; odata.metadata=${wire.metadata}${exact}; charset=utf-8`);
-  // the ETag of a text is made where all texts go out
+  // the conditional plugin adds the ETag of text bodies
   if (typeof body === 'string') return reply.send(body);
   return reply
     .header('etag', etagOf(body))

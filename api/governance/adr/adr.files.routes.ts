@@ -12,7 +12,7 @@ import { object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { readAdrFile } from '../../../reports/governance/documents/document.adr.ts';
-import { paperMedia, sendFile } from '../../kernel/files/files.paper.ts';
+import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
 import { routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { registerValidation } from '../../plugins/validation.ts';
@@ -22,7 +22,7 @@ import type { App } from '../../types.ts';
 const MARKDOWN = 'text/markdown';
 /** Of all files of a request together. */
 const MAX_BYTES = 10 * 1024 * 1024;
-const formats = { ...paperMedia, md: MARKDOWN };
+const formats = { ...documentMedia, md: MARKDOWN };
 
 /** Decisions as files: out as DOCX, PDF and Markdown, in as Markdown. */
 export async function registerAdrFileRoutes(app: App): Promise<void> {

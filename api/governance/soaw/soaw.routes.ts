@@ -9,7 +9,7 @@ import {
 import { listSoaws, soawFilters, soawKind, soawSorts } from '../../../domain/governance/soaw/soaw.kind.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../../reports/governance/documents/document.soaw.ts';
-import { paperMedia, sendFile } from '../../kernel/files/files.paper.ts';
+import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import { FileContent } from '../../schemas/decision-files.ts';
@@ -91,7 +91,7 @@ export function registerSoawRoutes(app: App): void {
       200: {
         description: 'The file',
         schema: FileContent,
-        mediaType: Object.values(paperMedia),
+        mediaType: Object.values(documentMedia),
         headers: ['Content-Disposition'],
       },
     },

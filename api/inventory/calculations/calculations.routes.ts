@@ -45,7 +45,7 @@ export function registerCalculationRoutes(app: App): void {
 
   routes.post('/api/v1/calculations', {
     id: 'createCalculation',
-    summary: 'Create a formula, which is not active yet',
+    summary: 'Create an inactive formula',
     body: schemas.CalculationCreateBody,
 
     answers: { 201: answer },
@@ -65,7 +65,7 @@ export function registerCalculationRoutes(app: App): void {
   routes.post('/api/v1/calculations/validate', {
     id: 'validateFormula',
     summary: 'Check a formula without storing it',
-    description: '`preview_result` is what it gives a card without values.',
+    description: '`preview_result` is its result for a card without values.',
     body: schemas.FormulaCheckBody,
 
     answers: { 200: { description: 'Whether it can be used', schema: schemas.FormulaCheckSchema } },
@@ -75,7 +75,7 @@ export function registerCalculationRoutes(app: App): void {
   routes.post('/api/v1/calculations/recalculate/:type_key', {
     id: 'recalculateType',
     summary: 'Run the active formulas over all cards of a type',
-    description: 'The result and the counts of the job are `processed`, `updated` and `errors`.',
+    description: 'The result and the counts of the job have the members `processed`, `updated` and `errors`.',
     params: object({ type_key: Type.String({ minLength: 1, maxLength: 100 }) }),
     answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
     handler: ({ ctx, params }) => startRecalculation(ctx, params.type_key),
@@ -92,7 +92,8 @@ export function registerCalculationRoutes(app: App): void {
   routes.patch('/api/v1/calculations/:id', {
     id: 'patchCalculation',
     summary: 'Change a formula',
-    description: 'One that is active has to stay free of cycles, and its cards are computed again.',
+    description:
+      'A change of an active formula is refused if it would create a cycle; its cards are computed again.',
     body: schemas.CalculationPatchBody,
 
     headers: ['If-Match'],
@@ -104,16 +105,16 @@ export function registerCalculationRoutes(app: App): void {
   routes.delete('/api/v1/calculations/:id', {
     id: 'deleteCalculation',
     summary: 'Delete a formula',
-    description: 'The values that it has computed stay.',
+    description: 'The values that it has computed remain.',
     errors: ['metamodel_busy'],
     handler: ({ ctx, params }) => deleteCalculation(ctx, params.id),
   });
 
   routes.post('/api/v1/calculations/:id/activate', {
     id: 'activateCalculation',
-    summary: 'Put a formula into force',
+    summary: 'Activate a formula',
     description:
-      'From here on its field cannot be written and follows what the formula reads. Its cards are computed at once; those of a type with more than 2,000 by a job. A formula that makes a field for everybody from costs takes `costs.view`.',
+      'Its field can no longer be written and is computed again whenever a field that the formula reads changes. Its cards are computed immediately; by a job if the type has more than 2,000. A formula that computes a field visible to everybody from costs requires `costs.view`.',
     answers: { 200: answer },
     errors: ['calculation_cycle', 'field_calculated', 'wrong_state', 'metamodel_busy'],
     handler: ({ ctx, params }) => activateCalculation(ctx, params.id),
@@ -121,8 +122,8 @@ export function registerCalculationRoutes(app: App): void {
 
   routes.post('/api/v1/calculations/:id/deactivate', {
     id: 'deactivateCalculation',
-    summary: 'Put a formula out of force',
-    description: 'The values that it has computed stay, and can be written again.',
+    summary: 'Deactivate a formula',
+    description: 'The values that it has computed remain, and the field can be written again.',
     answers: { 200: answer },
     errors: ['wrong_state', 'metamodel_busy'],
     handler: ({ ctx, params }) => deactivateCalculation(ctx, params.id),
@@ -130,8 +131,8 @@ export function registerCalculationRoutes(app: App): void {
 
   routes.post('/api/v1/calculations/:id/test', {
     id: 'testCalculation',
-    summary: 'Try a formula on a card',
-    description: 'Nothing is written. Who does not see costs gets what the formula makes without them.',
+    summary: 'Test a formula on a card',
+    description: 'Nothing is written. For callers who do not see costs it is computed without costs.',
     body: schemas.CalculationTrialBody,
     answers: { 200: { description: 'What it gives', schema: schemas.CalculationTrialSchema } },
     handler: ({ ctx, params, body }) => tryCalculation(ctx, params.id, body.card_id),

@@ -12,15 +12,15 @@ import type { App } from '../../types.ts';
 
 const MIB = 1024 * 1024;
 
-/** Work on many cards at once, by the rules of single cards. */
+/** Operations on many cards, with the rules of single cards. */
 export function registerCardBulkRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
   routes.patch('/api/v1/cards/bulk', {
     id: 'patchCards',
-    summary: 'Make one change to many cards',
+    summary: 'Apply one change to many cards',
     description:
-      'The rules of PATCH /cards/{id} for each: approvals break, data quality follows, each changed card has its event. All of them are changed or, when one is refused, none; the problem names that card as `card_id`. Ids of no card are reported as `not_found`.',
+      'The rules of PATCH /cards/{id} apply to each card: approvals break, data quality is computed, each changed card has an event. All cards are changed or, if one is refused, none; the problem names that card as `card_id`. Unknown ids are reported as `not_found`.',
     permission: 'inventory.bulk_edit',
     permissionNote: 'inventory.edit or card.edit on each card',
     body: schemas.CardBulkPatchBody,
@@ -47,13 +47,13 @@ export function registerCardBulkRoutes(app: App): void {
     id: 'createCards',
     summary: 'Create many cards',
     description:
-      'Rows are executed one after the other by the rules of POST /cards, in one transaction; a row may lie below an earlier one. A row that fails is reported with `error` and `code` and stops no other, but those below it.',
+      'Rows are executed in order by the rules of POST /cards, in one transaction; the parent of a row can be an earlier row. A row that fails is reported with `error` and `code`; other rows are executed, except rows below it.',
     permission: 'inventory.create',
     permissionNote: 'costs.view for cost attributes',
     body: schemas.CardBulkCreateBody,
 
     bodyLimit: 16 * MIB,
-    answers: { 200: { description: 'What became of each row', schema: schemas.CardBulkCreateAnswer } },
+    answers: { 200: { description: 'The result of each row', schema: schemas.CardBulkCreateAnswer } },
     errors: ['sibling_name_taken', 'external_id_taken'],
     handler: ({ ctx, body }) => createCards(ctx, body.cards, body.dry_run),
   });
@@ -69,7 +69,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     id: 'archiveCards',
     summary: 'Archive many cards',
     description:
-      'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. What is archived already, or no card, is skipped.',
+      'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Archived cards and unknown ids are skipped.',
     permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: schemas.CardBulkRemovalBody,
@@ -85,9 +85,9 @@ function registerCardBulkStatusRoutes(app: App): void {
 
   routes.post('/api/v1/cards/bulk-delete', {
     id: 'deleteCards',
-    summary: 'Delete many cards for good',
+    summary: 'Delete many cards permanently',
     description:
-      'All of them or, when one is refused, none; the problem names cards as `card_ids`. A child that is among them needs no `child_strategy`. Ids of no card are skipped.',
+      'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Unknown ids are skipped.',
     permission: 'login',
     permissionNote: 'inventory.delete or card.delete on each card',
     body: schemas.CardBulkRemovalBody,
@@ -105,7 +105,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     id: 'restoreCards',
     summary: 'Restore many archived cards',
     description:
-      'All of them or, when one is refused, none. A card below another one of them is restored together with it. What is active, or no card, is skipped.',
+      'All cards or, if one is refused, none. A card below another of the cards is restored together with it. Active cards and unknown ids are skipped.',
     permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: schemas.CardBulkRestoreBody,
@@ -118,16 +118,16 @@ function registerCardBulkStatusRoutes(app: App): void {
 
   routes.post('/api/v1/cards/resolve-refs', {
     id: 'resolveCardRefs',
-    summary: 'Find the cards that paths of names mean',
+    summary: 'Resolve paths of names to cards',
     description:
-      'Active cards of the type, whatever the case. A path may leave out ancestors at its beginning and is then `ambiguous` when it fits several cards; a whole path from the root always means its card.',
+      'Only active cards of the type, compared case-insensitively. A path can omit ancestors at its beginning; it is `ambiguous` if it matches several cards. A complete path from the root always resolves to its card.',
     permission: 'inventory.view',
     body: schemas.CardRefsBody,
 
     bodyLimit: 16 * MIB,
     answers: {
       200: {
-        description: 'What each reference means',
+        description: 'The result of each reference',
         schema: schemas.CardRefsAnswer,
       },
     },

@@ -16,7 +16,7 @@ const writing = {
   permissionNote: 'inventory.edit and inventory.archive, or card.edit and card.archive on each card',
 } as const;
 
-/** Merging of duplicates, and what can be undone of it. */
+/** Merges of duplicate cards, and their undo. */
 export function registerCardMergeRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
@@ -24,12 +24,12 @@ export function registerCardMergeRoutes(app: App): void {
     id: 'mergeCards',
     summary: 'Merge duplicates of a card into it',
     description:
-      'The survivor is given all relations, children, tags, stakeholders, comments, to-dos, links and files of the merged cards, and their history shows in its own. The merged cards are deleted; reads of their ids are led to the survivor with 308, writes are refused with `merged_card`. Relations that would be there twice are folded into one. It can be undone.',
+      'The survivor gets all relations, children, tags, stakeholders, comments, to-dos, links and files of the merged cards, and its history includes theirs. The merged cards are deleted; reads of their ids are redirected to the survivor with 308, writes are refused with `merged_card`. Duplicate relations are combined into one. A merge can be undone.',
     ...writing,
     body: schemas.CardMergeBody,
 
     answers: {
-      200: { description: 'The survivor and what became of the rest', schema: schemas.CardMergeAnswer },
+      200: { description: 'The survivor and the merged objects', schema: schemas.CardMergeAnswer },
     },
     errors: [
       'capability_too_deep',
@@ -68,11 +68,11 @@ export function registerCardMergeRoutes(app: App): void {
     id: 'undoCardMerge',
     summary: 'Undo a merge',
     description:
-      'The merged cards come back with their ids and values and take back what was theirs; the survivor gets back what the merge changed. What was written since to other fields, or attached to the survivor, stays. Where something that the merge did has changed since, the problem lists it as `conflicts` and nothing is written, unless `force`.',
+      'The merged cards are restored with their ids, values and related objects; the values that the merge changed in the survivor are restored. Later changes of other fields, and objects attached to the survivor later, remain. If something that the merge changed has been changed since, the problem lists it as `conflicts` and nothing is written, unless `force` is true.',
     ...writing,
     body: schemas.UndoMergeBody,
 
-    answers: { 200: { description: 'The survivor as it was', schema: schemas.UndoMergeAnswer } },
+    answers: { 200: { description: 'The survivor after the undo', schema: schemas.UndoMergeAnswer } },
     errors: ['merge_conflict', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {
       const request = { dry_run: body?.dry_run ?? false, force: body?.force ?? false };

@@ -43,7 +43,7 @@ const paged = {
 /** Without `inventory.view` a stakeholder role on the card may give the right to see it. */
 const onCard = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
 
-/** Reading of cards: lists, search, one card and what belongs to it. */
+/** Read operations of cards: lists, search, one card and its related data. */
 export function registerCardReadRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
@@ -54,15 +54,15 @@ export function registerCardReadRoutes(app: App): void {
     id: 'listCards',
     summary: 'List and search cards',
     description:
-      'Active cards, unless `status` asks for others. `search` finds words of name, alias, external id and description, as beginnings and without accents, and where few cards match also misspelt words; it returns the 1,000 likeliest cards, the best first unless `sort_by` says otherwise. Cards without a value of the attribute that they are sorted by come last; no subtype sorts before all subtypes.',
+      'Active cards, unless `status` selects others. `search` matches words in name, alias, external id and description by prefix and without accents; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
     permission: 'inventory.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       type: text('Card types, comma-separated', 2000),
       status: text('`ACTIVE` (default), `ARCHIVED`, both separated by a comma, or `all`'),
       approval_status: text('`DRAFT`, `APPROVED`, `REJECTED`, `BROKEN`, comma-separated'),
-      parent_id: text('A card whose children are meant, or `root` for cards without a parent'),
+      parent_id: text('Only children of this card, or `root` for cards without a parent'),
       mine: Type.Optional(
-        Type.Literal('stakeholder', { description: 'Cards on which the caller holds a role' }),
+        Type.Literal('stakeholder', { description: 'Cards on which the caller has a role' }),
       ),
       ids: text('Card ids, comma-separated', 8000),
       filter: text('A condition in the filter language', 4000),
@@ -89,13 +89,15 @@ export function registerCardReadRoutes(app: App): void {
 
   routes.get('/api/v1/cards/my-stakeholder', {
     id: 'listStakeholderCards',
-    summary: 'List the cards on which I, or the named user, hold a role',
+    summary: 'List the cards on which I, or the given user, have a role',
     permission: 'inventory.view',
     permissionNote: 'stakeholders.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
-      user_id: Type.Optional(Type.String({ ...Uuid, description: 'The caller where it is left out' })),
+      user_id: Type.Optional(Type.String({ ...Uuid, description: 'Default: the caller' })),
     }),
-    answers: { 200: { description: 'Cards with the roles held', schema: schemas.StakeholderCardsSchema } },
+    answers: {
+      200: { description: 'Cards with the roles of the user', schema: schemas.StakeholderCardsSchema },
+    },
     handler: ({ ctx, query, request }) =>
       listStakeholderCards(ctx, query, { topics: request.topics, memory }),
   });
@@ -130,14 +132,14 @@ function registerSingleCardRoutes(app: App): void {
     summary: 'Read the ancestors of a card, its level and a page of its children',
     ...onCard,
     query: object(paged),
-    answers: { 200: { description: 'The place in the hierarchy', schema: schemas.CardHierarchySchema } },
+    answers: { 200: { description: 'The position in the hierarchy', schema: schemas.CardHierarchySchema } },
     handler: ({ ctx, params, query }) => readHierarchy(ctx, params.id, query),
   });
 
   routes.get('/api/v1/cards/:id/history', {
     id: 'listCardHistory',
     summary: 'List the events of a card and of its relations, newest first',
-    description: 'The history of a deleted card is kept for those who hold `admin.events`.',
+    description: 'The history of a deleted card requires `admin.events`.',
     ...onCard,
     query: listQuery(['position'], 'position', {}),
     answers: { 200: { description: 'Events', schema: listAnswer(schemas.CardEventSchema) } },

@@ -12,11 +12,11 @@ import type { App } from '../../types.ts';
 const card = CardSchema;
 const clashes: ErrorCode[] = ['sibling_name_taken', 'external_id_taken', 'capability_too_deep'];
 
-/** An application permission, or the same right by a stakeholder role on each card that is touched. */
+/** An application permission, or the same right by a stakeholder role on each affected card. */
 const onCard = (permission: string, ofRole: string) =>
   ({ permission: 'login', permissionNote: `${permission} or ${ofRole}` }) as const;
 
-/** Writing of cards, each with its events; answers hold the whole card and its ETag. */
+/** Write operations of cards. Responses contain the complete card and its ETag. */
 export function registerCardWriteRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
@@ -43,7 +43,7 @@ export function registerCardWriteRoutes(app: App): void {
     id: 'patchCard',
     summary: 'Change a card',
     description:
-      'Changes what is sent; null clears; attributes and lifecycle merge key by key. An approved card whose content changes becomes BROKEN. A patch that changes nothing writes nothing. Cost values that the caller may not see stay as they are. `If-Match` guards against changes made meanwhile.',
+      'Only members that are sent change; null clears; attributes and lifecycle merge key by key. An approved card whose content changes becomes BROKEN. A patch without changes writes nothing. Cost values that the caller may not see do not change. `If-Match` prevents lost updates.',
     ...onCard('inventory.edit', 'card.edit'),
     body: bodies.CardPatchBody,
 
@@ -54,15 +54,15 @@ export function registerCardWriteRoutes(app: App): void {
 
   routes.post('/api/v1/cards/:id/archive', {
     id: 'archiveCard',
-    summary: 'Archive a card, with children and related cards where asked',
+    summary: 'Archive a card, optionally with children and related cards',
     description:
-      'GET /cards/{id}/archive-impact shows beforehand what would be touched. A card that goes along needs the same right, a child that gets another parent the right to edit.',
+      'GET /cards/{id}/archive-impact previews what would be affected. Each card that is archived too requires the same right; each child that gets another parent requires the right to edit.',
     ...onCard('inventory.archive', 'card.archive'),
     body: bodies.CardArchiveBody,
 
     answers: {
       200: {
-        description: 'The archived card and what else was affected',
+        description: 'The archived card and the other affected cards',
         schema: bodies.CardArchiveAnswer,
       },
     },
@@ -80,24 +80,26 @@ export function registerCardWriteRoutes(app: App): void {
     id: 'restoreCard',
     summary: 'Restore an archived card, with cards that were archived together with it',
     description:
-      'GET /cards/{id}/restore-impact names those that may be restored along. A card below an archived one is restored together with it or after it.',
+      'GET /cards/{id}/restore-impact lists the cards that can be restored with it. A card below an archived one is restored together with it or after it.',
     ...onCard('inventory.archive', 'card.archive'),
     body: bodies.CardRestoreBody,
 
-    answers: { 200: { description: 'The card and its passengers', schema: bodies.CardRestoreAnswer } },
+    answers: {
+      200: { description: 'The card and the cards restored with it', schema: bodies.CardRestoreAnswer },
+    },
     errors: ['precondition_failed', 'sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, params, body }) => restoreCard(ctx, params.id, body ?? {}),
   });
 
   routes.delete('/api/v1/cards/:id', {
     id: 'deleteCard',
-    summary: 'Delete a card for good',
+    summary: 'Delete a card permanently',
     description:
-      'Its relations, tags and stakeholders go with it; its events stay, the last one with all its values. A card that goes along needs the same right, a child that gets another parent the right to edit.',
+      'Its relations, tags and stakeholders are deleted too; its events remain, the last one with all its values. Each card that is deleted too requires the same right; each child that gets another parent requires the right to edit.',
     ...onCard('inventory.delete', 'card.delete'),
     body: bodies.CardArchiveBody,
 
-    answers: { 200: { description: 'What was deleted and affected', schema: bodies.CardDeleteAnswer } },
+    answers: { 200: { description: 'The deleted and the affected cards', schema: bodies.CardDeleteAnswer } },
     errors: ['children_present', 'precondition_failed', 'sibling_name_taken', 'too_many_descendants'],
     handler: ({ ctx, params, body }) => deleteCard(ctx, params.id, body ?? {}),
   });

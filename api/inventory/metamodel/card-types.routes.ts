@@ -16,14 +16,14 @@ const usage = {
   archived_count: Type.Integer({ description: 'Archived cards' }),
 };
 
-/** Changing card types, and how much their fields are used. */
+/** Write operations of card types, and the usage of their fields. */
 export function registerCardTypeRoutes(app: App): void {
   const routes = routesOf(app, { tag: tag });
 
   routes.post('/api/v1/metamodel/types', {
     id: 'createCardType',
     summary: 'Create a card type',
-    description: 'A type that names no `stakeholder_roles` gets `responsible` and `observer`.',
+    description: 'Without `stakeholder_roles` the type gets `responsible` and `observer`.',
     ...administering,
     body: CardTypeCreateBody,
 
@@ -40,9 +40,9 @@ export function registerCardTypeRoutes(app: App): void {
 
   routes.patch('/api/v1/metamodel/types/:key', {
     id: 'patchCardType',
-    summary: 'Change a card type, and its cards with it',
+    summary: 'Change a card type and its cards',
     description:
-      'Members that are sent replace what is there. Values of fields, options and subtypes that are left out are taken from all cards; values of a field of another type are converted where nothing is lost, and else refuse the change unless `force` gives them up. `dry_run` answers with the impact. More than 2,000 cards are written by a job.',
+      'Members that are sent replace the present ones. Values of removed fields, options and subtypes are removed from all cards. If the type of a field changes, its values are converted; if a value cannot be converted without loss, the change is refused unless `force` is true, which removes such values. `dry_run` returns the impact. More than 2,000 cards are written by a job.',
     ...administering,
     ...localised,
     params: KeyParams,
@@ -81,12 +81,12 @@ export function registerCardTypeRoutes(app: App): void {
     id: 'deleteCardType',
     summary: 'Delete a card type without cards, or hide a built-in one',
     description:
-      'Relation types of the workspace’s own that join a deleted type go with it. A hidden type vanishes with its cards from lists, relations and reports; a change of `is_hidden` brings it back.',
+      'Custom relation types of a deleted type are deleted too. Lists, relations and reports omit a hidden type and its cards; setting `is_hidden` to false shows it again.',
     ...administering,
     params: KeyParams,
     answers: {
       200: {
-        description: 'The result of it',
+        description: 'The result',
         schema: object({
           status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
           key: Type.String(),
@@ -102,7 +102,7 @@ export function registerCardTypeRoutes(app: App): void {
   registerUsageRoutes(app);
 }
 
-/** How often parts of card types are used. */
+/** Usage counts of parts of card types. */
 function registerUsageRoutes(app: App): void {
   const routes = routesOf(app, { tag: tag });
 
@@ -124,7 +124,7 @@ function registerUsageRoutes(app: App): void {
   routes.get('/api/v1/metamodel/types/:key/section-usage', {
     id: 'readSectionUsage',
     summary: 'Count the cards that use the fields of a section',
-    description: 'Each field by itself, and the cards that use any of them.',
+    description: 'By field, and the number of cards that use any of them.',
     ...administering,
     params: KeyParams,
     query: object({
@@ -144,7 +144,7 @@ function registerUsageRoutes(app: App): void {
 
   routes.get('/api/v1/metamodel/types/:key/option-usage', {
     id: 'readOptionUsage',
-    summary: 'Count the cards that hold one option',
+    summary: 'Count the cards that have one option',
     ...administering,
     params: KeyParams,
     query: object({ field_key: FieldKey, option_key: OptionKey }),

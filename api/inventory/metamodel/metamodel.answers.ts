@@ -14,20 +14,20 @@ export const tag = 'Metamodel';
 export const administering = { permission: 'admin.metamodel' } as const;
 export const localised = { headers: ['Accept-Language'] as ['Accept-Language'] };
 
-/** An answer with labels in the reader's language. */
+/** A response with labels in the caller's language. */
 export function localisedAnswer(description: string, schema: TSchema, more: Partial<Answer> = {}): Answer {
   return { description, schema, ...more, headers: ['Content-Language', 'Vary', ...(more.headers ?? [])] };
 }
 
-/** The answer when a change writes so much that a job does it. */
+/** The response if a job executes the change. */
 export const asJob: Record<202, Answer> = {
   202: {
-    description: 'More than 2,000 cards and relations are to be written: the job does it',
+    description: 'More than 2,000 cards and relations have to be written: a job writes them',
     schema: StartedJobSchema,
   },
 };
 
-/** Changes the metamodel, and answers in the reader's language with what was changed, or with the job that changes it. */
+/** Changes the metamodel; sends the changed object in the caller's language, or the job that changes it. */
 export async function sendChange(
   { ctx, request, reply }: { ctx: Ctx; request: FastifyRequest; reply: FastifyReply },
   change: MetamodelChange,

@@ -6,9 +6,9 @@ export const KeyParams = object({ key: Key });
 
 export const dryRun = Type.Boolean({
   default: false,
-  description: 'Tell what would be affected, and write nothing',
+  description: 'Return the impact without writing anything',
 });
 export const force = Type.Boolean({
   default: false,
-  description: 'Give up values that do not fit the new type of their field',
+  description: 'Remove values that cannot be converted to the new type of their field',
 });

@@ -21,7 +21,7 @@ import { Key, KeyParams } from './metamodel.parameters.ts';
 
 const sorts = definitionSorts();
 
-/** Reading of card types, relation types and stakeholder roles. */
+/** Read operations of card types, relation types and stakeholder roles. */
 export function registerMetamodelRoutes(app: App): void {
   const routes = routesOf(app, { tag: tag });
 

@@ -14,7 +14,7 @@ import { dryRun, force, KeyParams } from './metamodel.parameters.ts';
 
 const relationType = RelationTypeSchema;
 
-/** Changing relation types. */
+/** Write operations of relation types. */
 export function registerRelationTypeRoutes(app: App): void {
   const routes = routesOf(app, { tag: tag });
 
@@ -22,7 +22,7 @@ export function registerRelationTypeRoutes(app: App): void {
     id: 'createRelationType',
     summary: 'Create a relation type',
     description:
-      'Two card types are joined by one visible relation type in each direction; keys that end in `Successor` stand beside another.',
+      'Two card types can have one visible relation type in each direction; keys that end in `Successor` are allowed in addition.',
     ...administering,
     body: RelationTypeCreateBody,
 
@@ -39,9 +39,9 @@ export function registerRelationTypeRoutes(app: App): void {
 
   routes.patch('/api/v1/metamodel/relation-types/:key', {
     id: 'patchRelationType',
-    summary: 'Change a relation type, and its relations with it',
+    summary: 'Change a relation type and its relations',
     description:
-      'Members that are sent replace what is there. Its ends are fixed once it has relations. Built-in attributes and options are neither changed nor removed, but for translations; options can be hidden. Values are taken away or converted as with card types. More than 2,000 relations and cards are written by a job.',
+      'Members that are sent replace the present ones. The card types at its ends cannot change once it has relations. Of built-in attributes and options only translations can change; options can be hidden. Values are removed or converted as with card types. More than 2,000 relations and cards are written by a job.',
     ...administering,
     ...localised,
     params: KeyParams,
@@ -80,14 +80,14 @@ export function registerRelationTypeRoutes(app: App): void {
   registerRelationTypeRemovalRoutes(app);
 }
 
-/** Removal of relation types. */
+/** Delete and restore operations of relation types. */
 function registerRelationTypeRemovalRoutes(app: App): void {
   const routes = routesOf(app, { tag: tag });
 
   routes.delete('/api/v1/metamodel/relation-types/:key', {
     id: 'deleteRelationType',
     summary: 'Delete a relation type, or hide a built-in one',
-    description: 'Its relations go with it, which `force` has to ask for.',
+    description: 'A type with relations is only deleted with `force`, which deletes them too.',
     ...administering,
     params: KeyParams,
     query: object({
@@ -95,7 +95,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     }),
     answers: {
       200: {
-        description: 'The result of it',
+        description: 'The result',
         schema: object({
           status: Type.Union([Type.Literal('deleted'), Type.Literal('hidden')]),
           key: Type.String(),

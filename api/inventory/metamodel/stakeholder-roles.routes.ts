@@ -10,14 +10,15 @@ const role = StakeholderRoleSchema;
 const base = '/api/v1/metamodel/types/:type_key/stakeholder-roles';
 const RoleParams = object({ type_key: Key, role_key: Key });
 
-/** Changing the stakeholder roles of card types. */
+/** Write operations of the stakeholder roles of card types. */
 export function registerStakeholderRoleRoutes(app: App): void {
   const routes = routesOf(app, { tag: tag });
 
   routes.post(base, {
     id: 'createStakeholderRole',
     summary: 'Add a stakeholder role to a card type',
-    description: 'Cards of the type on which nobody holds it lose data quality.',
+    description:
+      'It counts towards the data quality of the type’s cards: those on which nobody has the role get a lower one.',
     ...administering,
     params: object({ type_key: Key }),
     body: RoleCreateBody,
@@ -33,7 +34,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
   routes.patch('/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key', {
     id: 'patchStakeholderRole',
     summary: 'Change a stakeholder role',
-    description: 'Its rights change at once, for everybody who holds it.',
+    description: 'The change of rights applies immediately to everybody who has the role.',
     ...administering,
     ...localised,
     params: RoleParams,
@@ -54,8 +55,8 @@ export function registerStakeholderRoleRoutes(app: App): void {
       summary: act === 'archive' ? 'Archive a stakeholder role' : 'Make an archived role active again',
       description:
         act === 'archive'
-          ? 'Its holders are kept, without its rights. A type keeps one active role.'
-          : 'Its holders have its rights again.',
+          ? 'Its assignments remain, without its rights. The last active role of a type cannot be archived.'
+          : 'Its assignments have its rights again.',
       ...administering,
       ...localised,
       params: RoleParams,

@@ -17,9 +17,9 @@ const MIB = 2 ** 20;
 interface Offered {
   kind: CatalogueKind;
   path: string;
-  /** In names of operations. */
+  /** Used in operation ids. */
   name: string;
-  /** What its nodes are called, also as the member that holds them. */
+  /** Plural of its nodes; also the name of the member that lists them. */
   member: string;
   many: string;
   example: string;
@@ -52,7 +52,7 @@ const catalogues: Offered[] = [
   },
 ];
 
-/** Catalogues of what most enterprises have, from which cards are made. */
+/** Reference catalogues, from which cards can be created. */
 export function registerReferenceRoutes(app: App): void {
   for (const offered of catalogues) registerCatalogue(app, offered);
 }
@@ -69,7 +69,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
   routes.get(url, {
     id: `read${name}Catalogue`,
     summary: `Read the catalogue of ${many}`,
-    description: 'Whole, parents before what lies below them.',
+    description: 'All nodes, parents before their children.',
     permission: 'inventory.view',
     query: schemas.CatalogueQuery,
     answers: { 200: { description: 'The catalogue', schema: catalogue } },
@@ -81,9 +81,9 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
 
   routes.post(`${url}/import`, {
     id: `import${name}Catalogue`,
-    summary: `Make cards of ${many}`,
+    summary: `Create cards from ${many}`,
     description:
-      'Of the chosen ones and of all above them, with the id as `external_id`. Those for which there are cards, by this id or by their name in the same place, are left as they are.',
+      'Creates cards for the chosen nodes and all their ancestors, with the node’s id as `external_id`. Nodes that already have a card, by this id or by name and parent, are skipped.',
     permission: 'inventory.create',
     body: schemas.CatalogueImportBody,
     bodyExample: { catalogue_ids: [example], locale: 'en' },
@@ -95,7 +95,8 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
   routes.put(url, {
     id: `load${name}Catalogue`,
     summary: `Load a catalogue of ${many}`,
-    description: 'In the place of the present one, as `nodes` or as a table. Cards that were made stay.',
+    description:
+      'Replaces the present one, as `nodes` or as a table. Cards that were created from it remain.',
     permission: 'admin.metamodel',
     body: schemas.CatalogueBody,
     bodyExample: {
@@ -109,7 +110,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
 
   routes.delete(url, {
     id: `unload${name}Catalogue`,
-    summary: `Go back to the bundled catalogue of ${many}`,
+    summary: `Restore the bundled catalogue of ${many}`,
     permission: 'admin.metamodel',
     answers: { 204: { description: 'Done' } },
     errors: ['not_found'],

@@ -35,7 +35,7 @@ export function registerRelationRoutes(app: App): void {
   routes.get('/api/v1/relations', {
     id: 'listRelations',
     summary: 'List relations between active cards',
-    description: '`search` looks into the names of both cards.',
+    description: '`search` searches the names of both cards.',
     ...reading,
     query: listQuery(relationSorts, 'created_at', relationFilters),
     answers: {
@@ -51,7 +51,8 @@ export function registerRelationRoutes(app: App): void {
   routes.post('/api/v1/relations', {
     id: 'createRelation',
     summary: 'Relate two cards',
-    description: 'The type says which cards it joins and how many: a second of a kind is refused.',
+    description:
+      'The relation type determines the card types of both ends and the cardinality. A duplicate relation is refused.',
     ...writing,
     body: schemas.RelationCreateBody,
 
@@ -74,7 +75,7 @@ export function registerRelationRoutes(app: App): void {
     id: 'bulkRelations',
     summary: 'Create, change and delete many relations',
     description:
-      'Rows are executed one after the other by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code` and stops no other.',
+      'Rows are executed in order by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code`; the other rows are executed.',
     ...writing,
     body: schemas.RelationBulkBody,
 
@@ -107,7 +108,7 @@ function registerSingleRelationRoutes(app: App): void {
   routes.patch('/api/v1/relations/:id', {
     id: 'patchRelation',
     summary: 'Change the attributes or description of a relation',
-    description: 'Attributes merge key by key; null clears. A patch that changes nothing writes nothing.',
+    description: 'Attributes merge key by key; null clears. A patch without changes writes nothing.',
     ...writing,
     body: schemas.RelationPatchBody,
 

@@ -21,7 +21,7 @@ import { contentTypes, disposition, mediaTypes, sendPicture } from './report.fil
 const formats = Object.keys(mediaTypes) as ReportFormat[];
 const media = formats.map((format) => mediaTypes[format]);
 
-/** The series of the key figures. */
+/** The time series of the key figures. */
 export function registerKpiRoutes(app: App, services: Services, runner: ReportRunner): void {
   const routes = routesOf(app, { tag: 'Reports' });
 
@@ -29,9 +29,9 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
     id: 'listKpiSnapshots',
     summary: 'List the stored snapshots of the key figures, newest first',
     description:
-      'With `every`, the last snapshot of each span of time; a span without one is a gap, in which all but `slot` is null. As CSV or workbook, by `Accept`: the whole period, the oldest first. As a picture: the whole period, with lines that are broken where no snapshot was stored.',
+      'With `every`, the last snapshot of each interval; in an interval without a snapshot all members except `slot` are null. As CSV or workbook, by `Accept`: the complete period, oldest first. As a chart: the complete period, with gaps in the lines where no snapshot was stored.',
     permission: 'reports.ea_dashboard',
-    permissionNote: 'inventory.view, since the figures are of all cards',
+    permissionNote: 'inventory.view, since the figures include all cards',
     headers: ['Accept'],
     errors: ['not_acceptable', 'too_many_requests'],
     query: listQuery(['slot'], 'slot', {
@@ -40,7 +40,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       every: Type.Optional(
         Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month'), Type.Literal('year')], {
           description:
-            'Spans of time in UTC, from the one of the first snapshot to that of the last; `slot` is their beginning',
+            'Intervals in UTC, from the first snapshot to the last; `slot` is the beginning of each',
         }),
       ),
     }),

@@ -16,18 +16,18 @@ import { contentTypes, mediaTypes, sendPicture } from './report.file.ts';
 const formats = Object.keys(mediaTypes) as ReportFormat[];
 const media = formats.map((format) => mediaTypes[format]);
 
-/** Queries that are put together by whoever asks. */
+/** Ad-hoc queries. */
 export function registerQueryRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Reports' });
 
   routes.post('/api/v1/reports/query', {
     id: 'queryInventory',
-    summary: 'Group, count and sum cards by whatever they hold',
+    summary: 'Group, count and sum cards by any field',
     description:
-      'Fields are paths of the filter language, and `phase` for the lifecycle phase at a day. A card with several values of a dimension counts in each of their groups, and once in each: sums and averages take every card (or, for a field of a related card or of a relation, each of those) once per group. JSON comes in pages; CSV and workbooks, by `Accept`, hold every group; a picture shows the greatest, the others together. With `Prefer: respond-async` a job writes the file, however heavy the query is.',
+      'Fields are paths of the filter language, and `phase` for the lifecycle phase on a day. A card with several values of a dimension counts once in the group of each value: sums and averages include every card (or, for a field of a related card or of a relation, each of those) once per group. JSON is paged; CSV and workbooks, by `Accept`, contain every group; a chart shows the largest groups and combines the others. With `Prefer: respond-async` a job writes the file, without the time limit of a request.',
     permission: 'reports.ea_dashboard',
     permissionNote:
-      'costs.view when costs are asked about; relations.view when relations are; stakeholders.view when stakeholders are',
+      'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',
     headers: ['Accept'],
     body: ReportQueryBody,
 
@@ -40,7 +40,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
         headers: ['Vary'],
       },
       202: {
-        description: 'The job that was started instead, as preferred',
+        description: 'The job that was started, as preferred',
         schema: StartedJobSchema,
       },
     },

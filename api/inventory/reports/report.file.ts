@@ -24,7 +24,7 @@ export const contentTypes: Record<ReportFormat, string> = {
 };
 
 /**
- * What tells the pictures of one answer apart: labels, currency and the form of dates, and the day.
+ * The version of a chart besides its data: labels, currency, date format, and the day.
  * @param today `YYYY-MM-DD`
  */
 export const pictureVersion = (topics: ReadonlyMap<string, number>, today: string): string =>
@@ -37,8 +37,8 @@ export function disposition(report: string, format: FileFormat, table?: string):
 }
 
 /**
- * Answers with a file or picture, which is made in another thread, once for all who ask.
- * @param etag names the file among all that were made.
+ * Sends a file or chart. It is rendered in a worker thread, once for concurrent requests.
+ * @param etag identifies the rendering.
  */
 export async function sendFile(
   reply: FastifyReply,
@@ -60,7 +60,7 @@ export async function sendFile(
     .send(made);
 }
 
-/** Answers with a picture that no browser takes for more than that. */
+/** Sends a chart with a policy that keeps browsers from running scripts in it. */
 export function sendPicture(reply: FastifyReply, name: string, svg: Buffer): FastifyReply {
   return reply
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")

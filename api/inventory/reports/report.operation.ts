@@ -28,43 +28,46 @@ import type { ResponseCache } from './report.response-cache.ts';
 
 const formats = Object.keys(mediaTypes) as ReportFormat[];
 
-/** What tells the formats' ETags apart. */
+/** Suffix of the ETag by format. */
 const suffix: Record<ReportFormat, string> = { json: '', csv: '-csv', xlsx: '-xlsx', svg: '-svg' };
 
-/** Members of the query that every report takes. */
+/** Query parameters of every report. */
 const common = {
   filter: Type.Optional(
-    Type.String({ maxLength: 4000, description: 'Which cards, in the filter language; absent: all' }),
+    Type.String({
+      maxLength: 4000,
+      description: 'Only these cards, in the filter language; without it: all',
+    }),
   ),
   table: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'Which table of the report CSV holds; absent: the main one',
+      description: 'The table of the report that CSV contains; default: the main table',
     }),
   ),
   min_position: Type.Optional(
     Type.String({
       pattern: POSITION_PATTERN,
       description:
-        'A position of the change feed, such as `X-Position` of a write, that the answer has to include',
+        'A position of the change feed, such as `X-Position` of a write, that the response must include',
     }),
   ),
   max_staleness: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 86_400,
-      description: 'Seconds: an answer that was computed no longer ago will do, whatever has changed since',
+      description: 'Accept a cached response of at most this age in seconds, even if data has changed since',
     }),
   ),
 };
 
-/** Taken by reports on what has a history. */
+/** Query parameter of reports over data with a history. */
 const past = {
   as_of: Type.Optional(
     Type.String({
       format: 'date-time',
       description:
-        'A moment in the past (RFC 3339), back to the oldest event kept: the landscape as it was then, under the metamodel of today',
+        'A time in the past (RFC 3339), not before the oldest stored event: the inventory as of this time, with the current metamodel',
     }),
   ),
 };
@@ -77,12 +80,12 @@ interface CommonQuery {
   max_staleness?: number;
 }
 
-/** Makes the route of a report from its declaration. */
+/** Registers the route of a report from its declaration. */
 export function reportOperation(
   app: App,
   services: Services,
   runner: ReportRunner,
-  kept: ResponseCache,
+  responseCache: ResponseCache,
   report: Report,
 ): void {
   const routes = routesOf(app, { tag: 'Reports' });
@@ -115,20 +118,20 @@ export function reportOperation(
         headers: ['Age', 'ETag', 'Vary', 'X-Position'],
       },
       202: {
-        description: 'The job that was started instead, as preferred',
+        description: 'The job that was started, as preferred',
         schema: StartedJobSchema,
         headers: ['Preference-Applied'],
       },
     },
     early: (request, reply, done) => {
-      if (!kept.give(request, reply, report)) done();
+      if (!responseCache.trySend(request, reply, report)) done();
     },
     handler: async ({ ctx: asked, query, request, reply }) => {
       const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
         Record<string, unknown>;
       const format = offered[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
       if (table !== undefined && format !== 'csv') {
-        throw invalidField('table', 'not_offered', 'is only offered for text/csv');
+        throw invalidField('table', 'not_offered', 'is only supported for text/csv');
       }
       let ctx = asked;
       let { topics } = request;
@@ -144,12 +147,12 @@ export function reportOperation(
         params,
         cards: await reportCards(ctx, filter),
         filtered: Boolean(filter),
-        ...(as_of === undefined ? {} : { asOf: momentOf(as_of) }),
+        ...(as_of === undefined ? {} : { asOf: parseTime(as_of) }),
         ...(streams && format === 'svg' ? { forPicture: true } : {}),
       };
       const name = runner.name(ctx, topics, question);
       const today = dayOf(question.asOf);
-      // what a format's answer depends on besides the numbers
+      // what a format's response depends on besides the data
       const part = format === 'svg' ? pictureVersion(topics, today) : table;
       reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
       if (isKnown(request, name, format, part)) {
@@ -177,7 +180,7 @@ export function reportOperation(
       reply.header('etag', etag);
       if (report.uncached && isKnown(request, found.name, format, part)) return reply.code(304).send();
       if (format === 'json' && !report.uncached && !(as_of || filter || min_position || max_staleness)) {
-        kept.note(request, report, name, etag);
+        responseCache.store(request, report, name, etag);
       }
       if (found.age !== undefined) reply.header('age', String(found.age));
       if (format === 'json') return sendJson(reply, found.body);
@@ -200,7 +203,7 @@ export function reportOperation(
   });
 }
 
-/** Answers with the job that was started instead, as the client prefers. */
+/** Sends the job that was started because the client prefers it. */
 const sendStarted = (reply: FastifyReply, job: StartedJob) =>
   reply
     .code(202)
@@ -209,37 +212,37 @@ const sendStarted = (reply: FastifyReply, job: StartedJob) =>
     .header('cache-control', 'no-store')
     .send(job);
 
-/** The members that have a value. */
+/** Removes members without a value. */
 function given<T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;
   };
 }
 
-/** @throws EstateError 422 for what the format allows and no calendar holds, such as a leap second. */
-function momentOf(text: string): Date {
+/** @throws EstateError 422 for a time that the format allows and that does not exist, such as a leap second. */
+function parseTime(text: string): Date {
   const moment = new Date(text);
-  if (Number.isNaN(moment.getTime())) throw invalidField('as_of', 'format', 'is no moment');
+  if (Number.isNaN(moment.getTime())) throw invalidField('as_of', 'format', 'is not a valid time');
   return moment;
 }
 
 const cachingNote =
-  'Never stale: a request sent after a change was answered shows it. `position` is the place in the change feed that the numbers include. The same numbers as CSV, as a workbook or as a picture by `Accept`, with the position as `X-Position`.';
+  'Never stale: a request that is sent after the response of a write includes its changes. `position` is the position in the change feed that the figures include. The same figures as CSV, workbook or chart by `Accept`, with the position as `X-Position`.';
 
 const asyncNote =
-  'With `Prefer: respond-async` a job writes the same answer to a file; what it holds is decided by what the caller may see when it runs.';
+  'With `Prefer: respond-async` a job writes the same response to a file, with what the caller may see when the job runs.';
 
 function cacheControl(maxStaleness: number | undefined): string {
   return maxStaleness ? `private, max-age=${maxStaleness}` : 'private, no-cache';
 }
 
-/** A workbook carries the time of its making, so that only its content is the same. */
+/** Weak for workbooks: they contain their creation time, so that only their content is the same. */
 function etagOf({ tag }: AnswerName, format: ReportFormat, part: string | undefined): string {
   const etag = `"${tag}${suffix[format]}${part === undefined ? '' : `-${part}`}"`;
   return format === 'xlsx' ? `W/${etag}` : etag;
 }
 
-/** Whether the client holds the answer already: that follows from the name, without computing anything. */
+/** Whether the client has the current response, which the cache key shows without computing anything. */
 function isKnown(
   request: FastifyRequest,
   name: AnswerName,

@@ -3,82 +3,93 @@ import type { Caller } from '../../../domain/kernel/context.ts';
 import type { AnswerName, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import type { Report } from '../../../reports/kernel/report.ts';
 
-/** What one caller was answered at one address. */
-interface Kept {
+/** A cached response of one caller and URL. */
+interface CacheEntry {
   name: AnswerName;
-  /** What the report says of the caller and the day: the one thing that changes while no topic does. */
+  /** The report's variant, which depends on the caller and the day and can change without a topic. */
   variant: string;
   etag: string;
 }
 
-/** Bytes of the addresses that are remembered for one state of the landscape, and of what is known of each. */
-const REMEMBERED_BYTES = 4 * 1024 * 1024;
-const KNOWN_BYTES = 500;
+/** Maximum bytes of all entries for one set of topic versions, and estimated bytes of one entry besides its URL. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const ENTRY_BYTES = 500;
 
-/** What `Accept` may say for JSON to be the answer. */
-const forJson = new Set([undefined, '*/*', 'application/json']);
+/** Values of `Accept` that select JSON. */
+const jsonAccepts = new Set([undefined, '*/*', 'application/json']);
 
-/** What a client may send that asks for something else than the answer under the same headers. */
-const special = ['origin', 'prefer'] as const;
+/** Request headers that change the response, so that the cache is not used. */
+const bypassHeaders = ['origin', 'prefer'] as const;
 
-/** What goes with every such answer, whether it is sent or known. */
-const same = ['x-content-type-options', 'nosniff', 'vary', 'Accept', 'cache-control', 'private, no-cache'];
+/** Headers of every cached response, 200 and 304. */
+const commonHeaders = [
+  'x-content-type-options',
+  'nosniff',
+  'vary',
+  'Accept',
+  'cache-control',
+  'private, no-cache',
+];
 
 /**
- * Answers that are given again. A report asked for at the same address by the same caller (the very same: the session
- * yields another one as soon as anything about the user or the token has changed) while no topic has another version is
- * the report given before: it is sent before query, filter and name are gone into, which is most of what a kept
- * answer costs. The right to it has been checked, and the versions read, for this very request.
+ * Caches JSON reports by caller object, URL and topic versions, so that a hit needs no parsing of the query and filter.
+ * The session returns another caller object when anything responseHeaders the user or the token changes. Permission check and topic
+ * versions are those of the current request.
  */
 export class ResponseCache {
   readonly #runner: ReportRunner;
   #topics: FastifyRequest['topics'] | undefined;
-  #callers = new WeakMap<Caller, Map<string, Kept>>();
+  #callers = new WeakMap<Caller, Map<string, CacheEntry>>();
   #bytes = 0;
 
   constructor(runner: ReportRunner) {
     this.#runner = runner;
   }
 
-  /** Remembers a JSON answer that follows from caller, address and topics alone. */
-  note({ ctx, topics, url }: FastifyRequest, report: Report, name: AnswerName, etag: string): void {
-    if (this.#topics !== topics || this.#bytes >= REMEMBERED_BYTES) {
+  /** Stores a JSON response that only depends on caller, URL and topics. */
+  store({ ctx, topics, url }: FastifyRequest, report: Report, name: AnswerName, etag: string): void {
+    if (this.#topics !== topics || this.#bytes >= MAX_BYTES) {
       this.#topics = topics;
       this.#callers = new WeakMap();
       this.#bytes = 0;
     }
-    let addresses = this.#callers.get(ctx.caller);
-    if (!addresses) {
-      addresses = new Map();
-      this.#callers.set(ctx.caller, addresses);
+    let entries = this.#callers.get(ctx.caller);
+    if (!entries) {
+      entries = new Map();
+      this.#callers.set(ctx.caller, entries);
     }
-    if (addresses.has(url)) return;
-    this.#bytes += 2 * url.length + KNOWN_BYTES;
-    addresses.set(url, { name, variant: report.variant(ctx), etag });
+    if (entries.has(url)) return;
+    this.#bytes += 2 * url.length + ENTRY_BYTES;
+    entries.set(url, { name, variant: report.variant(ctx), etag });
   }
 
-  /** @returns whether the request has been answered. */
-  give(request: FastifyRequest, reply: FastifyReply, report: Report): boolean {
+  /** Sends the cached response, if any. @returns whether it was sent. */
+  trySend(request: FastifyRequest, reply: FastifyReply, report: Report): boolean {
     const { ctx, headers } = request;
-    if (request.topics !== this.#topics || request.method !== 'GET' || !forJson.has(headers.accept))
+    if (request.topics !== this.#topics || request.method !== 'GET' || !jsonAccepts.has(headers.accept))
       return false;
-    if (special.some((name) => headers[name] !== undefined)) return false;
-    const kept = this.#callers.get(ctx.caller)?.get(request.url);
-    if (!kept || kept.variant !== report.variant(ctx)) return false;
-    const about = [...same, 'etag', kept.etag, 'x-request-id', request.id];
-    const known = headers['if-none-match'];
-    if (known !== undefined) {
-      // several, weak ones and none that fits are looked at where all requests are
-      if (known !== kept.etag) return false;
+    if (bypassHeaders.some((name) => headers[name] !== undefined)) return false;
+    const entry = this.#callers.get(ctx.caller)?.get(request.url);
+    if (!entry || entry.variant !== report.variant(ctx)) return false;
+    const responseHeaders = [...commonHeaders, 'etag', entry.etag, 'x-request-id', request.id];
+    const ifNoneMatch = headers['if-none-match'];
+    if (ifNoneMatch !== undefined) {
+      // lists, weak ETags and mismatches are handled by the regular path
+      if (ifNoneMatch !== entry.etag) return false;
       reply.hijack();
-      reply.raw.writeHead(304, about).end();
+      reply.raw.writeHead(304, responseHeaders).end();
       return true;
     }
-    const body = this.#runner.again(kept.name, report);
+    const body = this.#runner.readCached(entry.name, report);
     if (!body) return false;
     reply.hijack();
-    about.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
-    reply.raw.writeHead(200, about).end(body);
+    responseHeaders.push(
+      'content-type',
+      'application/json; charset=utf-8',
+      'content-length',
+      String(body.length),
+    );
+    reply.raw.writeHead(200, responseHeaders).end(body);
     return true;
   }
 }

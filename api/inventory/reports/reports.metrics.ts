@@ -4,22 +4,22 @@ import type { App } from '../../types.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** How this process has answered reports. */
+    /** Counts of the reports that this process has sent. */
     reportFigures: ReportFigures;
   }
 }
 
-/** What the metrics call the ways in which a report is answered. */
+/** Values of the metric's `outcome` label. */
 const outcomes = { kept: 'hits', stale: 'stale', waited: 'waits', computed: 'computed' } as const;
 
-/** Hits, misses and ages of the reports' answers. */
+/** Registers cache hits, misses and ages of reports. */
 export function registerReportMetrics(app: App, metrics: Metrics): void {
   const each = <L extends string>(
     read: (figure: ReportFigure) => { labels: Record<L, string>; value: number }[],
   ) => app.reportFigures.all().flatMap(read);
   metrics.counter(
     'estate_report_answers_total',
-    'Answers of reports: as kept, older than asked for at most, waited for, computed',
+    'Report responses: cached, stale within max_staleness, shared with a concurrent request, computed',
     ['report', 'outcome'],
     () =>
       each((figure) =>
@@ -29,10 +29,13 @@ export function registerReportMetrics(app: App, metrics: Metrics): void {
         })),
       ),
   );
-  metrics.counter('estate_report_seconds_total', 'Time that computing reports took', ['report'], () =>
+  metrics.counter('estate_report_seconds_total', 'Time spent computing reports', ['report'], () =>
     each((figure) => [{ labels: { report: figure.report }, value: figure.seconds }]),
   );
-  metrics.gauge('estate_report_age_seconds', 'Age of the report given last', ['report'], async () =>
-    each((figure) => [{ labels: { report: figure.report }, value: figure.age }]),
+  metrics.gauge(
+    'estate_report_age_seconds',
+    'Age of the last stale report that was sent',
+    ['report'],
+    async () => each((figure) => [{ labels: { report: figure.report }, value: figure.age }]),
   );
 }

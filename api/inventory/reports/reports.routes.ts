@@ -6,13 +6,13 @@ import { registerKpiRoutes } from './kpis.routes.ts';
 import { reportOperation } from './report.operation.ts';
 import { ResponseCache } from './report.response-cache.ts';
 
-/** The reports, and the series of the key figures. */
+/** The reports and the time series of the key figures. */
 export function registerReportRoutes(app: App, services: Services): void {
   for (const { answer } of reportCatalogue) app.addSchema(answer);
   const runner = new ReportRunner(services.cache, services.config.redisUrl !== undefined);
-  const kept = new ResponseCache(runner);
+  const responseCache = new ResponseCache(runner);
   app.decorate('reportFigures', runner.figures);
-  for (const report of reportCatalogue) reportOperation(app, services, runner, kept, report);
+  for (const report of reportCatalogue) reportOperation(app, services, runner, responseCache, report);
 
   registerKpiRoutes(app, services, runner);
 }

@@ -43,7 +43,7 @@ export function registerTagRoutes(app: App): void {
     id: 'patchTagGroup',
     summary: 'Change a tag group',
     description:
-      'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several of a `single` group, or one on a card of another type than those of `restrict_to_types`.',
+      'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several tags of a `single` group, or a tag on a card whose type is not in `restrict_to_types`.',
     body: schemas.TagGroupPatchBody,
 
     headers: ['If-Match'],

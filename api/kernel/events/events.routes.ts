@@ -24,7 +24,7 @@ const names = (text: string | undefined) =>
         .map((name) => name.trim())
         .filter(Boolean);
 
-/** Types of events and their first parts, those that are sent and not stored among them. */
+/** Event types and their prefixes, including transient ones that are sent and not stored. */
 const knownEvents = new Set(
   [...Object.keys(eventTypes), 'job.updated', 'stream.ready', 'stream.end'].flatMap((type) => [
     type,
@@ -67,7 +67,7 @@ export function registerEventRoutes(app: App, services: Services): void {
   routes.get('/api/v1/events/my-cards', {
     id: 'listMyCardEvents',
     summary: 'List what happened to the cards that I follow, newest first',
-    description: 'Those on which I hold a role, and those that I have starred.',
+    description: 'Cards on which I have a role, and my favorites.',
     permission: 'login',
     query: listQuery(['position'], 'position', {}),
     answers: { 200: { description: 'Events', schema: listAnswer(FollowedEventSchema) } },
@@ -78,13 +78,13 @@ export function registerEventRoutes(app: App, services: Services): void {
     id: 'readChanges',
     summary: 'Read the change feed after a position, in commit order',
     description:
-      'Go on with `next` while `has_more`, and poll with it later. Deleted objects leave a tombstone. A full export carries the position to continue from.',
+      'Continue with `next` while `has_more` is true, and poll with it later. Deleted objects leave a tombstone. The manifest of a full export contains the position to continue from.',
     permission: 'inventory.view',
     query: object({
       after: Type.Optional(
         Type.String({
           maxLength: 20,
-          description: 'A position, or `now`; absent: from the oldest event kept',
+          description: 'A position, or `now`; without it: from the oldest stored event',
         }),
       ),
       limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
@@ -118,12 +118,14 @@ export function registerEventRoutes(app: App, services: Services): void {
     id: 'streamEvents',
     summary: 'Follow changes live as server-sent events',
     description:
-      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames tell of own jobs, and of runs of the ITSM synchronisation to anyone who holds `itsm_sync.view`; they have no id, and a reader that lags does not get them. A user has at most 8 open streams in each API process. Stored events are sent as fast as they are read; a client that takes nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
+      'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames report the state of own jobs, and of ITSM synchronisation runs to users with `itsm_sync.view`; they have no id, and a slow client does not get them. A user can have at most 8 open streams per API process. Stored events are sent as fast as the client reads them; a client that reads nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
     permission: 'inventory.view',
     ticket: true,
     query: object({
-      ticket: Type.Optional(Type.String({ maxLength: 200, description: 'In place of the header' })),
-      events: Names('Comma-separated event types or their first parts, such as card,relation.created'),
+      ticket: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Replaces the Authorization header' }),
+      ),
+      events: Names('Comma-separated event types or their prefixes, such as card,relation.created'),
       types: Names('Comma-separated card types'),
     }),
     answers: {

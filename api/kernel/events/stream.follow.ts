@@ -9,31 +9,37 @@ import { streamLimits } from './stream.limits.ts';
 import type { Subscriber } from './stream.subscriber.ts';
 import { drained, isOpen } from './stream.write.ts';
 
-/** Stored events read at a time: about as much as a connection takes without waiting. */
+/** Stored events per page: about what the socket's send buffer takes. */
 const PAGE = 50;
 
-/** One stream and where it is in the feed. */
-export interface Followed {
+/** One stream and its position in the feed. */
+export interface FollowedStream {
   subscriber: Subscriber;
   response: ServerResponse;
   from: number;
 }
 
 /**
- * Serves streams: what is stored after their position page by page as fast as they are read, then live. A stream whose
- * reader is too slow for live events goes back to reading pages, so that a stream holds in memory what the connection
- * buffers, and nothing else.
+ * Serves streams: first the events stored after their position, page by page as fast as the client reads, then live
+ * events from the hub. A client that is too slow for live events is served from pages again, so that a stream only needs
+ * the memory of its socket buffer.
  */
-export function createFollower(services: Services): (followed: Followed, hub: StreamHub) => Promise<void> {
-  const limited = createSemaphore(streamLimits.replays);
+export function createFollower(
+  services: Services,
+): (followed: FollowedStream, hub: StreamHub) => Promise<void> {
+  const withSemaphore = createSemaphore(streamLimits.replays);
 
   /** Sends one page. @returns the position of the last event that was skipped. */
-  async function sendPage({ subscriber, response }: Followed, after: number, last: number): Promise<number> {
+  async function sendPage(
+    { subscriber, response }: FollowedStream,
+    after: number,
+    last: number,
+  ): Promise<number> {
     const topics = await subscriber.refresh();
     if (!topics || !isOpen(response)) return after;
     const metamodel = await services.metamodels.at(topics.get('metamodel') ?? 0, services.db);
     const rows = await readFeed(services.db, after, PAGE);
-    const held = new Set(
+    const roleCards = new Set(
       subscriber.seesAllCosts() || !subscriber.seesCostsByRole()
         ? []
         : await services
@@ -44,7 +50,7 @@ export function createFollower(services: Services): (followed: Followed, hub: St
     );
     let position = after;
     for (const row of rows) {
-      // the hub sends what comes after its own position; what does not fit is read again later
+      // the hub sends later events; events that do not fit into the buffer are read again later
       if (row.position > last || response.writableNeedDrain || !isOpen(response)) break;
       position = row.position;
       if (!subscriber.wants(row, metamodel)) continue;
@@ -52,8 +58,8 @@ export function createFollower(services: Services): (followed: Followed, hub: St
       const full =
         row.cost_keys === null ||
         subscriber.seesAllCosts() ||
-        held.has(row.card_id) ||
-        held.has(row.peer_card_id);
+        roleCards.has(row.card_id) ||
+        roleCards.has(row.peer_card_id);
       response.write(full ? frames.full() : frames.cut());
     }
     return rows.length === 0 ? last : position;
@@ -68,7 +74,7 @@ export function createFollower(services: Services): (followed: Followed, hub: St
         return;
       }
       if (position >= hub.position()) position = await hub.follow(subscriber);
-      else position = await limited(() => sendPage(followed, position, hub.position()));
+      else position = await withSemaphore(() => sendPage(followed, position, hub.position()));
     }
   };
 }

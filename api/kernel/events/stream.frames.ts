@@ -1,6 +1,6 @@
 import type { FeedRow } from '../../../domain/kernel/events/feed.read.ts';
 
-/** The bytes of one event, made at most once in each form. */
+/** The frame of one event, with and without costs, each encoded at most once. */
 export interface Frames {
   full(): Buffer;
   /** Without cost values. */
@@ -48,7 +48,7 @@ function frame(row: FeedRow, data: Record<string, unknown>): Buffer {
   return Buffer.from(`id: ${row.position}\nevent: ${row.event_type}\ndata: ${body}\n\n`);
 }
 
-/** A frame that is not stored and so has no id: a client's resume point stays where it was. */
+/** A frame of an event that is not stored. It has no id, so that the client's `Last-Event-ID` does not change. */
 export function transientFrame(event: string, data: unknown): Buffer {
   return Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

@@ -7,22 +7,22 @@ import type { Subscriber } from './stream.subscriber.ts';
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 const POLL_MS = 2_000;
-/** Small enough for a reader that keeps up to take one batch before the next one is read. */
+/** Events per batch: small enough that a client that is not slow has read one batch before the next is fetched. */
 const BATCH = 100;
 
-/** Events that change who may see what: streams of those concerned are checked again before going on. */
+/** Events that change access rights: the streams of the users concerned are authenticated hasNews first. */
 const accessEvents =
   /^(auth\.(logout|password_changed|impersonation_stopped|two_factor_(enabled|disabled|reset)|recovery_codes_made)|(user|role|api_token)\.(updated|deleted|archived|restored|erased))$/;
 
-/** One reader of the change feed for all streams of the process. */
+/** Reads the change feed once for all streams of the process. */
 export interface StreamHub {
-  /** The position up to which all joined streams have been served. */
+  /** The position up to which all followed streams have been served. */
   position(): number;
-  /** Brings the hub up to the newest event; resolves when that is done. */
+  /** Delivers all events up to the newest one. */
   advance(): Promise<void>;
   /**
-   * From now on the subscriber gets every event after `position()`.
-   * @returns when it does not keep up, the position up to which it was served.
+   * Sends the subscriber every event after `position()`.
+   * @returns when the client is too slow, the position up to which it was served.
    */
   follow(subscriber: Subscriber): Promise<number>;
   leave(subscriber: Subscriber): void;
@@ -31,11 +31,11 @@ export interface StreamHub {
 
 /** @param start the position from which the first subscriber is served. */
 export function createStreamHub(services: Services, start: number): StreamHub {
-  /** Those that are served live, each with what is called when it does not keep up. */
+  /** Subscribers that are served live, each with the callback for a client that is too slow. */
   const subscribers = new Map<Subscriber, (position: number) => void>();
   let position = start;
   let running: Promise<void> | undefined;
-  let again = false;
+  let hasNews = false;
   let closed = false;
 
   const deliver = async (rows: FeedRow[]) => {
@@ -43,7 +43,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
     const metamodel = await services.metamodels.at(topics.get('metamodel') ?? 0, services.db);
     const holders = await stakeholdersOf(services, rows, [...subscribers.keys()]);
     for (const row of rows) {
-      if (accessEvents.test(row.event_type)) await recheck(row);
+      if (accessEvents.test(row.event_type)) await refreshAffected(row);
       const frames = eventFrame(row);
       for (const [subscriber, lag] of subscribers) {
         if (!subscriber.wants(row, metamodel)) continue;
@@ -59,7 +59,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
     }
   };
 
-  const recheck = async (row: FeedRow) => {
+  const refreshAffected = async (row: FeedRow) => {
     const [what] = row.event_type.split('.');
     const userId =
       what === 'role' ? undefined : what === 'user' ? row.data.id : (row.data.user_id ?? row.user_id);
@@ -72,7 +72,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
 
   const drain = async () => {
     do {
-      again = false;
+      hasNews = false;
       for (;;) {
         if (closed) return;
         const rows = await readFeed(services.db, position, BATCH);
@@ -80,11 +80,11 @@ export function createStreamHub(services: Services, start: number): StreamHub {
         else if (rows.length > 0) await deliver(rows);
         if (rows.length < BATCH) break;
       }
-    } while (again);
+    } while (hasNews);
   };
 
   const advance = () => {
-    again = true;
+    hasNews = true;
     running ??= drain().finally(() => {
       running = undefined;
     });
@@ -93,7 +93,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
   const wake = () => {
     if (!closed)
       advance().catch((error: unknown) =>
-        services.log.warn({ err: error }, 'reading the feed failed; trying again'),
+        services.log.warn({ err: error }, 'reading the change feed failed; retrying'),
       );
   };
   const off = services.signals.on('estate_feed', wake);
@@ -117,7 +117,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
   };
 }
 
-/** `<user>/<position>` of those who see the costs of an event since they hold a role on one of its cards. */
+/** `<user>/<position>` for the users who see the costs of an event because of a role on one of its cards. */
 async function stakeholdersOf(
   services: Services,
   rows: FeedRow[],
@@ -126,7 +126,7 @@ async function stakeholdersOf(
   const costly = rows.filter((row) => row.cost_keys !== null);
   const users = subscribers.filter((subscriber) => !subscriber.seesAllCosts()).map(({ userId }) => userId);
   if (costly.length === 0 || users.length === 0) return new Set();
-  const held = await services
+  const roles = await services
     .db('stakeholders')
     .whereIn('user_id', users)
     .whereNot({ role: OBSERVER })
@@ -136,15 +136,15 @@ async function stakeholdersOf(
     )
     .select('user_id', 'card_id');
   const pairs = new Set(
-    held.map((row: { user_id: string; card_id: string }) => `${row.user_id}/${row.card_id}`),
+    roles.map((row: { user_id: string; card_id: string }) => `${row.user_id}/${row.card_id}`),
   );
-  const answer = new Set<string>();
+  const visible = new Set<string>();
   for (const row of costly) {
     for (const user of users) {
       if (pairs.has(`${user}/${row.card_id}`) || pairs.has(`${user}/${row.peer_card_id}`)) {
-        answer.add(`${user}/${row.position}`);
+        visible.add(`${user}/${row.position}`);
       }
     }
   }
-  return answer;
+  return visible;
 }

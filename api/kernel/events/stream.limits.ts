@@ -1,25 +1,25 @@
 import { EstateError } from '../../../platform/errors.ts';
 
-/** Bounds of the event streams of one process. */
+/** Limits of the event streams of one process. */
 export const streamLimits = {
   /** Open streams of one user. */
   perUser: 8,
   /** Open streams of all users. */
   perProcess: 1_000,
-  /** A stream with more unsent bytes than this gets no further live events; it is replayed once its reader has caught up. */
+  /** Unsent bytes above which a stream gets no live events; once its client has caught up it continues from stored events. */
   unsentBytes: 256 * 1024,
-  /** A reader that takes nothing for so long is disconnected, in milliseconds. */
+  /** Time after which a client that reads nothing is disconnected, in milliseconds. */
   stallMs: 60_000,
-  /** How long the last frame of a stream may take, in milliseconds. */
+  /** Time to send the last frame of a stream, in milliseconds. */
   endMs: 10_000,
-  /** Pages of stored events that are read at once for all streams that are replayed. */
+  /** Maximum number of pages of stored events that are read concurrently. */
   replays: 2,
 } as const;
 
 /** Counts the open streams of a process. */
 export interface StreamSlots {
   /**
-   * Takes a slot for the user and returns the function that gives it back.
+   * Takes a slot for the user and returns the function that releases it.
    * @throws EstateError `too_many_requests` or `unavailable`, both with `Retry-After`.
    */
   take(userId: string): () => void;
@@ -32,12 +32,12 @@ export function createStreamSlots({ perUser, perProcess } = streamLimits as Stre
     take(userId) {
       const own = byUser.get(userId) ?? 0;
       if (own >= perUser) {
-        throw new EstateError('too_many_requests', `A user has at most ${perUser} event streams open.`, {
+        throw new EstateError('too_many_requests', `A user can have at most ${perUser} open event streams.`, {
           headers: { 'retry-after': '5' },
         });
       }
       if (total >= perProcess) {
-        throw new EstateError('unavailable', 'This process serves as many event streams as it can.', {
+        throw new EstateError('unavailable', 'This process has reached its limit of event streams.', {
           headers: { 'retry-after': '5' },
         });
       }

@@ -8,7 +8,7 @@ import { createStreamHub, type StreamHub } from './stream.hub.ts';
 import { createStreamSlots } from './stream.limits.ts';
 import { createSubscriber, type StreamFilter, type Subscriber } from './stream.subscriber.ts';
 
-/** Opens streams of the process; all of them share one reader of the feed. */
+/** Opens the event streams of the process, which share one hub. */
 export interface Streams {
   open(
     request: FastifyRequest,
@@ -17,7 +17,7 @@ export interface Streams {
     filter: StreamFilter,
   ): Promise<void>;
   /** Sends a frame that is not stored to every stream that `pick` chooses. */
-  tell(eventType: string, data: unknown, pick: (subscriber: Subscriber) => boolean): void;
+  broadcast(eventType: string, data: unknown, pick: (subscriber: Subscriber) => boolean): void;
   anyOpen(): boolean;
   close(): void;
 }
@@ -60,10 +60,10 @@ export function createStreams(services: Services): Streams {
       reply.hijack();
       const response = reply.raw;
       response.on('close', release);
-      // a client that has left while the position was read
+      // the client has disconnected while the position was read
       if (response.closed) release();
       response.writeHead(200, {
-        // of hooks that came before, such as those for pages of other origins
+        // headers that earlier hooks have set, such as CORS headers
         ...(reply.getHeaders() as Record<string, string>),
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
@@ -72,7 +72,7 @@ export function createStreams(services: Services): Streams {
         'x-content-type-options': 'nosniff',
       });
       response.write('retry: 2000\n\n');
-      // the first id, so that a client which is cut off before any event resumes without a gap
+      // the first id, so that a client that disconnects before any event resumes without a gap
       response.write(
         `id: ${position}\nevent: stream.ready\ndata: ${JSON.stringify({ position: String(position) })}\n\n`,
       );
@@ -82,13 +82,13 @@ export function createStreams(services: Services): Streams {
         open.delete(subscriber);
         reader.leave(subscriber);
       });
-      // not awaited: the stream lives on after the handler
+      // not awaited: the stream outlives the handler
       follow({ subscriber, response, from: position }, reader).catch((error: unknown) => {
         request.log.warn({ err: error }, 'an event stream failed');
         response.destroy();
       });
     },
-    tell(eventType, data, pick) {
+    broadcast(eventType, data, pick) {
       let frame: Buffer | undefined;
       for (const subscriber of open) {
         if (!pick(subscriber) || !subscriber.asksFor(eventType)) continue;

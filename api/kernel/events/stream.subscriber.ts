@@ -10,9 +10,9 @@ import type { Credential } from '../../../domain/kernel/sessions.ts';
 import { streamLimits } from './stream.limits.ts';
 import { isOpen } from './stream.write.ts';
 
-/** What a client asked to be told of. */
+/** The events that a client requested. */
 export interface StreamFilter {
-  /** First parts of event types (`card`, `relation`) or whole ones (`card.created`); absent: all. */
+  /** Event types (`card.created`) or their prefixes (`card`); absent: all. */
   events?: string[];
   /** Card types; absent: all. */
   types?: string[];
@@ -22,22 +22,22 @@ export interface StreamFilter {
 export interface Subscriber {
   userId: string;
   holds(permission: AppPermission): boolean;
-  /** Whether what runs within these scopes, null for unbounded, is within those of the stream's token. */
+  /** Whether the scopes of a job (null: unlimited) are within the scopes of the stream's token. */
   reaches(scopes: TokenScope[] | null): boolean;
   seesAllCosts(): boolean;
   /** Whether a role on a card shows its costs. */
   seesCostsByRole(): boolean;
-  /** Whether the event is for this stream: visible to its user and asked for. */
+  /** Whether the event is visible to the user and requested. */
   wants(row: FeedRow, metamodel: Metamodel): boolean;
-  /** Whether news of this kind about the user's own things were asked for. */
+  /** Whether events of this type were requested. */
   asksFor(eventType: string): boolean;
-  /** @returns whether the reader keeps up; when it does not, nothing further is to be sent to it for now. */
+  /** @returns false if the client is too slow: nothing further may be sent to it for now. */
   send(frame: Buffer): boolean;
-  /** Sends a frame that is not stored, unless the reader lags. */
+  /** Sends a frame that is not stored, unless the client is too slow. */
   sendTransient(frame: Buffer): void;
   /**
-   * Looks again at who the user is; ends the stream when the token no longer counts.
-   * @returns the versions of all topics, or undefined when the stream was ended.
+   * Authenticates the token again; ends the stream if it is no longer valid.
+   * @returns the versions of all topics, or undefined if the stream was ended.
    */
   refresh(): Promise<ReadonlyMap<string, number> | undefined>;
   end(): void;
@@ -48,7 +48,7 @@ export interface Subscriber {
 const isWithin = (scopes: TokenScope[] | null, bounds: ReadonlySet<TokenScope>): boolean =>
   scopes?.every((scope) => bounds.has(scope)) ?? false;
 
-/** Its id is what a client sends as `Last-Event-ID` when it connects again. */
+/** The client sends its id as `Last-Event-ID` when it reconnects. */
 const lastFrame = (position: number): string =>
   `id: ${position}\nevent: stream.end\ndata: ${JSON.stringify({ position: String(position), reason: 'slow' })}\n\n`;
 

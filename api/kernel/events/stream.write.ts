@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** Whether something can still be sent. */
+/** Whether the response can still be written to. */
 export const isOpen = (response: ServerResponse): boolean => !response.destroyed && !response.writableEnded;
 
 /**
- * Waits until all that was written has been passed to the operating system.
- * @returns false when the connection has closed, or nothing was taken for `limitMs`.
+ * Waits until everything that was written has been passed to the operating system.
+ * @returns false if the connection has closed, or nothing was read for `limitMs`.
  */
 export function drained(response: ServerResponse, limitMs: number): Promise<boolean> {
   if (!isOpen(response)) return Promise.resolve(false);
@@ -13,7 +13,7 @@ export function drained(response: ServerResponse, limitMs: number): Promise<bool
   return new Promise((resolve) => {
     const settle = (isDrained: boolean) => {
       clearTimeout(timer);
-      // listeners that stay would add up over the life of a stream
+      // without removal, listeners would accumulate over the life of a stream
       response.off('drain', onDrain).off('close', onClose);
       resolve(isDrained);
     };

@@ -18,11 +18,11 @@ interface ByteRange {
 
 export interface FileSource {
   open(file: StoredFile, range: ByteRange | undefined): Promise<Readable>;
-  /** Called when the content was found, before anything is sent. */
+  /** Called after the content was found and before anything is sent. */
   opened?(file: StoredFile, range: ByteRange | undefined): Promise<void>;
 }
 
-/** Sends a stored file, whole or in part, as an attachment that runs nothing. @throws EstateError `range_not_satisfiable`. */
+/** Sends a stored file, or a range of it, as an attachment that cannot run scripts. @throws EstateError `range_not_satisfiable`. */
 export async function sendStoredFile(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -58,15 +58,15 @@ function describe(reply: FastifyReply, file: StoredFile, range: ByteRange | unde
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'content-disposition': contentDisposition(file.name),
-    // whatever is in the file, it runs nothing
+    // prevents scripts in the file from running
     'content-security-policy': "default-src 'none'; sandbox",
     'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
   });
 }
 
 /**
- * The one range of a `Range` header. Undefined, which means the whole file, without one, for several ranges or other
- * units, and when `If-Range` names another state (RFC 9110, 14.2 and 13.1.5).
+ * The range of a `Range` header. Undefined (the complete file) without the header, for several ranges or other units, and
+ * if `If-Range` names another state (RFC 9110, 14.2 and 13.1.5).
  * @throws EstateError `range_not_satisfiable`.
  */
 function requestedRange(request: FastifyRequest, file: StoredFile): ByteRange | undefined {

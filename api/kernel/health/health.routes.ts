@@ -6,7 +6,7 @@ import { appVersion } from '../../../domain/kernel/version.ts';
 import { routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
-/** Version, liveness and readiness, apart from each other. */
+/** Version, liveness and readiness. */
 export function registerHealthRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Health' });
 
@@ -26,7 +26,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
 
   routes.get('/api/health/live', {
     id: 'readLiveness',
-    summary: 'Whether the process lives; a restart helps when it does not answer',
+    summary: 'Liveness: restart the process if it does not respond',
     permission: 'public',
     alone: true,
     answers: {
@@ -45,7 +45,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
   });
   routes.get('/api/health/ready', {
     id: 'readReadiness',
-    summary: 'Whether requests can be served',
+    summary: 'Readiness: whether requests can be served',
     permission: 'public',
     alone: true,
     answers: {
@@ -54,7 +54,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
         schema: Ready,
       },
       503: {
-        description: 'Not ready; each check says why',
+        description: 'Not ready; each failed check has a reason',
         schema: Ready,
       },
     },

@@ -20,16 +20,16 @@ const mediaType = [
 ];
 const File = Type.String({ contentMediaType: 'application/octet-stream' });
 
-/** The file that a job has made, whole or in part. */
+/** Download of a job's result file. */
 export function registerDownloadRoute(app: App, { blobs }: Services): void {
   routesOf(app, { tag: 'Jobs' }).get('/api/v1/jobs/:id/result', {
     id: 'downloadJobResult',
-    summary: 'Download the file that a job has made',
+    summary: 'Download the result file of a job',
     description:
-      'For the owner of the job. A download that was cut off goes on with `Range` and, to be sure that it is still the same file, `If-Range` with its ETag. `Repr-Digest` is the SHA-256 of the whole file.',
+      'For the owner of the job. Resume an interrupted download with `Range` and, to make sure that the file is the same, `If-Range` with its ETag. `Repr-Digest` is the SHA-256 of the complete file.',
     permission: 'login',
     permissionNote:
-      "admin.events and admin.export_workspace for others' files; costs.view for files that may hold costs",
+      "admin.events and admin.export_workspace for others' files; costs.view for files that may contain costs",
     answers: {
       200: {
         description: 'The file',

@@ -10,7 +10,7 @@ import type { App } from '../../types.ts';
 import { registerDownloadRoute } from './jobs.download.ts';
 import { registerScheduleRoutes } from './schedules.routes.ts';
 
-/** Work in the background: what became of it, its files, and when it is started by itself. */
+/** Jobs, their result files and schedules. */
 export function registerJobRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Jobs' });
 
@@ -18,14 +18,14 @@ export function registerJobRoutes(app: App, services: Services): void {
     id: 'listJobs',
     summary: 'List jobs',
     description:
-      'The own ones, for a token with scopes those that run within them; all of them for who holds `admin.events`.',
+      'The caller’s jobs; for a token with scopes only jobs within its scopes; with `admin.events` all jobs.',
     permission: 'login',
     query: listQuery(['created_at', 'finished_at', 'kind', 'status'], 'created_at', {
       kind: Type.Optional(Type.String({ maxLength: 500, description: 'Comma-separated kinds' })),
       status: Type.Optional(
         Type.String({
           maxLength: 100,
-          description: 'Comma-separated, of queued, running, succeeded, failed, cancelled',
+          description: 'Comma-separated: queued, running, succeeded, failed, cancelled',
         }),
       ),
     }),
@@ -46,7 +46,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     id: 'cancelJob',
     summary: 'Cancel a job',
     description:
-      'One that waits is cancelled at once, one that runs when its worker has noticed, which takes about two seconds. What it has committed stays.',
+      'A queued job is cancelled immediately, a running one when its worker notices, within about two seconds. What it has committed remains.',
     permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
     answers: { 200: { description: 'The job as it is now', schema: JobSchema } },
@@ -61,7 +61,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     id: 'retryJob',
     summary: 'Run a failed or cancelled job again',
     description:
-      'From its last checkpoint where its kind has them, and with the rights of its owner, which whoever runs it again needs as well.',
+      'It resumes from its last checkpoint, if its kind has checkpoints, with the rights of its owner; the caller needs these rights too.',
     permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
     answers: { 200: { description: 'The job as it is now', schema: JobSchema } },

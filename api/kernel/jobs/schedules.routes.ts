@@ -12,7 +12,7 @@ import type { App } from '../../types.ts';
 
 const Key = object({ key: Type.String({ minLength: 1, maxLength: 100 }) });
 
-/** When jobs are started by themselves. */
+/** Schedules of recurring jobs. */
 export function registerScheduleRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Jobs' });
 
@@ -36,8 +36,8 @@ export function registerScheduleRoutes(app: App): void {
 
   routes.patch('/api/v1/job-schedules/:key', {
     id: 'patchJobSchedule',
-    summary: 'Change when a schedule fires, or switch it off',
-    description: 'Moments that passed before the change are not made up for.',
+    summary: 'Change the time of a schedule, or disable it',
+    description: 'Runs that were missed before the change are skipped.',
     permission: 'admin.settings',
     params: Key,
     body: object({

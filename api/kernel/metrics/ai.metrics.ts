@@ -2,14 +2,14 @@ import { type AiOutcomes, readOutcomes } from '../../../domain/analysis/ai/ai.bu
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { Metrics } from '../../../platform/metrics.ts';
 
-/** What was asked of language models by all processes, and what became of it. */
+/** Requests of all processes to language models, and their outcomes. */
 export function registerAiMetrics(metrics: Metrics, { db }: Pick<Services, 'db'>): void {
   const each = async <L extends string>(
     read: (outcome: AiOutcomes) => { labels: Record<L, string>; value: number }[],
   ) => (await readOutcomes(db)).flatMap(read);
   metrics.counter(
     'estate_ai_questions_total',
-    'Questions to language models: answered, or why not',
+    'Questions to language models by outcome',
     ['provider', 'purpose', 'outcome'],
     () =>
       each(({ provider, purpose, outcome, questions }) => [
@@ -18,7 +18,7 @@ export function registerAiMetrics(metrics: Metrics, { db }: Pick<Services, 'db'>
   );
   metrics.counter(
     'estate_ai_calls_total',
-    'Requests sent to providers of language models, repeated ones too',
+    'Requests sent to providers of language models, including retries',
     ['provider', 'purpose'],
     () => each(({ provider, purpose, calls }) => [{ labels: { provider, purpose }, value: calls }]),
   );

@@ -8,7 +8,7 @@ import { routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { registerAiMetrics } from './ai.metrics.ts';
 
-/** The figures of this process, and of jobs and feed, for a monitoring system. */
+/** Metrics of this process, of jobs and of the change feed, for Prometheus. */
 export function registerMetricsRoute(app: App, { db }: Services): void {
   const routes = routesOf(app, { tag: 'Health' });
 
@@ -25,7 +25,7 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
   registerAiMetrics(metrics, { db });
   registerReportMetrics(app, metrics);
   app.addHook('onResponse', (request, reply, done) => {
-    // addresses that lead nowhere count as one, or any client could make the figures grow without bound
+    // unknown paths share one label, or a client could create an unlimited number of series
     const route = request.routeOptions.url ?? 'none';
     metrics.observeRequest(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
     done();
@@ -34,8 +34,8 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
 
   routes.get('/metrics', {
     id: 'readMetrics',
-    summary: 'Read the figures of this process, of jobs and of the change feed',
-    description: 'In the text form that Prometheus reads. Each API process has its own.',
+    summary: 'Read the metrics of this process, of jobs and of the change feed',
+    description: 'In the Prometheus text format. Each API process has its own metrics.',
     permission: 'admin.settings',
     answers: { 200: { description: 'Figures', schema: Type.String(), mediaType: 'text/plain' } },
     handler: async ({ reply }) =>

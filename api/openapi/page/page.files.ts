@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { sha256 } from '../../../platform/crypto.ts';
 
-/** Swagger UI as the Fastify project ships it: plain files, served from here, so that the page works offline. */
+/** Swagger UI from `@fastify/swagger-ui`, served from here so that the page works offline. */
 const files: Record<string, { from: string; mediaType: string }> = {
   'page.html': { from: './page.html', mediaType: 'text/html; charset=utf-8' },
   'page.css': { from: './page.css', mediaType: 'text/css; charset=utf-8' },
@@ -24,7 +24,7 @@ export interface PageFile {
   etag: string;
 }
 
-/** The files of the API page by name, each read once, when it is first asked for. */
+/** Returns the files of the API page by name; each is read on the first request and cached. */
 export function createPageFiles(): (name: string) => Promise<PageFile | undefined> {
   const read = new Map<string, Promise<PageFile>>();
   return async (name) => {

@@ -37,7 +37,7 @@ const requestOf = (kind: ExportRequest['kind'], { types, filter }: ArchimateExpo
   neutralise: false,
 });
 
-/** Checks an export of a model and asks for it as a job. @throws EstateError `forbidden`, `validation_failed`. */
+/** Checks a model export and enqueues its job. @throws EstateError `forbidden`, `validation_failed`. */
 export async function startModelExport(ctx: Ctx, request: ArchimateExport): Promise<StartedJob> {
   requireRights(ctx, request);
   await planExtraction(ctx, requestOf('cards', request));
@@ -57,7 +57,7 @@ function requireRights({ caller }: Ctx, { views }: ArchimateExport): void {
   if (views) requirePermission(caller, 'diagrams.view');
 }
 
-/** Writes cards, relations and diagrams, as far as the owner may see them, as one model, from one moment. */
+/** Writes the cards, relations and diagrams that the owner may see as one model, from one snapshot. */
 export async function runModelExport(
   job: RunningJob<ArchimateExport>,
   services: Services,
@@ -91,7 +91,7 @@ export async function runModelExport(
   });
 }
 
-/** The rows of a kind as a round trip has them, from the snapshot. */
+/** Reads the rows of a kind from the snapshot, in the round-trip profile. */
 async function* rowsOf(
   { ctx, payload, signal }: RunningJob<ArchimateExport>,
   snapshot: Snapshot,
@@ -103,7 +103,7 @@ async function* rowsOf(
   const out = new PassThrough();
   out.setEncoding('utf8');
   const writing = write(out, { signal });
-  // the reader meets it as the stream's error
+  // the reader gets the failure as the stream's error
   writing.catch((error) => out.destroy(error as Error));
   let rest = '';
   for await (const chunk of out) {
@@ -184,7 +184,7 @@ async function* modelXml(
   yield '</model>\n';
 }
 
-/** A concept as XML: its name, what is said of it, its properties. */
+/** Writes a concept as XML: its name, documentation and properties. */
 function concept(
   tag: string,
   attributes: string,
@@ -195,7 +195,7 @@ function concept(
   return `<${tag} ${attributes}><name xml:lang="en">${xmlText(name)}</name>${said}${properties}</${tag}>\n`;
 }
 
-/** The members of a row as properties, `attributes` and `lifecycle` by key. */
+/** Flattens a row into properties; `attributes` and `lifecycle` give one property per key. */
 function* flat(row: Row): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(row)) {
     if ((key === 'attributes' || key === 'lifecycle') && value !== null && typeof value === 'object') {

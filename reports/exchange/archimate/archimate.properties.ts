@@ -1,13 +1,13 @@
 import { isWritable, PREFIX, propertyOf } from '../../../domain/exchange/archimate/archimate.map.ts';
 import { xmlText } from '../../../platform/xml.ts';
 
-/** The properties of a model, whose definitions come together as they are used. */
+/** Collects property definitions of a model as its properties are written. */
 export interface Definitions {
-  /** Properties as XML, in the order that they are given; empty values are left out. */
+  /** Writes properties as XML in the given order, without empty values. */
   xml(values: Iterable<[string, unknown]>): string;
-  /** Those of the texts that a model's own words cannot hold. */
+  /** Writes texts that no ArchiMate element can represent. */
   unwritable(texts: Record<string, unknown>): [string, unknown][];
-  /** All definitions so far. */
+  /** Writes all definitions that were used so far. */
   definitionsXml(): string;
 }
 

@@ -7,7 +7,7 @@ import { isUuid } from '../../../platform/uuid.ts';
 import { readXml, xmlText } from '../../../platform/xml.ts';
 import type { Definitions } from './archimate.properties.ts';
 
-/** A diagram with the places of its cards. */
+/** A diagram with the coordinates of its cards. */
 export interface PlacedView {
   id: string;
   shapes: Shape[];
@@ -25,7 +25,7 @@ interface Drawn {
   shared_with: { user_id: string; can_edit: boolean }[];
 }
 
-/** The diagrams that the caller sees; their drawings are read one by one, and not kept. */
+/** Reads the diagrams that the caller sees, one drawing at a time to bound memory. */
 export async function readViews(ctx: Ctx): Promise<PlacedView[]> {
   const visible = visibleDiagrams(ctx);
   const { rows } = await ctx.db.raw(
@@ -40,7 +40,7 @@ export async function readViews(ctx: Ctx): Promise<PlacedView[]> {
   return views;
 }
 
-/** A diagram, or undefined where it has been deleted meanwhile. */
+/** Reads a diagram; undefined if it was deleted in the meantime. */
 async function read(ctx: Ctx, id: string): Promise<Drawn | undefined> {
   try {
     return JSON.parse(await diagramText(ctx.db, ctx, id));
@@ -50,7 +50,7 @@ async function read(ctx: Ctx, id: string): Promise<Drawn | undefined> {
   }
 }
 
-/** With whom a diagram is shared, by the addresses by which people are known everywhere. */
+/** Reads with whom a diagram is shared, by email address: user ids are only valid in one workspace. */
 async function byAddress(
   ctx: Ctx,
   shares: Drawn['shared_with'],
@@ -72,7 +72,7 @@ export interface ViewSurroundings {
   definitions: Definitions;
 }
 
-/** A diagram as a view: its cards as nodes, its lines as connections, and all else as properties. */
+/** Writes a diagram as a view: cards as nodes, lines as connections, everything else as properties. */
 export async function viewXml(
   ctx: Ctx,
   { id, shapes, lines }: PlacedView,
@@ -128,7 +128,7 @@ interface Shape {
   h: number;
 }
 
-/** Where the cards of a drawing lie, and the lines between them; pages lie below each other. */
+/** Reads the coordinates of a drawing's cards and the lines between them; pages are stacked vertically. */
 function shapesOf(xml: string): { shapes: Shape[]; lines: { from: Shape; to: Shape }[] } {
   const pages = [xml, ...readDrawing(xml).packed.map((page) => page.xml)];
   const found: ReturnType<typeof shapesOf> = { shapes: [], lines: [] };
@@ -160,7 +160,7 @@ interface Cell {
   target?: string;
 }
 
-/** Each model that stands as XML in a text. */
+/** Finds each uncompressed XML model in a text. */
 function plainPages(xml: string): ReturnType<typeof shapesOf>[] {
   const pages: Cell[][] = [];
   let object: Record<string, string> | undefined;
@@ -218,7 +218,7 @@ function placed(cells: Cell[]): ReturnType<typeof shapesOf> {
     const [from, to] = [shapes.get(source ?? ''), shapes.get(target ?? '')];
     return from && to ? [{ from, to }] : [];
   });
-  // no model has a place left of or above its page
+  // views have no negative coordinates
   let [left, above] = [0, 0];
   for (const { x, y } of shapes.values()) [left, above] = [Math.min(left, x), Math.min(above, y)];
   for (const shape of shapes.values()) Object.assign(shape, { x: shape.x - left, y: shape.y - above });

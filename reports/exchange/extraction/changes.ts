@@ -6,13 +6,13 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 
-// A changed object is a row of `id`, `type`, `position`, and `known`: whether the caller may have been sent it before.
+// A changed object is a row of `id`, `type`, `position` and `known`: whether an earlier extraction may have contained it.
 
-/** What decides which cards may look different. */
+/** Parameters of the search for cards whose rows may differ. */
 interface CardChanges {
   after: number;
   wide: WideChanges;
-  /** Types of which the caller may have been sent cards before. */
+  /** Types of which an earlier extraction may have contained cards. */
   knownTypes: string[];
   /** Whether cards show the path of their ancestors. */
   paths: boolean;
@@ -60,7 +60,7 @@ const own = ({ after, knownTypes }: CardChanges): Fragment => ({
   bindings: [knownTypes, after],
 });
 
-/** Cards that show the name or external id of a parent that has changed, or a path through it. */
+/** Cards below a card whose name or external id has changed, which their own rows contain. */
 function below({ after, knownTypes, paths }: CardChanges): Fragment {
   const renamed = (columns: string) => `e.position > ?::bigint and ${cardUpdate(columns)}`;
   const tree = `with recursive under as (
@@ -116,7 +116,7 @@ function widelyChanged({ wide, knownTypes }: CardChanges): Fragment[] {
   return parts;
 }
 
-/** The given cards, and those from which the filter may read one of them over relations. */
+/** The given cards and the cards whose filter may read them over relations. */
 function around(base: Fragment, { after, knownTypes, hops }: CardChanges): Fragment {
   const ends = `select case n when 1 then e.card_id else e.peer_card_id end as id, e.position
     from events e cross join generate_series(1, 2) n where e.position > ?::bigint and e.event_type like 'relation.%'`;
@@ -146,7 +146,7 @@ function changedCards(changes: CardChanges): Fragment {
   return distinct(changes.hops > 0 ? [around(unionAll(base), changes)] : base);
 }
 
-/** The cards that look different to their relations: by name, external id, or which of their values the caller sees. */
+/** Cards whose changes affect the rows of their relations: name, external id, or visible cost attributes. */
 function changedEnds(changes: CardChanges, costs: boolean): Fragment {
   const roles = costs ? '' : "or e.event_type like 'stakeholder.%'";
   const condition = `(${cardUpdate(RENAMED)} ${roles})`;
@@ -181,7 +181,7 @@ function changedRelations(ctx: Ctx, cards: CardChanges, knownTypes: string[]): F
   ]);
 }
 
-/** Relation types of which the caller may have been sent relations before: those visible now, and those that were. */
+/** Relation types of which an earlier extraction may have contained relations: visible now or then. */
 function knownRelationTypes({ metamodel }: Ctx, { cardTypes, relationTypes }: WideChanges): string[] {
   const before = [...metamodel.relationTypes.values()].filter(
     (type) => cardTypes.has(type.source_type_key) || cardTypes.has(type.target_type_key),
@@ -190,8 +190,8 @@ function knownRelationTypes({ metamodel }: Ctx, { cardTypes, relationTypes }: Wi
 }
 
 /**
- * The statement that finds the objects which may look different to a request than at a position, deleted ones included. It reads the
- * events since, and of the tables only what they name.
+ * Builds the statement that finds the objects whose rows may have changed since a position, deleted ones included. It reads
+ * the events since then, and only the rows that these name.
  */
 export async function changedSince(
   snapshot: Snapshot,

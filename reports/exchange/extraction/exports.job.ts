@@ -32,7 +32,7 @@ export async function startExport(ctx: Ctx, request: ExportRequest): Promise<Sta
 /** Stored content; the caller records it as a file. */
 export interface MadeExport {
   content: StoredContent;
-  /** All but the name. */
+  /** Size and digest. */
   facts: Omit<FileFacts, 'name'>;
   written: Written;
   /** In all tables. */

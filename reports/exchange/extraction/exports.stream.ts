@@ -36,7 +36,7 @@ export type ExtractQuery = Pick<
   columns?: string;
 };
 
-/** The export that a download as CSV stands for. */
+/** The export request of a CSV download. */
 export function csvRequest({ type, filter, profile, neutralise }: CsvQuery): ExportRequest {
   const query: ExtractQuery = { format: 'csv', kind: 'cards', filter, profile, neutralise };
   return extractRequest(type === undefined ? query : { ...query, types: type });
@@ -48,13 +48,13 @@ const listed = (text: string | undefined): string[] =>
     .map((part) => part.trim())
     .filter(Boolean) ?? [];
 
-/** The export that a streamed extraction stands for. */
+/** The export request of a streamed extraction. */
 export function extractRequest({ types, columns, ...query }: ExtractQuery): ExportRequest {
   return { ...query, types: listed(types), columns: listed(columns), include: [] };
 }
 
 /**
- * Starts to write what an export stands for, from one snapshot; see {@link startStream}.
+ * Starts to write an export from one snapshot; see {@link startStream}.
  * @throws EstateError as {@link planExtraction}, before anything is written.
  */
 export async function streamExport(
@@ -63,9 +63,9 @@ export async function streamExport(
   request: ExportRequest,
 ): Promise<StartedFile> {
   const plan = await planExtraction(ctx, request);
-  const noted = note(ctx, { ...request });
+  const recorded = recordStream(ctx, { ...request });
   const file = { name: exportName(request, new Date()), mediaType: mediaTypes[request.format] };
-  return await stream(services, ctx, file, noted, async (snapshot) => {
+  return await stream(services, ctx, file, recorded, async (snapshot) => {
     const position = await snapshotPosition(snapshot, request.after);
     const { write } = await prepareExtraction(snapshot, ctx, plan, position);
     return { position, write: (out) => write(out, {}) };
@@ -73,44 +73,44 @@ export async function streamExport(
 }
 
 /**
- * The same for cards as one JSON array.
+ * Starts to write cards as one JSON array.
  * @throws EstateError as {@link planJson}, before anything is written.
  */
 export async function streamJson(services: Services, ctx: Ctx, query: JsonQuery): Promise<StartedFile> {
   const plan = await planJson(ctx, query);
-  const noted = note(ctx, { format: 'json', ...query });
+  const recorded = recordStream(ctx, { format: 'json', ...query });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
   const file = { name, mediaType: 'application/json; charset=utf-8' };
-  return await stream(services, ctx, file, noted, async (snapshot) => ({
+  return await stream(services, ctx, file, recorded, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
     write: (out) => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
   }));
 }
 
-/** Records that an extraction is streamed, which is to be known before its first row goes out. */
-function note(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
-  const noted = command(ctx, async ({ emit }) => emit({ event_type: 'export.streamed', data }));
-  // met by whoever waits for it
-  noted.catch(() => undefined);
-  return noted;
+/** Records that an extraction is streamed. The event must be durable before the first row is sent. */
+function recordStream(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
+  const recorded = command(ctx, async ({ emit }) => emit({ event_type: 'export.streamed', data }));
+  // `stream` awaits it and reports the failure
+  recorded.catch(() => undefined);
+  return recorded;
 }
 
 /**
- * Starts to write what `prepare` returns, from one snapshot. Rows are read while the database makes the event durable,
- * where a connection can be spared for that.
+ * Starts to write what `prepare` returns, from one snapshot. If the pool has a spare connection, rows are read while the
+ * event commits.
  */
 async function stream(
   { db }: Services,
   ctx: Ctx,
   file: { name: string; mediaType: string },
-  noted: Promise<void>,
+  recorded: Promise<void>,
   prepare: (snapshot: Snapshot) => Promise<{ position: string; write: (out: Writable) => Promise<void> }>,
 ): Promise<StartedFile> {
-  if (!hasSpare(db)) await noted;
+  if (!hasSpare(db)) await recorded;
   return await startStream(ctx.caller, (out, start) =>
     withSnapshot(db, async (snapshot) => {
       const { position, write } = await prepare(snapshot);
-      await noted;
+      await recorded;
       start({ ...file, position, out });
       await write(out);
     }),
@@ -119,7 +119,7 @@ async function stream(
 
 const BATCH = 1_000;
 const MAX_TYPES = 20;
-/** The role whose holder is shown as a card's owner. */
+/** The stakeholder role that is shown as a card's owner. */
 const OWNER_ROLE = 'responsible';
 /** The type whose related cards are shown as providers. */
 const PROVIDER_TYPE = 'Provider';
@@ -156,7 +156,7 @@ async function planJson(ctx: Ctx, query: JsonQuery): Promise<JsonPlan> {
   return { selection: { types, conditions: filter ? [filter] : [] }, query };
 }
 
-/** The cards of a plan as the text of one JSON array, piece by piece, oldest first. */
+/** Yields the cards of a plan as the text of one JSON array in chunks, oldest first. */
 async function* jsonChunks(snapshot: Snapshot, ctx: Ctx, plan: JsonPlan): AsyncGenerator<string> {
   const where = selectedCards(ctx, plan.selection);
   const item = itemOf(ctx, plan.query);
@@ -174,7 +174,7 @@ async function* jsonChunks(snapshot: Snapshot, ctx: Ctx, plan: JsonPlan): AsyncG
   yield ']';
 }
 
-/** One card as JSON; people and relations as far as the caller may see them. */
+/** SQL of one card as JSON, with the people and relations that the caller may see. */
 function itemOf(ctx: Ctx, query: JsonQuery): Fragment {
   const attributes = visibleAttributes(ctx);
   const people = may(ctx.caller, 'stakeholders.view');
@@ -238,7 +238,7 @@ function peers(ctx: Ctx, members: string, bindings: unknown[], more: string): Fr
   };
 }
 
-/** Lets a fragment speak of the card `c` outside as `k`, and of another card as `c` inside. */
+/** Wraps a fragment over the card `c` for use where that card's alias is `k`. */
 function ofOuter({ sql, bindings }: Fragment): Fragment {
   return { sql: `(select x.v from (select c.id) k, lateral (select ${sql} as v) x)`, bindings };
 }

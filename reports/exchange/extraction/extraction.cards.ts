@@ -5,7 +5,7 @@ import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.typ
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { ColumnJoin, RowSource } from './extraction.rows.ts';
 
-/** Which cards an extraction takes. */
+/** Which cards an extraction contains. */
 export interface CardSelection {
   types: string[];
   conditions: Condition[];
@@ -52,7 +52,7 @@ const values: Record<string, string> = {
   stakeholders: 's.list',
 };
 
-/** A text with a backslash before each of the characters, given as in a bracket expression. */
+/** SQL that puts a backslash before each of the characters, which are written as in a regex bracket expression. */
 const escaped = (value: string, characters: string): string =>
   `regexp_replace(${value}, '[${characters}]', '\\\\\\&', 'g')`;
 

@@ -4,7 +4,7 @@ import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Column, ColumnType } from '../../kernel/formats/formats.types.ts';
 
-/** `report` for readers, `roundtrip` for what the import reads again. */
+/** `report` for people, `roundtrip` for a file that can be imported again. */
 export type Profile = 'report' | 'roundtrip';
 
 const typeOf: Record<FieldType, ColumnType> = {
@@ -20,7 +20,7 @@ const typeOf: Record<FieldType, ColumnType> = {
 };
 
 const text = (header: string): Column => ({ header, type: 'text' });
-/** An id or a state of ours. */
+/** An id or an enumeration value. */
 const key = (header: string): Column => ({ header, type: 'key' });
 
 const identity = [key('id'), text('type'), text('subtype'), text('external_id'), text('name'), text('alias')];
@@ -38,7 +38,7 @@ const facts: Column[] = [
   { header: 'updated_at', type: 'datetime' },
 ];
 
-/** Columns of the attributes of the given types, each key once; a key of several meanings becomes text. */
+/** Columns of the attributes of the given types, one per key; a key with different field types becomes text. */
 function attributeColumns(schemas: Iterable<ReadonlyMap<string, { type: FieldType }>>): Column[] {
   const columns = new Map<string, Column>();
   for (const fields of schemas) {
@@ -53,8 +53,8 @@ function attributeColumns(schemas: Iterable<ReadonlyMap<string, { type: FieldTyp
 }
 
 /**
- * All columns of cards of the types, in order. Attributes of costs are left out for those who may not see any, and
- * stakeholders for those who may not see who they are.
+ * All columns of cards of the types, in order. Without cost attributes for callers who may not see any costs, and
+ * without stakeholders for callers without `stakeholders.view`.
  */
 export function cardColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean): Column[] {
   const schemas = types.map((key) => {
@@ -98,7 +98,7 @@ export function relationColumns(ctx: Ctx, types: string[], profile: Profile, cos
   return [key('id'), text('type'), ...ends, text('description'), ...attributeColumns(schemas)];
 }
 
-/** The chosen columns in the chosen order; all of them without a choice. @throws EstateError naming an unknown one. */
+/** The chosen columns in the chosen order; all columns if none are chosen. @throws EstateError naming an unknown one. */
 export function chooseColumns(all: Column[], chosen: string[] | undefined): Column[] {
   if (!chosen || chosen.length === 0) return all;
   const byName = new Map(all.map((column) => [column.header, column]));

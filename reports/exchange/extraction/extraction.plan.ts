@@ -47,20 +47,20 @@ function chooseTypes(given: string[], visible: string[]): string[] {
 
 /**
  * Checks a request against the metamodel and the caller's rights.
- * @throws EstateError `validation_failed` by field, `forbidden` for a filter or a column of what the caller may not see,
+ * @throws EstateError `validation_failed` by field, `forbidden` for a filter or a column that the caller may not see,
  * `position_expired`.
  */
 export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<ExtractionPlan> {
   const { metamodel } = ctx;
   const ofCards = request.kind === 'cards';
   if (request.include.length > 0 && request.after !== undefined) {
-    throw invalidField('include', 'not_with_after', 'is not offered for what has changed since a position');
+    throw invalidField('include', 'not_with_after', 'is not supported with after');
   }
   if (request.include.length > 0 && (request.format !== 'xlsx' || !ofCards)) {
     throw invalidField(
       'include',
       'only_xlsx',
-      'is offered for cards in xlsx; export relations by kind=relations',
+      'is only supported for cards in xlsx; export relations by kind=relations',
     );
   }
   if ((!ofCards || request.include.includes('relations')) && !may(ctx.caller, 'relations.view')) {
@@ -108,7 +108,7 @@ function idColumns(columns: Column[]): Column[] {
 }
 
 /**
- * The feed position up to which the snapshot has seen everything.
+ * The feed position up to which the snapshot contains every change.
  * @throws EstateError `position_expired` when events after `after` are no longer stored.
  */
 export async function snapshotPosition(snapshot: Snapshot, after?: string): Promise<string> {

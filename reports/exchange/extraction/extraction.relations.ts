@@ -4,7 +4,7 @@ import { holderWithin, holdsCostRole, may } from '../../../domain/kernel/permiss
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import type { RowSource } from './extraction.rows.ts';
 
-/** Which relations an extraction takes: those of which both ends are among the cards. */
+/** Which relations an extraction contains: those with both ends among the cards. */
 export interface RelationSelection {
   types: string[];
   cards: CardSelection;

@@ -25,7 +25,7 @@ export interface RowSource {
   attributes: Condition;
   where: Condition;
   /**
-   * Only what may have changed: rows of `id`, `type`, `position`, and `known`, whether the caller may have been sent the object before.
+   * Only objects that may have changed: rows of `id`, `type`, `position` and `known` (an earlier extraction may have contained it).
    */
   changed?: Fragment | undefined;
 }
@@ -42,7 +42,7 @@ const FEW = 2_000;
 
 const changeValues: Record<string, string> = { deleted: 'null', removed: 'null', position: 'x.position' };
 
-/** The values of an object that is deleted, or no longer selected. */
+/** The values of an object that is deleted or no longer selected. */
 const goneValues: Record<string, string> = {
   id: 'g.id',
   type: 'g.type',
@@ -70,7 +70,7 @@ function presentRows(source: RowSource, columns: Column[], range: IdRange): Frag
   };
 }
 
-/** The changed objects that are deleted, or no longer selected, as far as the caller knows them. */
+/** The known changed objects that are deleted or no longer selected. */
 function goneRows({ table, row, where }: RowSource, columns: Column[]): Fragment {
   return {
     sql: `select ${selectList(columns, (header) => goneValues[header] ?? 'null', 'null')}
@@ -81,7 +81,7 @@ function goneRows({ table, row, where }: RowSource, columns: Column[]): Fragment
   };
 }
 
-/** Reads a source from the snapshot, oldest object first; of changes, first those that are gone. */
+/** Reads a source from the snapshot, oldest object first; in an extraction of changes, removed objects come first. */
 export async function readRows(
   snapshot: Snapshot,
   source: RowSource,

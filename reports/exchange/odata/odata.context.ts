@@ -1,7 +1,7 @@
 import type { Wire } from './odata.wire.ts';
 import type { NestedOptions } from './query/query.types.ts';
 
-/** The select list of a context address (OData protocol, 10.7 to 10.11). */
+/** The select list of a context URL (OData protocol, 10.7 to 10.11). */
 function selectList(options: Pick<NestedOptions, 'select' | 'expand'>): string {
   const parts = [
     ...(options.select ?? []),
@@ -12,7 +12,7 @@ function selectList(options: Pick<NestedOptions, 'select' | 'expand'>): string {
   return parts.length === 0 ? '' : `(${parts.join(',')})`;
 }
 
-/** The member that says what an answer holds, or none where the client wants no metadata. */
+/** The `@odata.context` member; none if the client wants no metadata. */
 export function contextOf(
   wire: Wire,
   what: string,

@@ -4,16 +4,16 @@ import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { EntitySet } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
-import { itemsOf, readItems } from './odata.items.ts';
-import { type PageQuestion, selection } from './odata.page.ts';
+import { prepareItems, readItems } from './odata.items.ts';
+import { type PageQuery, selectEntities } from './odata.page.ts';
 import { inSnapshot } from './odata.run.ts';
 import { writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
-import { createWriting } from './sql/sql.ways.ts';
+import { createStatement } from './sql/sql.navigation.ts';
 
-/** Kinds of events after which a card may be there that was not, or the other way round. */
-const COMINGS = `('card.archived', 'card.restored', 'card.deleted', 'card.merged', 'card.unmerged')`;
+/** Events that can make a card and its relations visible or invisible. */
+const VISIBILITY_EVENTS = `('card.archived', 'card.restored', 'card.deleted', 'card.merged', 'card.unmerged')`;
 
-/** The ids of a set's entities that the feed tells of between two positions. */
+/** The ids of a set's entities that have events between two positions. */
 function changedIds(set: EntitySet, since: number, until: number): Fragment {
   const span = sql`e.position > ${since} and e.position <= ${until}`;
   if (set.kind === 'card') {
@@ -28,67 +28,67 @@ function changedIds(set: EntitySet, since: number, until: number): Fragment {
   }
   return sql`select e.relation_id as id from events e
       where ${span} and e.relation_type = ${set.key}::text and e.relation_id is not null
-    union select r.id from (select distinct e.card_id from events e where ${span} and e.event_type in ${raw(COMINGS)}) moved
+    union select r.id from (select distinct e.card_id from events e where ${span} and e.event_type in ${raw(VISIBILITY_EVENTS)}) moved
       join relations r on r.type = ${set.key}::text and moved.card_id in (r.source_id, r.target_id)`;
 }
 
 /**
- * What has changed in a query's answer since a position: entities as they are now, and those that are no longer in it.
- * @throws EstateError `position_expired` when the feed no longer tells of all that has happened since.
+ * Reads what has changed in a query's result since a position: entities in their current state, and removed ones.
+ * @throws EstateError `position_expired` when events since then are no longer stored.
  */
-export async function readChangesOf(ctx: Ctx, question: PageQuestion, from: number): Promise<Buffer[]> {
-  const { set, options, token, wire, pageSize } = question;
+export async function readChanges(ctx: Ctx, query: PageQuery, from: number): Promise<Buffer[]> {
+  const { set, options, token, wire, pageSize } = query;
   const ends = await feedEnds(ctx.db);
   if (from < ends.purgedThrough || from > ends.newest) {
-    throw new EstateError('position_expired', 'What has changed since is no longer kept: read the set anew.');
+    throw new EstateError('position_expired', 'Changes since then are no longer stored: read the set again.');
   }
   const until = token?.position ?? ends.newest;
-  const writing = createWriting(ctx, question.model);
-  const source = selection(writing, { set, options });
-  const items = itemsOf(writing, { set, options, wire });
+  const statement = createStatement(ctx, query.model);
+  const source = selectEntities(statement, { set, options });
+  const items = prepareItems(statement, { set, options, wire });
   const table = raw(set.kind === 'card' ? 'cards' : 'relations');
   const behind = token ? sql` where id > ${token.id}::uuid` : raw('');
-  const finding = sql`with page as materialized (
+  const select = sql`with page as materialized (
         select id from (${changedIds(set, from, until)}) changed${behind} order by id limit ${pageSize + 1})
       select page.id, found.id is not null as there, not exists (select from ${table} t where t.id = page.id) as gone
       from page left join lateral (select c.id from ${source.from} where ${source.where} and c.id = page.id) found on true
       order by page.id`;
   return await inSnapshot(ctx, async (snapshot) => {
-    const rows = await snapshot.query<Changed>(finding.sql, finding.bindings);
+    const rows = await snapshot.query<Changed>(select.sql, select.bindings);
     const there = rows.slice(0, pageSize).filter((row) => row.there);
     const chunks = await readItems(
       snapshot,
       items,
       there.map(({ id }) => id),
     );
-    return answerOf(question, { rows, from, until }, chunks);
+    return buildResponse(query, { rows, from, until }, chunks);
   });
 }
 
-/** An entity that the feed tells of. */
+/** An entity with events. */
 interface Changed {
   id: string;
   /** Whether the query selects it. */
   there: boolean;
-  /** Whether it is there no more at all. */
+  /** Whether it is deleted. */
   gone: boolean;
 }
 
-/** The answer around the entities that are there; those that are not come after them. */
-function answerOf(
-  question: PageQuestion,
+/** Adds the members around the present entities; removed ones follow them. */
+function buildResponse(
+  query: PageQuery,
   { rows, from, until }: { rows: Changed[]; from: number; until: number },
   chunks: Buffer[],
 ): Buffer[] {
-  const { set, options, wire, pageSize } = question;
+  const { set, options, wire, pageSize } = query;
   const shown = rows.slice(0, pageSize);
   const link =
     rows.length > pageSize
       ? [
           '@odata.nextLink',
-          question.link({
+          query.link({
             $skiptoken: writeSkipToken({
-              bound: question.bound,
+              bound: query.bound,
               keys: [],
               id: shown.at(-1)!.id,
               left: null,
@@ -99,11 +99,11 @@ function answerOf(
         ]
       : [
           '@odata.deltaLink',
-          question.link({
-            $deltatoken: writeDeltaToken({ bound: question.bound, position: until, shape: set.shape }),
+          query.link({
+            $deltatoken: writeDeltaToken({ bound: query.bound, position: until, shape: set.shape }),
           }),
         ];
-  const away = shown.filter(({ there }) => !there).map((row) => removed(question, row));
+  const away = shown.filter(({ there }) => !there).map((row) => removed(query, row));
   const before = [...contextOf(wire, set.name, options, '/$delta'), '"value":['];
   const between = chunks.length > 0 && away.length > 0 ? ',' : '';
   return [
@@ -113,8 +113,8 @@ function answerOf(
   ];
 }
 
-/** An entity that is deleted, or that the query no longer selects. */
-function removed({ set, wire }: PageQuestion, { id, gone }: Changed): string {
+/** Writes an entity that is deleted or that the query no longer selects. */
+function removed({ set, wire }: PageQuery, { id, gone }: Changed): string {
   const reason = gone ? 'deleted' : 'changed';
   const address = `${wire.root}/${set.name}(${id})`;
   return JSON.stringify(

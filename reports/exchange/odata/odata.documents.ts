@@ -8,8 +8,8 @@ import type { Wire } from './odata.wire.ts';
 
 const kept = new WeakMap<ODataModel, Map<string, string>>();
 
-/** The text of a document, written once for each model. */
-function once(model: ODataModel, key: string, write: () => string): string {
+/** Returns the document's text, cached per model. */
+function cachedText(model: ODataModel, key: string, write: () => string): string {
   let texts = kept.get(model);
   if (!texts) {
     texts = new Map();
@@ -23,15 +23,15 @@ function once(model: ODataModel, key: string, write: () => string): string {
   return text;
 }
 
-/** What the service has, as the caller may read it: the metadata document. */
+/** The metadata document with what the caller may read. */
 export function metadataDocument(ctx: Ctx, form: 'xml' | 'json', version: Wire['version']): string {
   const model = odataModel(ctx);
   return form === 'json'
-    ? once(model, 'json', () => csdlJson(model))
-    : once(model, `xml ${version}`, () => csdlXml(model, version));
+    ? cachedText(model, 'json', () => csdlJson(model))
+    : cachedText(model, `xml ${version}`, () => csdlXml(model, version));
 }
 
-/** The service document: the names and addresses of the sets. */
+/** The service document: the names and URLs of the sets. */
 export function serviceDocument(ctx: Ctx, wire: Wire): string {
   const value = [...odataModel(ctx).sets.values()].map(({ name, label }) => ({
     name,

@@ -3,19 +3,19 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { EntitySet, ODataModel, ODataProperty } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
-import { itemsOf, readItems } from './odata.items.ts';
-import { isThere, selection, type Via } from './odata.page.ts';
+import { prepareItems, readItems } from './odata.items.ts';
+import { isVisibleEntity, selectEntities, type Via } from './odata.page.ts';
 import { inSnapshot } from './odata.run.ts';
 import type { Wire } from './odata.wire.ts';
 import { readOptions } from './query/query.options.ts';
 import type { NestedOptions } from './query/query.types.ts';
 import { etagOfEntity, tagsJoin } from './sql/sql.entity.ts';
-import { createWriting, ROOT } from './sql/sql.ways.ts';
+import { createStatement, ROOT } from './sql/sql.navigation.ts';
 
-export interface EntityQuestion {
+export interface EntityQuery {
   model: ODataModel;
   set: EntitySet;
-  /** The entity's own key, or the way by which it is reached. */
+  /** The entity's own key; without it, `via` selects the entity. */
   key?: string;
   via?: Via;
   options: NestedOptions;
@@ -24,53 +24,51 @@ export interface EntityQuestion {
 }
 
 export interface ReadEntity {
-  /** The body; undefined where a way leads nowhere. */
+  /** The body; undefined if the navigation property is null. */
   text: string | undefined;
   etag: string | undefined;
 }
 
-/** An entity that is looked for. */
+/** Result of the lookup. */
 interface Found {
-  /** Null where there is none. */
+  /** Null if not found. */
   id: string | null;
   etag: string | null;
-  /** Whether the one that leads to it is there. */
+  /** Whether the source entity of `via` exists. */
   there: boolean;
 }
 
 /**
- * One entity.
- * @throws EstateError `not_found` where it, or the one that leads to it, is not there.
+ * Reads one entity.
+ * @throws EstateError `not_found` for it or for the source entity of `via`.
  */
-export async function readEntity(ctx: Ctx, question: EntityQuestion): Promise<ReadEntity> {
-  const { set, key, via, options, wire } = question;
-  const found = await findItem(ctx, question);
+export async function readEntity(ctx: Ctx, query: EntityQuery): Promise<ReadEntity> {
+  const { set, key, via, options, wire } = query;
+  const found = await findItem(ctx, query);
   if (!found.there) throw notFound(via!.set.name, via!.key);
   if (found.item === undefined) {
     if (!via) throw notFound(set.name, key!);
     return { text: undefined, etag: undefined };
   }
-  const context = question.references
-    ? contextOf(wire, '$ref')
-    : contextOf(wire, set.name, options, '/$entity');
-  // what is expanded changes without the entity
-  const etag = options.expand.length > 0 || question.references ? null : found.etag;
+  const context = query.references ? contextOf(wire, '$ref') : contextOf(wire, set.name, options, '/$entity');
+  // expanded entities change without a change of this entity
+  const etag = options.expand.length > 0 || query.references ? null : found.etag;
   return { text: `{${[...context, found.item.slice(1)].join(',')}`, etag: etag ?? undefined };
 }
 
-/** Looks for an entity, and makes its JSON at the same moment. */
-async function findItem(ctx: Ctx, question: EntityQuestion): Promise<Found & { item: string | undefined }> {
-  const { model, set, key, via } = question;
-  const writing = createWriting(ctx, model);
-  const { from, where } = selection(writing, question);
+/** Finds an entity and reads its JSON in the same snapshot. */
+async function findItem(ctx: Ctx, query: EntityQuery): Promise<Found & { item: string | undefined }> {
+  const { model, set, key, via } = query;
+  const statement = createStatement(ctx, model);
+  const { from, where } = selectEntities(statement, query);
   const tables = tagsJoin(set, ROOT).reduce((all, join) => sql`${all} ${join}`, from);
   const own = key === undefined ? raw('') : sql` and c.id = ${key}::uuid`;
-  const there = via ? isThere(writing, via.set, via.key) : raw('true');
-  const finding = sql`select ${there} as there, found.id, found.etag from (select 1) once
+  const there = via ? isVisibleEntity(statement, via.set, via.key) : raw('true');
+  const select = sql`select ${there} as there, found.id, found.etag from (select 1) once
     left join lateral (select c.id, ${etagOfEntity(set, ROOT)} as etag from ${tables} where ${where}${own} limit 1) found on true`;
-  const items = itemsOf(writing, question);
+  const items = prepareItems(statement, query);
   return await inSnapshot(ctx, async (snapshot) => {
-    const [found] = await snapshot.query<Found>(finding.sql, finding.bindings);
+    const [found] = await snapshot.query<Found>(select.sql, select.bindings);
     const { id } = found!;
     const item = id === null ? undefined : Buffer.concat(await readItems(snapshot, items, [id])).toString();
     return { ...found!, item };
@@ -78,7 +76,7 @@ async function findItem(ctx: Ctx, question: EntityQuestion): Promise<Found & { i
 }
 
 /**
- * One property's value as JSON text with a context, and bare as text; undefined for none.
+ * Reads one property's value as JSON text with a context, and as plain text; undefined for null.
  * @throws EstateError `not_found`.
  */
 export async function readProperty(
@@ -93,10 +91,10 @@ export async function readProperty(
 ): Promise<{ json: string; bare: string } | undefined> {
   const { name } = property;
   const options = readOptions({ $select: name }, { texts: new Map() });
-  const question = { model, set, key, options, wire: { ...wire, metadata: 'none' } as const };
-  const { item } = await findItem(ctx, question);
+  const query = { model, set, key, options, wire: { ...wire, metadata: 'none' } as const };
+  const { item } = await findItem(ctx, query);
   if (item === undefined) throw notFound(set.name, key);
-  // the entity has this one member
+  // the entity was read with this member only
   const json = item.slice(`{${JSON.stringify(name)}:`.length, -1);
   if (json === 'null') return undefined;
   const context = contextOf(wire, `${set.name}(${key})/${name}`);

@@ -5,38 +5,38 @@ import type { EntitySet } from './model/model.types.ts';
 import type { Wire } from './odata.wire.ts';
 import type { ExpandItem, NestedOptions } from './query/query.types.ts';
 import { entityRow, listOf, referenceRow } from './sql/sql.entity.ts';
-import { ROOT, type Writing } from './sql/sql.ways.ts';
+import { ROOT, type StatementContext } from './sql/sql.navigation.ts';
 
-/** How entities of known ids are read. */
-export interface Items {
+/** How entities are read by id. */
+export interface PreparedItems {
   shape: EntityShape;
-  /** Collections are expanded, so that entities differ in size by orders of magnitude. */
+  /** Whether collections are expanded, so that entities differ in size by orders of magnitude. */
   hasCollections: boolean;
-  /** The statement of the values of entities, in the order of their ids as they are given. */
-  statement(ids: string[]): Fragment;
+  /** The statement that reads the values of entities in the order of the given ids. */
+  buildQuery(ids: string[]): Fragment;
 }
 
 /**
- * Prepares the reading of entities of a set. The database sends only their values, since it takes longer to write JSON.
+ * Prepares to read entities of a set by id. The database sends values and we write the JSON, which is faster.
  * @throws EstateError `odata_invalid_query`, `odata_not_implemented`, `forbidden`.
  */
-export function itemsOf(
-  writing: Writing,
+export function prepareItems(
+  statement: StatementContext,
   {
     set,
     options,
     wire,
     references,
   }: { set: EntitySet; options: NestedOptions; wire: Wire; references?: boolean },
-): Items {
+): PreparedItems {
   const { shape, columns, joins } = references
     ? referenceRow(set, ROOT, wire)
-    : entityRow(writing, set, ROOT, options, wire);
+    : entityRow(statement, set, ROOT, options, wire);
   const table = raw(set.kind === 'card' ? 'cards' : 'relations');
   return {
     shape,
-    hasCollections: hasCollections(writing, set, options.expand),
-    statement: (ids) => {
+    hasCollections: hasCollections(statement, set, options.expand),
+    buildQuery: (ids) => {
       // ordered before the joins, so that whole entities are not sorted
       const shown = sql`(select id, n from unnest(${ids}::uuid[]) with ordinality as given (id, n) order by n offset 0) page`;
       const rows = joins.reduce(
@@ -48,28 +48,32 @@ export function itemsOf(
   };
 }
 
-const hasCollections = (writing: Writing, set: EntitySet, expand: readonly ExpandItem[]): boolean =>
+const hasCollections = (
+  statement: StatementContext,
+  set: EntitySet,
+  expand: readonly ExpandItem[],
+): boolean =>
   expand.some(({ name, options }) => {
     const navigation = set.navigations.get(name);
     if (!navigation) return false;
-    const target = writing.model.sets.get(navigation.target)!;
-    return navigation.collection || hasCollections(writing, target, options.expand);
+    const target = statement.model.sets.get(navigation.target)!;
+    return navigation.collection || hasCollections(statement, target, options.expand);
   });
 
 /** Bytes of JSON after which a page with expanded collections ends. */
 const PAGE_BYTES = 16 * 1024 * 1024;
-/** Entities with expanded collections in the first statement; the next ones read as many as have about so many bytes. */
+/** Entities with expanded collections in the first statement, and approximate bytes of each further one. */
 const FIRST_BATCH = 8;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
- * The JSON of the first of these entities, in chunks with commas between them. Without expanded collections it is all of
- * them; with these the page ends when it has {@link PAGE_BYTES}.
- * @returns the chunks, and how many entities they contain: at least one of those given. @throws the signal's reason.
+ * Reads the JSON of the first of these entities as comma-separated chunks. Without expanded collections it reads all of
+ * them; otherwise the page ends after {@link PAGE_BYTES}.
+ * @returns the chunks and the number of their entities, at least one. @throws the signal's reason.
  */
 export async function readPageItems(
   snapshot: Snapshot,
-  items: Items,
+  items: PreparedItems,
   ids: string[],
   signal?: AbortSignal,
 ): Promise<{ chunks: Buffer[]; count: number }> {
@@ -90,20 +94,20 @@ export async function readPageItems(
   return { chunks, count };
 }
 
-/** Entities for which another connection is worth it. */
+/** Entities per additional connection. */
 const PART = 250;
 
-/** The JSON of entities in chunks with commas between them; read in parallel on one snapshot when there are many. */
+/** Reads the JSON of entities as comma-separated chunks; over several connections of the snapshot if there are many. */
 export async function readItems(
   snapshot: Snapshot,
-  { shape, statement }: Items,
+  { shape, buildQuery }: PreparedItems,
   ids: string[],
 ): Promise<Buffer[]> {
   if (ids.length === 0) return [];
   const chunks: Buffer[] = [];
   const parts = snapshot.parts('rows', Math.ceil(ids.length / PART), (connections) => {
     const each = Math.ceil(ids.length / connections);
-    return Array.from({ length: connections }, (_, n) => statement(ids.slice(n * each, (n + 1) * each)));
+    return Array.from({ length: connections }, (_, n) => buildQuery(ids.slice(n * each, (n + 1) * each)));
   });
   for await (const { bytes } of parts) {
     const items = readEntities(bytes, shape).map((entity) => JSON.stringify(entity));

@@ -5,8 +5,8 @@ import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { invalidQuery } from './odata.errors.ts';
 
 /**
- * Runs one statement. What PostgreSQL cannot compute (a number out of range, a day that there is not) or finds too
- * complex is the query's fault.
+ * Runs one statement. SQLSTATE class 22 (data exception, such as a number out of range) and class 54 (limit exceeded) are
+ * reported as invalid queries.
  * @throws EstateError `odata_invalid_query`.
  */
 export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): Promise<Row[]> {
@@ -14,7 +14,7 @@ export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): 
   return rows;
 }
 
-/** Runs `work` on one moment of the database. @throws EstateError as {@link runStatement}. */
+/** Runs `work` on one snapshot. @throws EstateError as {@link runStatement}. */
 export async function inSnapshot<T>(ctx: Ctx, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   return await running(() => withSnapshot(ctx.db, work));
 }

@@ -1,13 +1,13 @@
-/** How much an answer tells of itself (OData JSON format, 3.1). */
+/** How many control members a response has (OData JSON format, 3.1). */
 export type MetadataLevel = 'none' | 'minimal' | 'full';
 
-/** In which form answers go out. */
+/** The form of responses. */
 export interface Wire {
-  /** The address of the service, without a slash at the end. */
+  /** The service root URL without a trailing slash. */
   root: string;
-  /** The protocol's version that the client understands. */
+  /** The highest protocol version that the client supports. */
   version: '4.0' | '4.01';
   metadata: MetadataLevel;
-  /** Whether decimal numbers go out as text (`IEEE754Compatible=true`). */
+  /** Whether decimal numbers are written as strings (`IEEE754Compatible=true`). */
   exactNumbers: boolean;
 }

@@ -4,12 +4,12 @@ import { ownRows } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireVisible } from './extraction-schedules.queries.ts';
 
-/** What a run has made. */
+/** The files of a run. */
 export type RunFile = 'file' | 'manifest';
 
 /**
- * A file of a run.
- * @throws EstateError `not_found` for no visible run and for one without files (any more), `forbidden` as {@link readFile}.
+ * Opens a file of a run.
+ * @throws EstateError `not_found` if the run is not visible or has no files (any more), `forbidden` as {@link readFile}.
  */
 export async function runFile(ctx: Ctx, id: string, runId: string, which: RunFile): Promise<StoredFile> {
   await requireVisible(ctx, id);

@@ -5,25 +5,25 @@ import { SCHEDULES_CHANNEL } from '../../../domain/kernel/jobs/schedules.fire.ts
 import type { EstateError } from '../../../platform/errors.ts';
 import type { ExtractionRun } from './extraction-runs.store.ts';
 
-/** Ends a run well, with the transaction of the job's end; whoever was told of failures is told that they are over. */
+/** Records a run as succeeded, in the transaction that ends its job. If failures were reported, the recovery is reported too. */
 export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: ExtractionRun): Promise<void> {
   const { rows } = await sql.raw(
     `update extraction_runs set status = 'succeeded', finished_at = now() where id = ?
      returning rows, bytes, sha256, position::text as position`,
     [run.id],
   );
-  // what was made of a request that is no longer in force says nothing of what was delivered of the present one
+  // a run that began before the last change of the schedule must not advance the position of the current request
   await sql.raw(
     `update extraction_schedules e set position = greatest(e.position, r.position) from extraction_runs r
      where r.id = ? and e.id = r.schedule_id and e.updated_at <= r.started_at`,
     [run.id],
   );
-  const { rows: told } = await sql.raw(
+  const { rows: notified } = await sql.raw(
     'update extraction_schedules set failure_notified_at = null where id = ? and failure_notified_at is not null returning id',
     [run.schedule_id],
   );
-  const recovery = told[0]
-    ? { name: run.schedule_name, recipients: await recipients(sql, run.owner_id) }
+  const recovery = notified[0]
+    ? { name: run.schedule_name, recipients: await readRecipients(sql, run.owner_id) }
     : undefined;
   await recordEvents(
     sql,
@@ -40,9 +40,9 @@ export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: Extractio
 }
 
 /**
- * Notes that a run has failed for good and tells the owner, or the administrators where there is no owner any more: at
- * the first failure, when it stops the schedule, and else no sooner than a day after they were last told.
- * @param pause stops the schedule until somebody sets it active again.
+ * Records that a run has finally failed, and notifies the owner (or, without an active owner, administrators): at the
+ * first failure, when it pauses the schedule, and otherwise at most once a day.
+ * @param pause pauses the schedule until somebody activates it again.
  */
 export async function failRun(
   sql: Knex.Transaction,
@@ -51,10 +51,10 @@ export async function failRun(
   error: EstateError,
   pause: boolean,
 ): Promise<void> {
-  const told = { code: error.code, message: error.message };
+  const runError = { code: error.code, message: error.message };
   await sql('extraction_runs')
     .where({ id: run.id })
-    .update({ status: 'failed', finished_at: sql.fn.now(), error: JSON.stringify(told) });
+    .update({ status: 'failed', finished_at: sql.fn.now(), error: JSON.stringify(runError) });
   let paused = false;
   if (pause) {
     const { rows } = await sql.raw(
@@ -67,7 +67,7 @@ export async function failRun(
   if (paused) {
     await sql('extraction_schedules').where({ id: run.schedule_id }).update({ paused_reason: error.message });
   }
-  const { rows: tell } = await sql.raw(
+  const { rows: due } = await sql.raw(
     `update extraction_schedules set failure_notified_at = now()
      where id = ? and (? or failure_notified_at is null or failure_notified_at <= now() - interval '1 day') returning id`,
     [run.schedule_id, paused],
@@ -82,7 +82,7 @@ export async function failRun(
         reason: error.message,
         code: error.code,
         paused,
-        recipients: tell[0] ? await recipients(sql, run.owner_id) : [],
+        recipients: due[0] ? await readRecipients(sql, run.owner_id) : [],
       },
     },
     ...(paused
@@ -110,8 +110,8 @@ const facts = (run: ExtractionRun) => ({
   slot: run.slot.toISOString(),
 });
 
-/** The owner, a program's keeper, or else who keeps the settings. */
-async function recipients(sql: Knex.Transaction, ownerId: string | null): Promise<string[]> {
+/** Ids of the users to notify: the owner, the owner of a service account, or else up to 20 administrators. */
+async function readRecipients(sql: Knex.Transaction, ownerId: string | null): Promise<string[]> {
   const { rows: owners } = await sql.raw(
     `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
      where u.id = ? and p.is_active`,

@@ -9,11 +9,11 @@ import { EstateError } from '../../../platform/errors.ts';
 import { type MadeExport, makeExport } from '../extraction/exports.job.ts';
 import { manifestOf } from '../extraction/extraction.manifest.ts';
 import { runNames } from './extraction-runs.names.ts';
-import { type ExtractionRun, noteMade } from './extraction-runs.store.ts';
+import { type ExtractionRun, recordRunFiles } from './extraction-runs.store.ts';
 
 /**
- * Makes the file of a run and its manifest, unless an earlier try of the job has. Both are recorded in one transaction
- * with the run, so that what is delivered is one moment, however often the job is broken off.
+ * Writes the file of a run and its manifest, unless an earlier attempt of the job has. Both are recorded in one
+ * transaction with the run, so that retries deliver the same snapshot.
  */
 export async function makeRunFiles(
   job: RunningJob,
@@ -43,7 +43,7 @@ export async function makeRunFiles(
       mediaType: 'application/json',
       name: names.manifest,
     });
-    await noteMade(sql, run.id, {
+    await recordRunFiles(sql, run.id, {
       fileId: file.id,
       manifestId: stored.id,
       rows: made.rows,
@@ -52,12 +52,15 @@ export async function makeRunFiles(
       after: described.after,
       position: described.position,
     });
-    await job.checkpoint({ sql }, { progress: 0.5, message: `${made.rows} rows, to be delivered` });
+    await job.checkpoint(
+      { sql },
+      { progress: 0.5, message: `${made.rows} rows extracted, delivery pending` },
+    );
     return { ...run, file_id: file.id, manifest_id: stored.id };
   });
 }
 
-/** What has changed since the last run that was delivered; all, where the feed no longer reaches back so far. */
+/** Extracts the changes since the last delivered run; everything if events since then are no longer stored. */
 async function extract(
   job: RunningJob,
   services: Services,

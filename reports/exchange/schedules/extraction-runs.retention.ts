@@ -1,36 +1,35 @@
 import { queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
 
-/** The history of a schedule goes back so far. */
+/** How long finished runs are stored, as a PostgreSQL interval. */
 const HISTORY_DAYS = 400;
 
-/** A run whose files are no longer to be kept. */
+/** A run whose files have to be removed. */
 export interface OutdatedRun {
   id: string;
   file_id: string | null;
   manifest_id: string | null;
   /** The names of its files. */
   names: string[];
-  /** Whether they lie where the schedule's files go now. */
+  /** Whether they are at the schedule's current destination. */
   here: boolean;
   schedule: { id: string; destination: StoredDestination; secret: string | null };
 }
 
 /**
- * The runs of a schedule past its number of kept ones or its days. The newest that has succeeded is kept whatever its
- * age, since it is the latest.
+ * The runs of a schedule beyond `keep_runs` or `keep_days`. The newest succeeded run is retained regardless of its age.
  */
 export async function outdatedRuns(sql: Sql, scheduleId: string): Promise<OutdatedRun[]> {
   return await queryRows(
     sql,
-    `with kept as (
+    `with succeeded as (
        select r.*, row_number() over (order by slot desc) as place
        from extraction_runs r where r.schedule_id = ? and r.status = 'succeeded' and r.removed_at is null
      )
      select r.id, r.file_id, r.manifest_id, r.destination = e.destination as here,
        array(select f.name from files f where f.id in (r.file_id, r.manifest_id) order by f.name) as names,
        json_build_object('id', e.id, 'destination', e.destination, 'secret', e.secret) as schedule
-     from kept r join extraction_schedules e on e.id = r.schedule_id
+     from succeeded r join extraction_schedules e on e.id = r.schedule_id
      where r.place > e.keep_runs
        or (r.place > 1 and r.slot < now() - make_interval(days => e.keep_days))
      order by r.slot limit 1000`,
@@ -38,16 +37,16 @@ export async function outdatedRuns(sql: Sql, scheduleId: string): Promise<Outdat
   );
 }
 
-/** Notes that a run's files are gone; what is stored of them here goes with the next clean-up. */
-export async function noteRemoved(sql: Sql, run: OutdatedRun): Promise<void> {
+/** Records that a run's delivered files are removed; our own copies expire with the next clean-up. */
+export async function recordRemoval(sql: Sql, run: OutdatedRun): Promise<void> {
   await sql.raw(
-    `with noted as (update extraction_runs set removed_at = now() where id = ?)
+    `with removed as (update extraction_runs set removed_at = now() where id = ?)
      update files set expires_at = now() where id in (?, ?)`,
     [run.id, run.file_id, run.manifest_id],
   );
 }
 
-/** Schedules of which files are kept. */
+/** Ids of schedules that have files. */
 export async function schedulesWithFiles(sql: Sql): Promise<string[]> {
   return await sql('extraction_runs')
     .where({ status: 'succeeded' })
@@ -56,7 +55,7 @@ export async function schedulesWithFiles(sql: Sql): Promise<string[]> {
     .pluck('schedule_id');
 }
 
-/** Removes what is left of runs that are long over. @returns how many. */
+/** Deletes runs past the retention. @returns how many. */
 export async function removeOldRuns(sql: Sql): Promise<number> {
   return await queryValue(
     sql,

@@ -4,7 +4,7 @@ import type { JobRights } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
 
-/** A run with what its schedule says. */
+/** A run with the columns of its schedule. */
 export interface ExtractionRun {
   id: string;
   schedule_id: string;
@@ -12,18 +12,18 @@ export interface ExtractionRun {
   slot: Date;
   request: ExportRequest;
   destination: StoredDestination;
-  /** Sealed. */
+  /** Encrypted. */
   secret: string | null;
   owner_id: string | null;
   rights: JobRights;
-  /** The position that an incremental run goes on from; null: all. */
+  /** The position after which an incremental run extracts changes; null: everything. */
   after: string | null;
   file_id: string | null;
   manifest_id: string | null;
 }
 
-/** What a run has made. */
-export interface MadeFile {
+/** The stored files of a run. */
+export interface RunFiles {
   fileId: string;
   manifestId: string;
   rows: number;
@@ -40,8 +40,8 @@ interface RunJob {
   scheduleId: string;
 }
 
-/** Gives a job that a schedule has fired its row. @returns whether the schedule is still there. */
-async function placeRun(sql: Knex.Transaction, job: RunJob): Promise<boolean> {
+/** Inserts the run's row for a job that the scheduler enqueued. @returns whether the schedule still exists. */
+async function ensureRunRow(sql: Knex.Transaction, job: RunJob): Promise<boolean> {
   const { rows: schedules } = await sql.raw(
     'select id from extraction_schedules where id = ? for key share',
     [job.scheduleId],
@@ -58,9 +58,9 @@ async function placeRun(sql: Knex.Transaction, job: RunJob): Promise<boolean> {
 const withSchedule = `r.id, r.schedule_id, e.name as schedule_name, r.slot, e.request, r.destination, e.secret, e.owner_id,
   e.rights, r.file_id, r.manifest_id, case when e.incremental then e.position::text end as after`;
 
-/** The run of a job that has failed, perhaps before it could begin; undefined when the schedule is gone. */
-export async function runToEnd(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
-  if (!(await placeRun(sql, job))) return undefined;
+/** Locks the run of a failed job, which may have failed before it began; undefined if the schedule is deleted. */
+export async function lockFailedRun(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
+  if (!(await ensureRunRow(sql, job))) return undefined;
   const { rows } = await sql.raw(
     `select ${withSchedule} from extraction_runs r join extraction_schedules e on e.id = r.schedule_id
      where r.job_id = ? for update of r`,
@@ -70,13 +70,12 @@ export async function runToEnd(sql: Knex.Transaction, job: RunJob): Promise<Extr
 }
 
 /**
- * Begins or goes on with the run of a job. One that a schedule has fired gets its row here. A file that was made before
- * the schedule was changed is made again.
- * @returns undefined when the schedule is gone.
+ * Begins or resumes the run of a job. A file that was written before the schedule was changed is discarded.
+ * @returns undefined if the schedule is deleted.
  */
 export async function beginRun(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
-  if (!(await placeRun(sql, job))) return undefined;
-  // what was made of the schedule as it no longer is, perhaps with another's rights, goes nowhere
+  if (!(await ensureRunRow(sql, job))) return undefined;
+  // a file of the schedule's former version, perhaps with another owner's rights, must not be delivered
   await sql.raw(
     `with stale as (
        select r.id, r.file_id, r.manifest_id from extraction_runs r join extraction_schedules e on e.id = r.schedule_id
@@ -97,8 +96,8 @@ export async function beginRun(sql: Knex.Transaction, job: RunJob): Promise<Extr
   return rows[0];
 }
 
-/** Notes the file of a run. */
-export async function noteMade(sql: Knex.Transaction, id: string, made: MadeFile): Promise<void> {
+/** Records the files of a run. */
+export async function recordRunFiles(sql: Knex.Transaction, id: string, made: RunFiles): Promise<void> {
   await sql('extraction_runs').where({ id }).update({
     file_id: made.fileId,
     manifest_id: made.manifestId,
@@ -110,8 +109,8 @@ export async function noteMade(sql: Knex.Transaction, id: string, made: MadeFile
   });
 }
 
-/** Whether a later moment of the schedule has been delivered already: its files stay the latest. */
-export async function isOvertaken(
+/** Whether a later run of the schedule has succeeded; its files remain the latest. */
+export async function hasNewerRun(
   sql: Sql,
   run: { id: string; schedule_id: string; slot: Date },
 ): Promise<boolean> {

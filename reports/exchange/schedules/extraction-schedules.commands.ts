@@ -13,26 +13,26 @@ import { setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { planExtraction } from '../extraction/extraction.plan.ts';
 import {
+  type DestinationColumns,
   type DestinationTools,
-  type KeptDestination,
-  keepDestination,
+  toColumns,
 } from './extraction-schedules.destination.ts';
 import {
-  EXTRACTIONS,
   readSchedule,
   requireVisible,
+  SCHEDULE_PERMISSION,
   visibleSchedules,
 } from './extraction-schedules.queries.ts';
 import type { ScheduleCreate, SchedulePatch } from './extraction-schedules.types.ts';
 
-const told = `select e.id, e.name, s.cron, s.time_zone, case when s.enabled then 'active' else 'paused' end as status,
+const selectStored = `select e.id, e.name, s.cron, s.time_zone, case when s.enabled then 'active' else 'paused' end as status,
     e.paused_reason, e.owner_id, e.request, e.incremental, e.destination, e.keep_runs, e.keep_days
   from extraction_schedules e join job_schedules s on s.key = e.schedule_key where e.id = ?`;
 
 const keyOf = (id: string): string => `extraction:${id}`;
 
 /**
- * Sets up an extraction that runs by itself with the caller's rights of now, as far as they still hold then.
+ * Creates a schedule. Its runs have the caller's current rights, reduced to those that the caller still has at the run.
  * @throws EstateError `forbidden`, `validation_failed`.
  */
 export async function createSchedule(
@@ -40,12 +40,12 @@ export async function createSchedule(
   tools: DestinationTools,
   input: ScheduleCreate,
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, EXTRACTIONS);
+  requirePermission(ctx.caller, SCHEDULE_PERMISSION);
   const { cron, timeZone } = await check(ctx, input, input);
   return await command(ctx, async (work) => {
     const { sql } = work;
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
-    const { destination, secret } = keepDestination(tools, id, input.destination, undefined);
+    const { destination, secret } = toColumns(tools, id, input.destination, undefined);
     await sql('job_schedules').insert({
       key: keyOf(id),
       kind: scheduledExtractionJob.kind,
@@ -69,16 +69,16 @@ export async function createSchedule(
     await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
     work.emit({
       event_type: 'extraction_schedule.created',
-      data: { id, changes: rowChanges(null, await tellRow(work, id)) },
+      data: { id, changes: rowChanges(null, await readStoredRow(work, id)) },
     });
     return await readSchedule(ctx, id, sql);
   });
 }
 
 /**
- * Changes a schedule. Whoever changes the request or the destination, or ends a pause, becomes its owner: it never runs
- * with the rights of somebody who has not seen what it does. Slots before a change of the time, or in a pause, are not
- * made up for.
+ * Changes a schedule. A caller who changes the request or the destination, or resumes the schedule, becomes its owner: it
+ * never runs with the rights of somebody who has not seen what it does. Runs that were due before a change of the time or
+ * in a pause are skipped.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
  */
 export async function patchSchedule(
@@ -87,7 +87,7 @@ export async function patchSchedule(
   id: string,
   patch: SchedulePatch,
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, EXTRACTIONS);
+  requirePermission(ctx.caller, SCHEDULE_PERMISSION);
   return await command(ctx, async (work) => {
     const { sql } = work;
     const before = await lock(ctx, work, id);
@@ -104,32 +104,36 @@ export async function patchSchedule(
         .update({ cron: time.cron, time_zone: time.timeZone, enabled, updated_at: sql.fn.now() });
       await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
     }
-    const kept: KeptDestination | undefined =
+    const destination: DestinationColumns | undefined =
       patch.destination === undefined
         ? undefined
-        : keepDestination(tools, id, patch.destination, {
+        : toColumns(tools, id, patch.destination, {
             destination: before.destination as never,
             secret: before.secret,
           });
     const resumes = enabled && before.status === 'paused' && before.owner_id !== ctx.caller.userId;
-    const takesOver = resumes || patch.request !== undefined || patch.destination !== undefined;
-    const anew = takesOver || patch.incremental !== undefined;
+    const changesOwner = resumes || patch.request !== undefined || patch.destination !== undefined;
+    const resetsPosition = changesOwner || patch.incremental !== undefined;
     const { secret: _, ...shown } = before;
     const columns = {
       ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
       ...(patch.request === undefined ? {} : { request: JSON.stringify(patch.request) }),
       ...(patch.incremental === undefined ? {} : { incremental: patch.incremental }),
-      ...(anew ? { position: null } : {}),
-      ...(kept === undefined ? {} : { destination: JSON.stringify(kept.destination), secret: kept.secret }),
-      ...(takesOver ? ownedBy(ctx.caller) : {}),
+      ...(resetsPosition ? { position: null } : {}),
+      ...(destination === undefined
+        ? {}
+        : { destination: JSON.stringify(destination.destination), secret: destination.secret }),
+      ...(changesOwner ? ownedBy(ctx.caller) : {}),
       ...(patch.keep_runs === undefined ? {} : { keep_runs: patch.keep_runs }),
       ...(patch.keep_days === undefined ? {} : { keep_days: patch.keep_days }),
       ...(patch.status === 'active' ? { paused_reason: null } : {}),
-      ...(patch.status === 'paused' && before.status === 'active' ? { paused_reason: 'paused by hand' } : {}),
+      ...(patch.status === 'paused' && before.status === 'active'
+        ? { paused_reason: 'paused by a user' }
+        : {}),
     };
     await setColumns(sql('extraction_schedules').where({ id }), columns);
-    const changes = rowChanges(shown, await tellRow(work, id));
-    const secretChanged = kept !== undefined && kept.secret !== before.secret;
+    const changes = rowChanges(shown, await readStoredRow(work, id));
+    const secretChanged = destination !== undefined && destination.secret !== before.secret;
     if (Object.keys(changes).length > 0 || secretChanged) {
       await sql('extraction_schedules').where({ id }).update({ updated_at: sql.fn.now() });
       work.emit({
@@ -142,11 +146,12 @@ export async function patchSchedule(
 }
 
 /**
- * Ends a schedule with its history. Files in the data folder go with the next clean-up; what lies in a bucket stays.
+ * Deletes a schedule with its history. Files in the data folder are removed by the next clean-up; objects in a bucket
+ * remain.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`.
  */
 export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {
-  requirePermission(ctx.caller, EXTRACTIONS);
+  requirePermission(ctx.caller, SCHEDULE_PERMISSION);
   await command(ctx, async (work) => {
     const { sql } = work;
     const { secret: _, ...before } = await lock(ctx, work, id);
@@ -168,7 +173,7 @@ export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** A run that was asked for, and the job that carries it out. */
+/** A requested run and its job. */
 export interface StartedRun extends StartedJob {
   run_id: string;
 }
@@ -214,14 +219,14 @@ async function lock(ctx: Ctx, work: Work, id: string): Promise<ScheduleRow> {
     conditions.flatMap(({ bindings }) => bindings),
   );
   if (!rows[0]) throw notFound('extraction schedule', id);
-  return { ...(await tellRow(work, id)), secret: rows[0].secret } as ScheduleRow;
+  return { ...(await readStoredRow(work, id)), secret: rows[0].secret } as ScheduleRow;
 }
 
-async function tellRow({ sql }: Work, id: string): Promise<StoredRow> {
-  return (await sql.raw(told, [id])).rows[0];
+async function readStoredRow({ sql }: Work, id: string): Promise<StoredRow> {
+  return (await sql.raw(selectStored, [id])).rows[0];
 }
 
-/** @returns the time in force with the input. */
+/** Checks the input. @returns the resulting cron expression and time zone. */
 async function check(
   ctx: Ctx,
   input: SchedulePatch,
@@ -232,14 +237,14 @@ async function check(
   }
   const cron = (input.cron ?? present.cron).trim().replace(/\s+/g, ' ');
   const timeZone = input.time_zone ?? present.time_zone;
-  const faults = scheduleFaults(cron, timeZone);
-  if (faults.length > 0) throw invalidFields(faults);
+  const errors = scheduleFaults(cron, timeZone);
+  if (errors.length > 0) throw invalidFields(errors);
   const request = input.request ?? present.request;
   if (request.after !== undefined) {
-    throw invalidField('request.after', 'unknown_field', 'is chosen by each run: set incremental');
+    throw invalidField('request.after', 'unknown_field', 'is set by each run: use incremental');
   }
   if ((input.incremental ?? present.incremental) && request.include.length > 0) {
-    throw invalidField('request.include', 'not_with_after', 'is not offered for what has changed');
+    throw invalidField('request.include', 'not_with_after', 'is not supported with incremental');
   }
   if (input.request !== undefined) {
     await planExtraction(ctx, input.request).catch((error) => {

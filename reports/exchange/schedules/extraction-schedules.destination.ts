@@ -5,26 +5,26 @@ import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import type { Destination, S3Address, StoredDestination } from './extraction-schedules.types.ts';
 
-/** What storing a destination needs besides the request. */
+/** Dependencies of {@link toColumns}. */
 export interface DestinationTools {
   secrets: SecretBox;
   outbound: Outbound;
 }
 
-/** A destination as its columns hold it. */
-export interface KeptDestination {
+/** A destination as its columns store it. */
+export interface DestinationColumns {
   destination: StoredDestination;
-  /** Sealed. */
+  /** Encrypted. */
   secret: string | null;
 }
 
-/** The members that decide to whom requests signed with the secret go, and what they open. */
+/** The members that determine which server and bucket the secret gives access to. */
 const leading = ['endpoint', 'region', 'bucket', 'path_style', 'access_key_id'] as const;
 
-/** What a secret of a schedule is sealed for. */
+/** The encryption context of a schedule's secret. */
 export const secretContext = (id: string): string => `extraction_schedule.${id}`;
 
-/** The address of an S3-compatible store. */
+/** The URL of an S3-compatible store. */
 export const endpointOf = ({ endpoint, region }: Pick<S3Address, 'endpoint' | 'region'>): string =>
   endpoint ?? `https://s3.${region}.amazonaws.com`;
 
@@ -38,21 +38,21 @@ const members: Record<Destination['kind'], { needed: (keyof Destination)[]; more
 };
 
 /**
- * Parts a destination into what is shown and what is sealed. Whoever may change a schedule must not use a secret that
- * somebody else gave for another address: with the address it is asked for again.
+ * Splits a destination into the readable part and the encrypted secret. If the address changes, the secret is required
+ * again: a user must not send somebody else's secret to another server.
  * @throws EstateError `validation_failed` by field.
  */
-export function keepDestination(
+export function toColumns(
   tools: DestinationTools,
   id: string,
   given: Destination,
-  before: KeptDestination | undefined,
-): KeptDestination {
-  refuse(memberFaults(given));
+  before: DestinationColumns | undefined,
+): DestinationColumns {
+  throwErrors(memberErrors(given));
   if (given.kind === 'disk') return { destination: { kind: 'disk' }, secret: null };
   if (given.kind === 'mail') {
     const recipients = given.recipients!;
-    refuse(recipientFaults(recipients));
+    throwErrors(recipientErrors(recipients));
     return { destination: { kind: 'mail', recipients }, secret: null };
   }
   const address: S3Address = {
@@ -65,10 +65,10 @@ export function keepDestination(
     access_key_id: given.access_key_id!,
   };
   const sent = given.secret_access_key === MASK ? undefined : given.secret_access_key;
-  refuse(addressFaults(tools, address));
-  if (sent === undefined && !keepsSecret(address, before)) {
-    refuse([
-      fault(
+  throwErrors(addressErrors(tools, address));
+  if (sent === undefined && !canReuseSecret(address, before)) {
+    throwErrors([
+      fieldError(
         'secret_access_key',
         'secret_needed',
         `is needed, and again when one of ${leading.join(', ')} changes`,
@@ -79,52 +79,52 @@ export function keepDestination(
   return { destination: address, secret };
 }
 
-const fault = (member: string, code: string, message: string): FieldError => ({
+const fieldError = (member: string, code: string, message: string): FieldError => ({
   field: `destination.${member}`,
   code,
   message,
 });
 
-function refuse(faults: FieldError[]): void {
-  if (faults.length > 0) throw invalidFields(faults);
+function throwErrors(errors: FieldError[]): void {
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
-function memberFaults(given: Destination): FieldError[] {
+function memberErrors(given: Destination): FieldError[] {
   const { needed, more } = members[given.kind];
   const known: string[] = ['kind', ...needed, ...more];
   return [
     ...needed
       .filter((member) => given[member] === undefined)
-      .map((member) => fault(member, 'required', `is needed for ${given.kind}`)),
+      .map((member) => fieldError(member, 'required', `is needed for ${given.kind}`)),
     ...Object.keys(given)
       .filter((member) => !known.includes(member))
-      .map((member) => fault(member, 'unknown_field', `is not known for ${given.kind}`)),
+      .map((member) => fieldError(member, 'unknown_field', `is not known for ${given.kind}`)),
   ];
 }
 
-function recipientFaults(recipients: string[]): FieldError[] {
+function recipientErrors(recipients: string[]): FieldError[] {
   return recipients.flatMap((to, n) =>
-    isMailAddress(to) ? [] : [fault(`recipients.${n}`, 'format', 'is no address that mail can be sent to')],
+    isMailAddress(to) ? [] : [fieldError(`recipients.${n}`, 'format', 'is not a mail address')],
   );
 }
 
-function addressFaults({ outbound }: DestinationTools, address: S3Address): FieldError[] {
+function addressErrors({ outbound }: DestinationTools, address: S3Address): FieldError[] {
   const endpoint = endpointOf(address);
-  const refusal = outbound.refusal(endpoint) ?? pathFault(endpoint);
+  const refusal = outbound.refusal(endpoint) ?? pathError(endpoint);
   const dots = address.prefix.split('/').some((part) => /^\.+$/.test(part));
   return [
-    ...(refusal === undefined ? [] : [fault('endpoint', 'refused_address', refusal)]),
-    ...(dots ? [fault('prefix', 'format', 'must not hold parts of dots alone')] : []),
+    ...(refusal === undefined ? [] : [fieldError('endpoint', 'refused_address', refusal)]),
+    ...(dots ? [fieldError('prefix', 'format', 'must not contain path segments of dots only')] : []),
   ];
 }
 
-function keepsSecret(address: S3Address, before: KeptDestination | undefined): boolean {
+function canReuseSecret(address: S3Address, before: DestinationColumns | undefined): boolean {
   const present = before?.destination;
   if (present?.kind !== 's3' || !before?.secret) return false;
   return leading.every((member) => present[member] === address[member]);
 }
 
-function pathFault(endpoint: string): string | undefined {
+function pathError(endpoint: string): string | undefined {
   const { pathname, search, hash } = new URL(endpoint);
-  return pathname === '/' && !search && !hash ? undefined : 'must be a scheme and a host alone';
+  return pathname === '/' && !search && !hash ? undefined : 'must only have a scheme and a host';
 }

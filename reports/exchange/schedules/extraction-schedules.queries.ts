@@ -7,10 +7,10 @@ import { may, requirePermission } from '../../../domain/kernel/permissions/polic
 import { MASK } from '../../../domain/kernel/settings/settings.secrets.ts';
 import type { Sql } from '../../../platform/database.ts';
 
-/** What having schedules needs. */
-export const EXTRACTIONS = 'inventory.export';
+/** The permission that schedules require. */
+export const SCHEDULE_PERMISSION = 'inventory.export';
 
-// a run that its job has left behind, cancelled or given up, has ended as the job has
+// a run whose job was cancelled or has failed has the job's status
 const ofRun = {
   status: `case when r.finished_at is not null then r.status else coalesce(j.status, 'failed') end`,
   finished_at: 'utc(coalesce(r.finished_at, j.finished_at))',
@@ -44,7 +44,7 @@ const scheduleList: ListSpec = {
         'finished_at', ${ofRun.finished_at}, 'error', ${ofRun.error})
       from extraction_runs r left join jobs j on j.id = r.job_id
       where r.schedule_id = e.id order by r.slot desc limit 1)`,
-    // what the moment is found by; it is put in its place by `tellNextRuns`
+    // `fillNextRuns` replaces it by the time
     next_run_at: `case when s.enabled then json_build_object('cron', s.cron, 'time_zone', s.time_zone) end`,
     owner_id: 'e.owner_id',
     owner_name: 'u.display_name',
@@ -88,30 +88,30 @@ const runHistory: ListSpec = {
   },
 };
 
-/** Whether the caller sees and steers the schedules of others. */
-const seesAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.settings');
+/** Whether the caller may see and change the schedules of others. */
+const canSeeAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.settings');
 
-/** The schedules that the caller may see, on `e`: the own ones, or all. */
+/** Conditions on `e` of the schedules that the caller may see: the own ones, or all. */
 export function visibleSchedules(ctx: Ctx): Condition[] {
-  if (seesAllSchedules(ctx)) return [];
+  if (canSeeAllSchedules(ctx)) return [];
   return [ownRows(ctx.caller, 'e')];
 }
 
-/** The caller's schedules, or all of them for who keeps the settings. */
+/** Lists the caller's schedules; with `admin.settings` all schedules. */
 export async function listSchedules(
   ctx: Ctx,
   params: ListParams & { status?: 'active' | 'paused' },
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, EXTRACTIONS);
+  requirePermission(ctx.caller, SCHEDULE_PERMISSION);
   const where = visibleSchedules(ctx);
   if (params.status) where.push({ sql: 's.enabled = ?', bindings: [params.status === 'active'] });
   const text = await runList(ctx.db, scheduleList, where, params, { owner: ctx.caller.userId });
   const list = JSON.parse(text);
-  return JSON.stringify({ ...list, items: tellNextRuns(list.items) });
+  return JSON.stringify({ ...list, items: fillNextRuns(list.items) });
 }
 
-/** Puts the next moment of each schedule in its place; PostgreSQL knows no cron expressions. */
-function tellNextRuns<S extends { next_run_at?: { cron: string; time_zone: string } | null }>(
+/** Computes `next_run_at`, since PostgreSQL does not evaluate cron expressions. */
+function fillNextRuns<S extends { next_run_at?: { cron: string; time_zone: string } | null }>(
   schedules: S[],
 ): object[] {
   const now = new Date();
@@ -121,21 +121,21 @@ function tellNextRuns<S extends { next_run_at?: { cron: string; time_zone: strin
   });
 }
 
-/** One schedule as JSON, without its secret. @throws EstateError `forbidden`, `not_found`. */
+/** Reads one schedule as JSON, without its secret. @throws EstateError `forbidden`, `not_found`. */
 export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  requirePermission(ctx.caller, EXTRACTIONS);
+  requirePermission(ctx.caller, SCHEDULE_PERMISSION);
   const text = await readItem(sql, scheduleList, 'extraction schedule', id, visibleSchedules(ctx));
-  return JSON.stringify(tellNextRuns([JSON.parse(text)])[0]);
+  return JSON.stringify(fillNextRuns([JSON.parse(text)])[0]);
 }
 
-/** The runs of a schedule, newest first. @throws EstateError `forbidden`, `not_found`. */
+/** Lists the runs of a schedule, newest first. @throws EstateError `forbidden`, `not_found`. */
 export async function listRuns(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
   await requireVisible(ctx, id);
   const where: Condition[] = [{ sql: 'r.schedule_id = ?::uuid', bindings: [id] }];
   return await runList(ctx.db, runHistory, where, params, { owner: ctx.caller.userId });
 }
 
-/** One run as JSON. @throws EstateError `forbidden`, `not_found`. */
+/** Reads one run as JSON. @throws EstateError `forbidden`, `not_found`. */
 export async function readRun(ctx: Ctx, id: string, runId: string, sql: Sql = ctx.db): Promise<JsonText> {
   await requireVisible(ctx, id, sql);
   return await readItem(sql, runHistory, 'run', runId, [{ sql: 'r.schedule_id = ?::uuid', bindings: [id] }]);

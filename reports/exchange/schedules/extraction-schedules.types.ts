@@ -3,11 +3,11 @@ import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.secrets.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 
-/** Where the files of a schedule go, as it is asked for; which members a kind has is checked beside the schema. */
+/** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */
 export const Destination = object({
   kind: Type.Union([Type.Literal('disk'), Type.Literal('s3'), Type.Literal('mail')], {
     description:
-      '`disk`: a folder of the schedule’s own in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, else a link to the file',
+      '`disk`: a separate folder in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, otherwise a link to the file',
   }),
   recipients: Type.Optional(
     Type.Array(Type.String({ minLength: 3, maxLength: 320 }), {
@@ -20,27 +20,27 @@ export const Destination = object({
   endpoint: Type.Optional(
     Type.Union([Type.String({ minLength: 1, maxLength: 500 }), Type.Null()], {
       description:
-        'For s3: the address of the store, such as `https://storage.example.com`; null: Amazon’s of the region',
+        'For s3: the URL of the store, such as `https://storage.example.com`; null: the endpoint of Amazon S3 in the region',
     }),
   ),
   region: Type.Optional(
-    Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'For s3; `us-east-1` unless given' }),
+    Type.String({ pattern: '^[a-z0-9-]{1,40}$', description: 'For s3; default `us-east-1`' }),
   ),
   bucket: Type.Optional(
     Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$', description: 'For s3; needed' }),
   ),
   prefix: Type.Optional(
     Type.String({
-      // nothing that has to be escaped
+      // only characters that need no escaping
       pattern: "^([A-Za-z0-9!_.*'()-]+/)*[A-Za-z0-9!_.*'()-]*$",
       maxLength: 500,
       description:
-        'For s3: stands before each file’s name; ends with `/` for a folder. Give each schedule its own',
+        'For s3: prefix of each file’s name; ends with `/` for a folder. Use a different one for each schedule',
     }),
   ),
   path_style: Type.Optional(
     Type.Boolean({
-      description: 'For s3: whether the bucket stands in the path and not in the host’s name',
+      description: 'For s3: whether the bucket is part of the path instead of the host name',
     }),
   ),
   access_key_id: Type.Optional(
@@ -56,13 +56,13 @@ export const Destination = object({
     Type.String({
       minLength: 1,
       maxLength: 500,
-      description: `For s3: kept encrypted and shown as \`${MASK}\`; left out or sent so, it stays as it is. Needed again when the address, the bucket or the key’s id changes`,
+      description: `For s3: stored encrypted and shown as \`${MASK}\`; if omitted or sent like this, it does not change. Required again when the endpoint, the bucket or the access key id changes`,
     }),
   ),
 });
 export type Destination = Static<typeof Destination>;
 
-/** A bucket, without what opens it. */
+/** A bucket, without its secret. */
 export interface S3Address {
   kind: 's3';
   /** Null: Amazon's. */
@@ -80,10 +80,14 @@ export type StoredDestination = { kind: 'disk' } | { kind: 'mail'; recipients: s
 const cron = Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'] });
 const timeZone = Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] });
 const name = Type.String({ minLength: 1, maxLength: 200 });
-const keepRuns = { minimum: 1, maximum: 1000, description: 'Files of so many succeeded runs are kept' };
+const keepRuns = {
+  minimum: 1,
+  maximum: 1000,
+  description: 'Number of succeeded runs whose files are retained',
+};
 const incremental = {
   description:
-    'Whether a run extracts only what has changed since the last one that was delivered; the first one, and the first after a change of the request or the destination, extracts all',
+    'Whether a run only extracts changes since the last delivered run; the first run, and the first after a change of the request or the destination, extracts everything',
 };
 const keepDays = { minimum: 1, maximum: 3650 };
 
@@ -97,7 +101,7 @@ export const ScheduleCreate = object({
   keep_runs: Type.Integer({ ...keepRuns, default: 30 }),
   keep_days: Type.Union([Type.Integer(keepDays), Type.Null()], {
     default: null,
-    description: 'Files older than so many days are removed, but for the newest; null: whatever their age',
+    description: 'Files older than this number of days are removed, except the newest; null: no limit',
   }),
 });
 export type ScheduleCreate = Static<typeof ScheduleCreate>;

@@ -91,21 +91,21 @@ describe('every operation', () => {
     expect(needs('readCapabilityHeatmapReport')).toEqual([
       'Permission: `reports.ea_dashboard`.',
       [
-        '- Also needed: `relations.view`.',
-        '- Also needed: `costs.view` for the metric total_cost.',
-        '- Also needed: `risks.view` for the metric risk_count.',
+        '- Also required: `relations.view`.',
+        '- Also required: `costs.view` for the metric total_cost.',
+        '- Also required: `risks.view` for the metric risk_count.',
       ].join('\n'),
     ]);
     expect(needs('changeLoginBranding')).toEqual([
       'Permission: `admin.settings`.',
-      '- Also needed: every permission when `login_help_link` is changed.',
+      '- Also required: every permission when `login_help_link` is changed.',
     ]);
     for (const { where, operation } of operations) {
       const [, besides] = (operation['x-permission'] as string).split(' / ');
       for (const need of besides?.split('; ') ?? []) {
         expect(need, where).not.toMatch(/^and |[.]$|^$/);
         expect((operation.description as string).replaceAll('`', ''), where).toContain(
-          `- Also needed: ${need.replaceAll('`', '')}.`,
+          `- Also required: ${need.replaceAll('`', '')}.`,
         );
       }
     }

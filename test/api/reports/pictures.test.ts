@@ -93,7 +93,7 @@ it('tells the key figures of every day, week, month or year, those without a sna
   expect([other.status, other.body.code]).toEqual([422, 'cursor_mismatch']);
   const unknown = await viewer.get(`${path}&every=hour`);
   expect(unknown.body.errors).toEqual([
-    { field: 'every', code: 'enum', message: 'is none of "day", "week", "month", "year"' },
+    { field: 'every', code: 'enum', message: 'must be one of "day", "week", "month", "year"' },
   ]);
 });
 

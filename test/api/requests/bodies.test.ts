@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { bodyLimits, heldLimits, watchBody } from '../../../api/plugins/bodies.ts';
+import { bodyLimits, bodyMemoryLimits, watchBody } from '../../../api/plugins/bodies.ts';
 import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
@@ -210,7 +210,7 @@ describe('bodies that are held in memory', () => {
 
   it('are bounded by user and by process, until they are answered', async () => {
     const users = await Promise.all(['a', 'b', 'c', 'd'].map((name) => t.as('member', `held-${name}`)));
-    const own = heldLimits.perUser / 4;
+    const own = bodyMemoryLimits.perUser / 4;
     const clients = users.flatMap((user) => Array.from({ length: 4 }, () => begin(bulk, headOf(user, own))));
     // a body that counts is only refused once the others are known
     const refused = async (user: TestClient) => {
@@ -244,7 +244,7 @@ describe('bodies that are held in memory', () => {
 
   it('of operations with larger limits go to the file storage', () => {
     const streamed = [...t.app.operations.values()]
-      .filter(({ bodyLimit = 0 }) => bodyLimit > heldLimits.largest)
+      .filter(({ bodyLimit = 0 }) => bodyLimit > bodyMemoryLimits.largest)
       .map(({ id }) => id);
     expect(streamed.sort()).toEqual(['importWorkspace', 'startImport', 'uploadMigration']);
   });

@@ -1,6 +1,6 @@
 import type { EntitySet } from '../model/model.types.ts';
 
-/** A constant or structured value of an annotation, from which both forms of the document are written. */
+/** A constant or structured value of an annotation; the XML and the JSON document are written from it. */
 export type AnnotationValue =
   | string
   | number
@@ -27,7 +27,7 @@ export const vocabularies: Record<string, { namespace: string; uri: string }> = 
   },
 };
 
-/** What the service as a whole can do. */
+/** Capabilities of the service. */
 export const serviceAnnotations: Annotations = {
   'Core.ODataVersions': '4.0,4.01',
   'Capabilities.ConformanceLevel': { $enum: 'Org.OData.Capabilities.V1.ConformanceLevelType/Intermediate' },
@@ -37,7 +37,7 @@ export const serviceAnnotations: Annotations = {
   'Capabilities.KeyAsSegmentSupported': false,
 };
 
-/** What can be done with a set. */
+/** Capabilities of an entity set. */
 export function setAnnotations(set: EntitySet): Annotations {
   return {
     'Core.Description': set.label,

@@ -10,7 +10,7 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** An annotation's value: enumeration members stand as texts in this form. */
+/** An annotation's value; CSDL JSON writes enumeration members as strings. */
 function plain(value: AnnotationValue): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object') return value;

@@ -10,10 +10,10 @@ import {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** All that XML 1.0 has no sign for. */
+/** Characters that XML 1.0 does not allow. */
 const UNFIT = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
-/** Text in an attribute; signs that XML does not have are left out. */
+/** Escapes text for an attribute and drops characters that XML does not allow. */
 const escaped = (text: string): string =>
   text
     .replace(UNFIT, '')
@@ -32,7 +32,7 @@ function element(
   return inner === '' ? `<${name}${list}/>` : `<${name}${list}>${inner}</${name}>`;
 }
 
-/** A value as an attribute of what holds it, or as an element within. */
+/** Writes a value as an attribute of the annotation, or as a child element. */
 function expression(value: AnnotationValue): { attributes: Record<string, string>; inner: string } {
   if (typeof value === 'string') return { attributes: { String: value }, inner: '' };
   if (typeof value === 'boolean') return { attributes: { Bool: String(value) }, inner: '' };
@@ -85,7 +85,7 @@ function navigation({ name, target, collection, nullable, label, partner }: Navi
     {
       Name: name,
       Type: collection ? `Collection(Estate.${target})` : `Estate.${target}`,
-      // of a collection nothing is said (CSDL XML 4.01, 8.3)
+      // Nullable must not be specified for a collection (CSDL XML 4.01, 8.3)
       Nullable: collection || nullable ? undefined : false,
       Partner: partner,
     },

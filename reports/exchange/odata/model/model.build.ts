@@ -18,7 +18,7 @@ interface Rights {
 
 const models = new WeakMap<Metamodel, Map<string, ODataModel>>();
 
-/** What the caller may read, typed from the metamodel; built once for each version and set of rights. */
+/** The entity model of what the caller may read, built once per metamodel version and set of rights. */
 export function odataModel(ctx: Ctx): ODataModel {
   const rights = { costs: may(ctx.caller, 'costs.view'), relations: may(ctx.caller, 'relations.view') };
   const key = JSON.stringify(rights);
@@ -35,7 +35,7 @@ export function odataModel(ctx: Ctx): ODataModel {
   return model;
 }
 
-/** Which names the sets have: the same for everybody, so that rights change no name. */
+/** Names of the sets; independent of the caller's rights, so that client queries stay valid. */
 interface SetNames {
   cards: Map<string, string>;
   relations: Map<string, string>;
@@ -67,7 +67,7 @@ function buildModel(metamodel: Metamodel, rights: Rights): ODataModel {
   return { sets, forbidden: new Set(rights.relations ? [] : names.relations.values()) };
 }
 
-/** Properties and navigation of a set: members and relations keep their names, attributes give way. */
+/** Properties and navigations of a set. On a name conflict an attribute is renamed, not a member or relation. */
 function members(
   fixed: [string, ODataProperty][],
   navigations: (name: (...wanted: string[]) => string) => Navigation[],
@@ -86,7 +86,7 @@ function members(
   const told = [...properties.values()].map((one) => [one.name, one.type, one.collection]);
   return {
     properties,
-    navigations: new Map(ways.map((way) => [way.name, way])),
+    navigations: new Map(ways.map((path) => [path.name, path])),
     hiddenCosts,
     shape: sha256(JSON.stringify(told)).slice(0, 16),
   };
@@ -106,7 +106,7 @@ function cardSet(metamodel: Metamodel, type: CardType, names: SetNames, rights: 
           collection: false,
           nullable: true,
           label: 'The card above',
-          way: { kind: 'parent' },
+          path: { kind: 'parent' },
           partner: children,
         },
         {
@@ -115,22 +115,22 @@ function cardSet(metamodel: Metamodel, type: CardType, names: SetNames, rights: 
           collection: true,
           nullable: false,
           label: 'The cards below',
-          way: { kind: 'children' },
+          path: { kind: 'children' },
           partner: parent,
         },
       );
     }
-    // named for all, so that rights change no name
+    // named before rights are applied, so that names do not depend on rights
     for (const key of [...metamodel.visibleRelationTypes].sort()) {
       const relation = metamodel.relationTypes.get(key)!;
       for (const from of ['source', 'target'] as const) {
         if (relation[`${from}_type_key`] !== type.key) continue;
-        found.push(...waysAlong(relation, from, names, name));
+        found.push(...relationNavigations(relation, from, names, name));
       }
     }
     return rights.relations
       ? found
-      : found.filter(({ way }) => way.kind === 'parent' || way.kind === 'children');
+      : found.filter(({ path }) => path.kind === 'parent' || path.kind === 'children');
   };
   return {
     name: own,
@@ -141,8 +141,8 @@ function cardSet(metamodel: Metamodel, type: CardType, names: SetNames, rights: 
   };
 }
 
-/** From a card to the cards at the other end, and to the relations themselves. */
-function waysAlong(
+/** Navigations from a card to related cards and to the relations themselves. */
+function relationNavigations(
   relation: RelationType,
   from: 'source' | 'target',
   names: SetNames,
@@ -152,7 +152,7 @@ function waysAlong(
   const other = from === 'source' ? 'target' : 'source';
   const back = from === 'target' && relation.source_type_key === relation.target_type_key;
   const base = back ? `${pascal(key)}_Reverse` : pascal(key);
-  // 1:n says that a source has many targets and a target one source
+  // 1:n: a source has many targets, a target has one source
   const single = cardinality === '1:1' || (cardinality === '1:n' && from === 'target');
   const label = (from === 'source' ? relation.label : relation.reverse_label) ?? relation.label;
   return [
@@ -162,7 +162,7 @@ function waysAlong(
       collection: !single,
       nullable: single,
       label,
-      way: { kind: 'related', relationType: key, from },
+      path: { kind: 'related', relationType: key, from },
     },
     {
       name: name(`${base}_Relations`),
@@ -170,7 +170,7 @@ function waysAlong(
       collection: true,
       nullable: false,
       label: `${label}: the relations themselves`,
-      way: { kind: 'relations', relationType: key, from },
+      path: { kind: 'relations', relationType: key, from },
     },
   ];
 }
@@ -181,8 +181,8 @@ function relationSet(relation: RelationType, names: SetNames, rights: Rights): E
     target: names.cards.get(relation[`${which}_type_key`])!,
     collection: false,
     nullable: false,
-    label: which === 'source' ? 'The card that it begins at' : 'The card that it leads to',
-    way: { kind: 'end', end: which },
+    label: which === 'source' ? 'Source card' : 'Target card',
+    path: { kind: 'end', end: which },
   });
   const navigations = (name: (...wanted: string[]) => string) => [
     end(name('Source'), 'source'),

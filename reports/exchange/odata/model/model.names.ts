@@ -1,7 +1,7 @@
-/** Names that are taken by the schema itself. */
+/** Names that the schema itself uses. */
 const CONTAINER = 'EstateContainer';
 
-/** Hands out names that differ in more than case from all that it has handed out before. */
+/** Returns a function that returns unique names, compared without case: the first free of the wanted ones, else numbered. */
 export function createNames(taken: Iterable<string> = [CONTAINER]): (...wanted: string[]) => string {
   const used = new Set([...taken].map((name) => name.toLowerCase()));
   return (...wanted) => {
@@ -17,5 +17,5 @@ export function createNames(taken: Iterable<string> = [CONTAINER]): (...wanted: 
 
 export const containerName = CONTAINER;
 
-/** A key as the name of a type: with a capital. */
+/** A type name from a key: the first letter is upper case. */
 export const pascal = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1);

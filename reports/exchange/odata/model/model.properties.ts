@@ -21,15 +21,15 @@ function column(
   ];
 }
 
-const moment = (name: string, label: string) =>
+const timestamp = (name: string, label: string) =>
   column(name, 'Edm.DateTimeOffset', label, {
     nullable: false,
     shown: { as: 'time' },
-    // as it is shown: equal to what a client has read
+    // rounded as in responses, so that a client can filter by a value that it has read
     value: (alias) => raw(`date_trunc('milliseconds', ${alias}.${name})`),
   });
 
-/** The date under a key of a jsonb column, NULL for whatever is none. */
+/** The date under a key of a jsonb column; NULL if the value is not a date. */
 function dateIn(object: Fragment, key: string): Fragment {
   const text = sql`(${object} ->> ${key}::text)`;
   return sql`(case when ${text} ~ '^\\d{4}-\\d\\d-\\d\\d$' then ${text} end)`;
@@ -48,7 +48,7 @@ const TAGS = (alias: string): Fragment =>
         from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
         where ct.card_id = ${alias}.id)`);
 
-/** SQL of the same as JSON text. Each tag is looked up by its id, since a card has few. */
+/** SQL of the tags as JSON text. Each tag is looked up by its id, since a card has few. */
 export const tagsText = (alias: string): string =>
   `(select '[' || coalesce(string_agg(to_json(k.text)::text, ', ' order by k.group_name, k.name, ct.tag_id), '') || ']'
         from card_tags ct cross join lateral (
@@ -56,7 +56,7 @@ export const tagsText = (alias: string): string =>
           from tags t join tag_groups g on g.id = t.tag_group_id where t.id = ct.tag_id offset 0) k
         where ct.card_id = ${alias}.id)`;
 
-/** A card's tags, which stand in tables of their own. */
+/** A card's tags, which are stored in separate tables. */
 const tagsProperty: ODataProperty = {
   name: 'tags',
   type: 'Edm.String',
@@ -75,7 +75,7 @@ export const cardProperties: [string, ODataProperty][] = [
   column('subtype', 'Edm.String', 'Subtype'),
   column('name', 'Edm.String', 'Name', {
     nullable: false,
-    // people look for names without minding case and accents
+    // names are compared without case and accents
     order: (alias) => raw(`${alias}.name_key`),
   }),
   column('alias', 'Edm.String', 'Alias'),
@@ -88,14 +88,14 @@ export const cardProperties: [string, ODataProperty][] = [
     const name = `lifecycle_${phase}`;
     const label = `Lifecycle: ${lifecycleLabels[phase]}`;
     const value = (alias: string) => dateIn(raw(`${alias}.lifecycle`), phase);
-    // as it is stored: that is checked when it is written
+    // returned as stored, since writes validate it
     const shown = { as: 'inside', column: 'lifecycle', key: phase, form: 'date' } as const;
     const of = { collection: false, nullable: true, label, options: noOptions, inside: true };
     return [name, { name, type: 'Edm.Date', ...of, value, shown }];
   }),
   ['tags', tagsProperty],
-  moment('created_at', 'Created'),
-  moment('updated_at', 'Last changed'),
+  timestamp('created_at', 'Created'),
+  timestamp('updated_at', 'Last changed'),
   column('created_by', 'Edm.Guid', 'Created by'),
   column('updated_by', 'Edm.Guid', 'Last changed by'),
 ];
@@ -107,8 +107,8 @@ export const relationProperties: [string, ODataProperty][] = [
   column('source_id', 'Edm.Guid', 'Source', { nullable: false }),
   column('target_id', 'Edm.Guid', 'Target', { nullable: false }),
   column('description', 'Edm.String', 'Description'),
-  moment('created_at', 'Created'),
-  moment('updated_at', 'Last changed'),
+  timestamp('created_at', 'Created'),
+  timestamp('updated_at', 'Last changed'),
 ];
 
 const edmTypes: Record<FieldType, EdmType> = {
@@ -123,7 +123,7 @@ const edmTypes: Record<FieldType, EdmType> = {
   date: 'Edm.Date',
 };
 
-/** An attribute under the name that it has in the model. */
+/** The property of an attribute. */
 export function attributeProperty(name: string, field: CompiledField): ODataProperty {
   const type = edmTypes[field.type];
   const collection = field.type === 'multiple_select';

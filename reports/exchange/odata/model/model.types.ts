@@ -1,6 +1,6 @@
 import type { Fragment } from '../../../../domain/inventory/filters/filters.sql.ts';
 
-/** The primitive types that properties have. */
+/** The primitive types of properties. */
 export type EdmType =
   | 'Edm.String'
   | 'Edm.Guid'
@@ -11,8 +11,8 @@ export type EdmType =
   | 'Edm.DateTimeOffset';
 
 /**
- * How a value becomes JSON: a column of its own name as an id, a text, a number or a moment; a member of a JSON column; tags,
- * which are gathered.
+ * How a value becomes JSON: the column of the property's name as an id, text, number or timestamp; a member of a JSON
+ * column; or the aggregated tags.
  */
 type Shown =
   | { as: 'id' | 'text' | 'number' | 'time' | 'tags' }
@@ -21,12 +21,12 @@ type Shown =
 export interface ODataProperty {
   name: string;
   type: EdmType;
-  /** Whether it holds several values of the type. */
+  /** Whether it is a collection of the type. */
   collection: boolean;
   nullable: boolean;
-  /** How people call it. */
+  /** The label for people. */
   label: string;
-  /** The keys that a value may have, with their labels. */
+  /** The allowed keys with their labels. */
   options: ReadonlyMap<string, string>;
   /**
    * The value as SQL over the alias of an entity, in the type's own SQL type: text, uuid, numeric, boolean, text of a
@@ -34,15 +34,15 @@ export interface ODataProperty {
    */
   value(alias: string): Fragment;
   shown: Shown;
-  /** Whether it stands inside a JSON column, of whose members PostgreSQL keeps no statistics. */
+  /** Whether it is a member of a JSON column, for which PostgreSQL has no statistics. */
   inside?: boolean;
-  /** What its order is by, where that is not its value. */
+  /** The expression to order by, if that is not the value. */
   order?(alias: string): Fragment;
 }
 
-/** How the entities at the other end are found. */
-export type Way =
-  /** Cards at the other end of a relation type; `from` is the end on which one stands. */
+/** How related entities are found. */
+export type NavigationPath =
+  /** Cards at the other end of a relation type; `from` is this card's end. */
   | { kind: 'related'; relationType: string; from: 'source' | 'target' }
   /** The relations themselves. */
   | { kind: 'relations'; relationType: string; from: 'source' | 'target' }
@@ -53,18 +53,18 @@ export type Way =
 
 export interface Navigation {
   name: string;
-  /** Name of the entity set (and type) that it leads to. */
+  /** Name of the target's entity set and type. */
   target: string;
   collection: boolean;
   nullable: boolean;
   label: string;
-  way: Way;
-  /** The property of the target that leads back. */
+  path: NavigationPath;
+  /** The inverse navigation property of the target. */
   partner?: string;
 }
 
 export interface EntitySet {
-  /** Of the set and of its entity type. */
+  /** Name of the set and of its entity type. */
   name: string;
   kind: 'card' | 'relation';
   /** The key of the card type or relation type. */
@@ -72,15 +72,15 @@ export interface EntitySet {
   label: string;
   properties: ReadonlyMap<string, ODataProperty>;
   navigations: ReadonlyMap<string, Navigation>;
-  /** Names of properties that the caller may not see for want of `costs.view`. */
+  /** Names of properties that the caller may not see without `costs.view`. */
   hiddenCosts: ReadonlySet<string>;
-  /** Names what a copy of the set depends on: changes with every change of its properties. */
+  /** Hash of the properties: a delta token is only valid for the same shape. */
   shape: string;
 }
 
 /** What one caller may read over OData, at one version of the metamodel. */
 export interface ODataModel {
   sets: ReadonlyMap<string, EntitySet>;
-  /** Names of sets that are there, but not for this caller. */
+  /** Names of sets that exist but that this caller may not read. */
   forbidden: ReadonlySet<string>;
 }

@@ -1,13 +1,13 @@
-import { invalidQuery, notOffered } from '../odata.errors.ts';
+import { invalidQuery, notSupported } from '../odata.errors.ts';
 import { type Token, tokensOf } from './query.lexer.ts';
 import type { BinaryOperator, Expr, OrderItem, PathStep } from './query.types.ts';
 
-/** How deep expressions may be nested, and of how many parts they may consist. */
-const DEEPEST = 40;
-const MOST_PARTS = 500;
-const MOST_ORDERS = 8;
+/** Maximum nesting and number of nodes of an expression. */
+const MAX_DEPTH = 40;
+const MAX_PARTS = 500;
+const MAX_ORDER_ITEMS = 8;
 
-/** From the loosest to the tightest. */
+/** In ascending order of precedence. */
 const levels: BinaryOperator[][] = [
   ['or'],
   ['and'],
@@ -17,23 +17,23 @@ const levels: BinaryOperator[][] = [
   ['mul', 'div', 'divby', 'mod'],
 ];
 
-/** What an expression may refer to besides its own text. */
+/** The parameter aliases that an expression may refer to. */
 export interface Aliases {
   /** The texts of parameter aliases by name with `@`. */
   texts: ReadonlyMap<string, string>;
 }
 
-/** A whole expression, as in `$filter`. @throws EstateError that says where the text cannot be read. */
+/** Parses an expression such as `$filter`. @throws EstateError with the position of the syntax error. */
 export function parseFilter(text: string, option: string, aliases: Aliases): Expr {
-  const reader = new Reader(text, option, aliases);
+  const reader = new Parser(text, option, aliases);
   const expr = reader.expression();
   reader.end();
   return expr;
 }
 
-/** The items of `$orderby`. */
+/** Parses the items of `$orderby`. */
 export function parseOrderBy(text: string, option: string, aliases: Aliases): OrderItem[] {
-  const reader = new Reader(text, option, aliases);
+  const reader = new Parser(text, option, aliases);
   const items: OrderItem[] = [];
   do {
     const expr = reader.expression();
@@ -42,7 +42,7 @@ export function parseOrderBy(text: string, option: string, aliases: Aliases): Or
     items.push({ expr, descending });
   } while (reader.takeMark(','));
   reader.end();
-  if (items.length > MOST_ORDERS) throw invalidQuery(option, `takes at most ${MOST_ORDERS} items`);
+  if (items.length > MAX_ORDER_ITEMS) throw invalidQuery(option, `takes at most ${MAX_ORDER_ITEMS} items`);
   return items;
 }
 
@@ -54,19 +54,19 @@ interface Spent {
 const isWord = (token: Token, word: string) => token.kind === 'name' && token.text.toLowerCase() === word;
 const isMark = (token: Token, mark: string) => token.kind === 'mark' && token.text === mark;
 
-/** Reads an expression; the methods are the rules of the grammar. */
-class Reader {
+/** A recursive-descent parser; the methods are the rules of the grammar. */
+class Parser {
   readonly #tokens: Token[];
   readonly #option: string;
   readonly #aliases: Aliases;
-  readonly #spent: Spent;
+  readonly #used: Spent;
   #place = 0;
 
-  constructor(text: string, option: string, aliases: Aliases, spent: Spent = { depth: 0, parts: 0 }) {
+  constructor(text: string, option: string, aliases: Aliases, used: Spent = { depth: 0, parts: 0 }) {
     this.#tokens = tokensOf(text, option);
     this.#option = option;
     this.#aliases = aliases;
-    this.#spent = spent;
+    this.#used = used;
   }
 
   get #next(): Token {
@@ -78,7 +78,7 @@ class Reader {
     return token;
   }
   #fail(wanted: string, token = this.#next): Error {
-    const found = token.kind === 'end' ? ' at the end' : ` in place of "${token.text}"`;
+    const found = token.kind === 'end' ? ' at the end' : ` instead of "${token.text}"`;
     return invalidQuery(this.#option, `${wanted} was expected${found}`, token.at);
   }
 
@@ -100,15 +100,15 @@ class Reader {
   }
 
   #deeper<T>(work: () => T): T {
-    this.#spent.depth += 1;
-    if (this.#spent.depth > DEEPEST) throw invalidQuery(this.#option, 'is nested too deeply', this.#next.at);
+    this.#used.depth += 1;
+    if (this.#used.depth > MAX_DEPTH) throw invalidQuery(this.#option, 'is nested too deeply', this.#next.at);
     const result = work();
-    this.#spent.depth -= 1;
+    this.#used.depth -= 1;
     return result;
   }
   #counted(expr: Expr): Expr {
-    this.#spent.parts += 1;
-    if (this.#spent.parts > MOST_PARTS) throw invalidQuery(this.#option, 'has too many parts', expr.at);
+    this.#used.parts += 1;
+    if (this.#used.parts > MAX_PARTS) throw invalidQuery(this.#option, 'has too many parts', expr.at);
     return expr;
   }
 
@@ -142,7 +142,11 @@ class Reader {
     const left = this.#primary();
     if (this.takeWord('in')) return this.#counted({ kind: 'in', left, items: this.#list(), at: token.at });
     if (isWord(this.#next, 'has'))
-      throw notOffered(this.#option, 'has is not offered: no property is of an enumeration', this.#next.at);
+      throw notSupported(
+        this.#option,
+        'has is not supported: no property has an enumeration type',
+        this.#next.at,
+      );
     return left;
   }
 
@@ -177,7 +181,7 @@ class Reader {
         return this.#alias(word, at);
       case 'system':
         if (word.toLowerCase() === '$it') return this.#itself(at);
-        throw notOffered(this.#option, `${word} is not offered here`, at);
+        throw notSupported(this.#option, `${word} is not supported here`, at);
       case 'mark':
         if (word === '(') {
           const inner = this.expression();
@@ -194,10 +198,10 @@ class Reader {
 
   #alias(name: string, at: number): Expr {
     const given = this.#aliases.texts.get(name);
-    // an alias that is given no value is null (OData URL conventions, 5.3)
+    // an alias without a value is null (OData URL conventions, 5.3)
     if (given === undefined) return this.#counted({ kind: 'literal', type: 'null', value: null, at });
     return this.#deeper(() => {
-      const reader = new Reader(given, name, this.#aliases, this.#spent);
+      const reader = new Parser(given, name, this.#aliases, this.#used);
       const expr = reader.expression();
       reader.end();
       return expr;
@@ -215,7 +219,7 @@ class Reader {
     const { text: word, at } = token;
     const lower = word.toLowerCase();
     if (isMark(this.#next, '(')) {
-      if (word.includes('.')) throw notOffered(this.#option, `the function ${word} is not offered`, at);
+      if (word.includes('.')) throw notSupported(this.#option, `the function ${word} is not supported`, at);
       return lower === 'cast' || lower === 'isof'
         ? this.#cast(lower, at)
         : this.#counted({ kind: 'call', name: lower, args: this.#list(), at });
@@ -225,14 +229,14 @@ class Reader {
       if (lower === 'true' || lower === 'false') {
         return this.#counted({ kind: 'literal', type: 'boolean', value: lower === 'true', at });
       }
-      if (word === 'NaN' || word === 'INF') throw notOffered(this.#option, `${word} is not offered`, at);
+      if (word === 'NaN' || word === 'INF') throw notSupported(this.#option, `${word} is not supported`, at);
     }
     return this.#path([{ name: word, at }]);
   }
 
   #cast(name: string, at: number): Expr {
     if (name === 'isof')
-      throw notOffered(this.#option, 'isof is not offered: no type is derived from another', at);
+      throw notSupported(this.#option, 'isof is not supported: no type is derived from another', at);
     this.#needMark('(');
     const operand = this.expression();
     this.#needMark(',');
@@ -252,7 +256,11 @@ class Reader {
       if ((lower === 'any' || lower === 'all') && isMark(this.#next, '('))
         return this.#lambda(lower, steps, at);
       if (token.text.includes('.'))
-        throw notOffered(this.#option, 'casts in paths are not offered: no type is derived', token.at);
+        throw notSupported(
+          this.#option,
+          'casts in paths are not supported: no type is derived from another',
+          token.at,
+        );
       steps.push({ name: token.text, at: token.at });
     }
     return this.#counted({ kind: 'path', steps, at });
@@ -284,7 +292,7 @@ class Reader {
     if (this.takeMark('(')) {
       const token = this.#take();
       if (!/^\$?filter$/i.test(token.text))
-        throw notOffered(this.#option, `$count takes $filter alone`, token.at);
+        throw notSupported(this.#option, `$count only takes $filter`, token.at);
       this.#needMark('=');
       filter = this.expression();
       this.#needMark(')');

@@ -1,4 +1,4 @@
-import { invalidQuery, notOffered } from '../odata.errors.ts';
+import { invalidQuery, notSupported } from '../odata.errors.ts';
 
 export interface Token {
   kind:
@@ -17,7 +17,7 @@ export interface Token {
   at: number;
 }
 
-/** In the order in which they are tried; each ends where no word goes on. */
+/** Patterns in the order in which they are tried; each must end at a word boundary. */
 const patterns: [Token['kind'], RegExp][] = [
   ['string', /'(?:[^']|'')*'/y],
   ['guid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\w-])/iy],
@@ -31,10 +31,10 @@ const patterns: [Token['kind'], RegExp][] = [
   ['mark', /[(),/:=;*-]/y],
 ];
 
-/** The literals of types that no property has. */
+/** Literals of types that no property has. */
 const otherLiterals = new Set(['duration', 'binary', 'geography', 'geometry', 'guid', 'datetime', 'time']);
 
-/** The words of an expression. @throws EstateError where none can be read. */
+/** Splits an expression into tokens. @throws EstateError for text that is no token. */
 export function tokensOf(text: string, option: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -47,7 +47,11 @@ export function tokensOf(text: string, option: string): Token[] {
       if (!otherLiterals.has(token.text.toLowerCase()) && !token.text.includes('.')) {
         throw invalidQuery(option, `a quote after "${token.text}" cannot be read`, at);
       }
-      throw notOffered(option, `literals of the type ${token.text} are not offered: no property has it`, at);
+      throw notSupported(
+        option,
+        `literals of the type ${token.text} are not supported: no property has this type`,
+        at,
+      );
     }
     tokens.push(token);
     at += token.text.length;

@@ -1,49 +1,49 @@
-import { invalidQuery, notOffered } from '../odata.errors.ts';
+import { invalidQuery, notSupported } from '../odata.errors.ts';
 import { type Aliases, parseFilter, parseOrderBy } from './query.expressions.ts';
 import type { ExpandItem, NestedOptions, Search } from './query.types.ts';
 
-/** How deep `$expand` may be nested, and how much it may name in all. */
-const DEEPEST_EXPAND = 3;
-const MOST_EXPANDS = 20;
+/** Maximum nesting and total number of items of `$expand`. */
+const MAX_EXPAND_DEPTH = 3;
+const MAX_EXPANDS = 20;
 const LARGEST = 1_000_000_000;
 
-/** The options of a query by name with `$`, and those who stand for values. */
+/** Query options by name with `$`. */
 export type SentOptions = Readonly<Record<string, string | undefined>>;
 
-/** A whole number that is not negative. @throws EstateError naming the option. */
-function wholeNumber(text: string, option: string): number {
+/** Parses a non-negative integer. @throws EstateError naming the option. */
+function parseInteger(text: string, option: string): number {
   const trimmed = text.trim();
   if (!/^\d{1,10}$/.test(trimmed) || Number(trimmed) > LARGEST) {
-    throw invalidQuery(option, `"${trimmed.slice(0, 20)}" is no whole number from 0 to ${LARGEST}`);
+    throw invalidQuery(option, `"${trimmed.slice(0, 20)}" is not an integer from 0 to ${LARGEST}`);
   }
   return Number(trimmed);
 }
 
-function truth(text: string, option: string): boolean {
+function parseBoolean(text: string, option: string): boolean {
   const lower = text.trim().toLowerCase();
-  if (lower !== 'true' && lower !== 'false') throw invalidQuery(option, 'is either true or false');
+  if (lower !== 'true' && lower !== 'false') throw invalidQuery(option, 'must be true or false');
   return lower === 'true';
 }
 
 const kept = ['$filter', '$orderby', '$select', '$expand', '$search'] as const;
 
-/** Reads what is asked of a set, or of related entities. @throws EstateError for what cannot be read. */
+/** Parses the query options of a set or of an expanded navigation. @throws EstateError for invalid options. */
 export function readOptions(
   sent: SentOptions,
   aliases: Aliases,
-  spent: { expands: number; depth: number } = { expands: 0, depth: 0 },
+  used: { expands: number; depth: number } = { expands: 0, depth: 0 },
 ): NestedOptions {
   for (const option of ['$compute', '$apply', '$levels', '$index', '$schemaversion'] as const) {
-    if (sent[option] !== undefined) throw notOffered(option, 'is not offered');
+    if (sent[option] !== undefined) throw notSupported(option, 'is not supported');
   }
   return {
-    select: sent.$select === undefined ? undefined : readSelect(sent.$select),
-    expand: sent.$expand === undefined ? [] : readExpand(sent.$expand, aliases, spent),
+    select: sent.$select === undefined ? undefined : parseSelect(sent.$select),
+    expand: sent.$expand === undefined ? [] : parseExpand(sent.$expand, aliases, used),
     filter: sent.$filter === undefined ? undefined : parseFilter(sent.$filter, '$filter', aliases),
     orderby: sent.$orderby === undefined ? [] : parseOrderBy(sent.$orderby, '$orderby', aliases),
-    top: sent.$top === undefined ? undefined : wholeNumber(sent.$top, '$top'),
-    skip: sent.$skip === undefined ? 0 : wholeNumber(sent.$skip, '$skip'),
-    count: sent.$count !== undefined && truth(sent.$count, '$count'),
+    top: sent.$top === undefined ? undefined : parseInteger(sent.$top, '$top'),
+    skip: sent.$skip === undefined ? 0 : parseInteger(sent.$skip, '$skip'),
+    count: sent.$count !== undefined && parseBoolean(sent.$count, '$count'),
     search: sent.$search === undefined ? undefined : parseSearch(sent.$search),
     sent: Object.fromEntries(
       kept.flatMap((name) => (sent[name] === undefined ? [] : [[name, sent[name]] as const])),
@@ -51,38 +51,39 @@ export function readOptions(
   };
 }
 
-function readSelect(text: string): string[] | undefined {
-  const names = parts(text, ',', '$select').map(({ text: part }) => part.trim());
+function parseSelect(text: string): string[] | undefined {
+  const names = splitOutside(text, ',', '$select').map(({ text: part }) => part.trim());
   for (const name of names) {
     if (name === '*') continue;
-    if (/[(/.]/.test(name)) throw notOffered('$select', `"${name}": only names of properties are offered`);
-    if (!/^[A-Za-z_]\w*$/.test(name)) throw invalidQuery('$select', `"${name}" is no name of a property`);
+    if (/[(/.]/.test(name))
+      throw notSupported('$select', `"${name}": only names of properties are supported`);
+    if (!/^[A-Za-z_]\w*$/.test(name)) throw invalidQuery('$select', `"${name}" is not a property name`);
   }
   return names.includes('*') ? undefined : [...new Set(names)];
 }
 
-function readExpand(text: string, aliases: Aliases, spent: { expands: number; depth: number }): ExpandItem[] {
-  if (spent.depth >= DEEPEST_EXPAND) {
-    throw invalidQuery('$expand', `goes at most ${DEEPEST_EXPAND} levels deep`);
+function parseExpand(text: string, aliases: Aliases, used: { expands: number; depth: number }): ExpandItem[] {
+  if (used.depth >= MAX_EXPAND_DEPTH) {
+    throw invalidQuery('$expand', `goes at most ${MAX_EXPAND_DEPTH} levels deep`);
   }
   const items: ExpandItem[] = [];
-  for (const { text: part } of parts(text, ',', '$expand')) {
+  for (const { text: part } of splitOutside(text, ',', '$expand')) {
     const found = /^\s*(\*|[A-Za-z_]\w*)(\/\$(?:ref|count))?\s*(?:\((.*)\))?\s*$/is.exec(part);
     if (!found) {
       if (/^\s*[\w.]+\//.test(part))
-        throw notOffered('$expand', `"${part.trim()}": nest $expand instead of a path`);
+        throw notSupported('$expand', `"${part.trim()}": nest $expand instead of a path`);
       throw invalidQuery('$expand', `"${part.trim().slice(0, 40)}" cannot be read`);
     }
     const [, name, suffix, inner] = found;
-    if (name === '*') throw notOffered('$expand', '* is not offered: name what is to be expanded');
+    if (name === '*') throw notSupported('$expand', '* is not supported: name the navigation properties');
     if (suffix?.toLowerCase() === '/$count')
-      throw notOffered('$expand', `/$count is not offered: use ${name}($count=true;$top=0)`);
-    spent.expands += 1;
-    if (spent.expands > MOST_EXPANDS) throw invalidQuery('$expand', `names more than ${MOST_EXPANDS} in all`);
+      throw notSupported('$expand', `/$count is not supported: use ${name}($count=true;$top=0)`);
+    used.expands += 1;
+    if (used.expands > MAX_EXPANDS) throw invalidQuery('$expand', `names more than ${MAX_EXPANDS} items`);
     if (items.some((item) => item.name === name)) throw invalidQuery('$expand', `names ${name} twice`);
-    spent.depth += 1;
-    const options = readOptions(nestedOptions(inner, name!), aliases, spent);
-    spent.depth -= 1;
+    used.depth += 1;
+    const options = readOptions(nestedOptions(inner, name!), aliases, used);
+    used.depth -= 1;
     items.push({ name: name!, references: suffix !== undefined, options });
   }
   return items;
@@ -104,20 +105,20 @@ const nestable = new Set([
 function nestedOptions(inner: string | undefined, name: string): SentOptions {
   const sent: Record<string, string> = {};
   if (inner === undefined || inner.trim() === '') return sent;
-  for (const { text } of parts(inner, ';', '$expand')) {
+  for (const { text } of splitOutside(inner, ';', '$expand')) {
     const equals = text.indexOf('=');
     const key = text.slice(0, Math.max(equals, 0)).trim().replace(/^\$/, '').toLowerCase();
     if (equals < 0 || !nestable.has(key)) {
-      throw invalidQuery('$expand', `"${text.trim().slice(0, 40)}" is no option of ${name}`);
+      throw invalidQuery('$expand', `"${text.trim().slice(0, 40)}" is not an option of ${name}`);
     }
-    if (Object.hasOwn(sent, `$${key}`)) throw invalidQuery('$expand', `${name} is given $${key} twice`);
+    if (Object.hasOwn(sent, `$${key}`)) throw invalidQuery('$expand', `${name} has $${key} twice`);
     sent[`$${key}`] = text.slice(equals + 1);
   }
   return sent;
 }
 
-/** The parts of a text between separators that stand outside of brackets and quotes. */
-function parts(text: string, separator: ',' | ';', option: string): { text: string; at: number }[] {
+/** Splits a text at separators that are outside of brackets and quotes. */
+function splitOutside(text: string, separator: ',' | ';', option: string): { text: string; at: number }[] {
   const found: { text: string; at: number }[] = [];
   let depth = 0;
   let from = 0;
@@ -138,19 +139,19 @@ function parts(text: string, separator: ',' | ';', option: string): { text: stri
   if (depth !== 0 || quote !== '') throw invalidQuery(option, 'brackets or quotes do not match', text.length);
   found.push({ text: text.slice(from), at: from });
   const empty = found.find((part) => part.text.trim() === '');
-  if (empty) throw invalidQuery(option, 'holds an empty part', empty.at);
+  if (empty) throw invalidQuery(option, 'has an empty item', empty.at);
   return found;
 }
 
-const MOST_TERMS = 20;
-const DEEPEST = 20;
+const MAX_TERMS = 20;
+const MAX_DEPTH = 20;
 
-/** The words of a text between all that is neither letter nor digit. */
+/** Splits a text into words of letters and digits. */
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 
 /**
- * Reads a `$search` expression: words and quoted phrases, joined by AND, OR, NOT and brackets; side by side is AND.
- * @throws EstateError that says where the text cannot be read.
+ * Parses a `$search` expression: words and quoted phrases, joined by AND, OR, NOT and brackets; AND is the default.
+ * @throws EstateError with the position of the syntax error.
  */
 function parseSearch(text: string): Search {
   const tokens = [...text.matchAll(/"(?:[^"\\]|\\.)*"|[()]|[^\s()"]+|"/g)].map((found) => ({
@@ -163,7 +164,7 @@ function parseSearch(text: string): Search {
     invalidQuery('$search', `${wanted} was expected`, tokens[place]?.at ?? text.length);
 
   function either(depth: number): Search {
-    if (depth > DEEPEST) throw invalidQuery('$search', 'is nested too deeply', tokens[place]?.at);
+    if (depth > MAX_DEPTH) throw invalidQuery('$search', 'is nested too deeply', tokens[place]?.at);
     let left = both(depth);
     while (tokens[place]?.text === 'OR') {
       place += 1;
@@ -187,7 +188,7 @@ function parseSearch(text: string): Search {
     if (!token || [')', 'AND', 'OR', '"'].includes(token.text)) throw fail('a word');
     place += 1;
     if (token.text === 'NOT') {
-      if (depth > DEEPEST) throw invalidQuery('$search', 'is nested too deeply', token.at);
+      if (depth > MAX_DEPTH) throw invalidQuery('$search', 'is nested too deeply', token.at);
       return { kind: 'not', operand: one(depth + 1) };
     }
     if (token.text === '(') {
@@ -197,7 +198,7 @@ function parseSearch(text: string): Search {
       return inner;
     }
     terms += 1;
-    if (terms > MOST_TERMS) throw invalidQuery('$search', `takes at most ${MOST_TERMS} terms`, token.at);
+    if (terms > MAX_TERMS) throw invalidQuery('$search', `takes at most ${MAX_TERMS} terms`, token.at);
     const words = wordsOf(token.text);
     if (words.length === 0)
       throw invalidQuery('$search', 'a term without a letter or digit finds nothing', token.at);

@@ -1,4 +1,4 @@
-/** A literal; numbers keep their text, so that nothing is lost. */
+/** A literal; numbers are stored as text to preserve their precision. */
 export type Literal =
   | { kind: 'literal'; type: 'null'; value: null; at: number }
   | { kind: 'literal'; type: 'boolean'; value: boolean; at: number }
@@ -68,7 +68,7 @@ export interface ExpandItem {
   options: NestedOptions;
 }
 
-/** What may be asked of related entities, and of a set as well. */
+/** Query options of related entities or of a set. */
 export interface NestedOptions {
   /** Names; undefined for all properties. */
   select: string[] | undefined;
@@ -79,6 +79,6 @@ export interface NestedOptions {
   skip: number;
   count: boolean;
   search: Search | undefined;
-  /** The options that select and order, as they were sent; for links to what follows. */
+  /** The sent options that filter and order, for next links. */
   sent: Record<string, string>;
 }

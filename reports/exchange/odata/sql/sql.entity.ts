@@ -3,37 +3,37 @@ import { forbidden } from '../../../../domain/kernel/permissions/policy.ts';
 import type { EntityShape, MemberSource } from '../../../kernel/formats/odata.entities.ts';
 import { tagsText } from '../model/model.properties.ts';
 import type { EntitySet, Navigation, ODataProperty } from '../model/model.types.ts';
-import { invalidQuery, notOffered } from '../odata.errors.ts';
+import { invalidQuery, notSupported } from '../odata.errors.ts';
 import type { Wire } from '../odata.wire.ts';
 import type { ExpandItem, NestedOptions } from '../query/query.types.ts';
 import { conditionOf } from './sql.expressions.ts';
+import { navigationSource, type StatementContext } from './sql.navigation.ts';
 import { orderKeys, orderList } from './sql.order.ts';
-import { along, type Writing } from './sql.ways.ts';
 
-/** The values of which an entity is made, as SQL over its alias and those of the joins. */
+/** The values of an entity as SQL over its alias and those of the joins. */
 interface EntityRow {
   shape: EntityShape;
   columns: Fragment[];
   joins: Fragment[];
 }
 
-/** Related entities per collection of an entity; a link leads to the others. */
-const MOST_RELATED = 1_000;
-/** Related entities per entity where collections are nested, over all collections of the query. */
-const MOST_NESTED = 10_000;
+/** Maximum number of entities per expanded collection; the rest is available by a next link. */
+const MAX_RELATED = 1_000;
+/** Maximum number of expanded entities per entity if collections are nested. */
+const MAX_NESTED = 10_000;
 
-/** The collections that a query expands: how deep they are nested, and how many they are. */
+/** Depth and number of the expanded collections of a query. */
 interface Nesting {
   depth: number;
   collections: number;
 }
 
-function nestingOf(writing: Writing, set: EntitySet, expand: readonly ExpandItem[]): Nesting {
+function nestingOf(statement: StatementContext, set: EntitySet, expand: readonly ExpandItem[]): Nesting {
   const nesting: Nesting = { depth: 0, collections: 0 };
   for (const { name, options } of expand) {
     const navigation = set.navigations.get(name);
     if (!navigation) continue;
-    const inner = nestingOf(writing, writing.model.sets.get(navigation.target)!, options.expand);
+    const inner = nestingOf(statement, statement.model.sets.get(navigation.target)!, options.expand);
     const own = navigation.collection ? 1 : 0;
     nesting.depth = Math.max(nesting.depth, inner.depth + own);
     nesting.collections += inner.collections + own;
@@ -42,18 +42,18 @@ function nestingOf(writing: Writing, set: EntitySet, expand: readonly ExpandItem
 }
 
 /**
- * How many related entities each collection of a query contains, so that one entity never has more than {@link MOST_NESTED}
- * of them in nested collections.
+ * Maximum number of entities per expanded collection, so that one entity never has more than {@link MAX_NESTED} in nested
+ * collections.
  */
-function mostRelated({ depth, collections }: Nesting): number {
-  if (depth < 2) return MOST_RELATED;
-  return Math.floor((MOST_NESTED / collections) ** (1 / depth));
+function maxRelated({ depth, collections }: Nesting): number {
+  if (depth < 2) return MAX_RELATED;
+  return Math.floor((MAX_NESTED / collections) ** (1 / depth));
 }
 
-/** Changes with every change of an entity. */
+/** A text that changes with every change of an entity. */
 function versionOf(set: EntitySet, alias: string): string {
   const row = `${alias}.xmin::text || ' ' || date_part('epoch', ${alias}.updated_at)::text`;
-  // tags are no part of the card's row
+  // tags are not stored in the card's row
   return set.kind === 'card' ? `md5(${row} || ${tagsOf(alias)})` : `md5(${row})`;
 }
 
@@ -61,31 +61,31 @@ function versionOf(set: EntitySet, alias: string): string {
 export const etagOfEntity = (set: EntitySet, alias: string): Fragment =>
   raw(`('W/"' || ${versionOf(set, alias)} || '"')`);
 
-/** A card's tags as {@link tagsJoin} has gathered them. */
+/** A card's tags as aggregated by {@link tagsJoin}. */
 const tagsOf = (alias: string): string => `tags_${alias}.list`;
 
-/** Gathers the tags of a card once for all that needs them. */
+/** Joins the tags of a card, which several expressions read. */
 export function tagsJoin(set: EntitySet, alias: string): Fragment[] {
   if (set.kind !== 'card') return [];
   return [raw(`left join lateral (select ${tagsText(alias)} as list offset 0) tags_${alias} on true`)];
 }
 
-/** The properties that are asked for. @throws EstateError naming one that is not there. */
-function selected(set: EntitySet, select: string[] | undefined): ODataProperty[] {
+/** The selected properties. @throws EstateError naming an unknown one. */
+function selectedProperties(set: EntitySet, select: string[] | undefined): ODataProperty[] {
   if (select === undefined) return [...set.properties.values()];
   return select.flatMap((name) => {
     const property = set.properties.get(name);
     if (property) return [property];
-    // naming a way asks for its link, which clients make for themselves
+    // a selected navigation property requests its link, which clients compute themselves
     if (set.navigations.has(name)) return [];
     if (set.hiddenCosts.has(name)) throw forbidden('costs.view');
-    throw invalidQuery('$select', `"${name}" is no property of ${set.name}`);
+    throw invalidQuery('$select', `"${name}" is not a property of ${set.name}`);
   });
 }
 
 const shownTypes = new Set(['Edm.Guid', 'Edm.Date', 'Edm.DateTimeOffset', 'Edm.Decimal']);
 
-/** Gathers the values and the members of an entity under an alias, in their order. */
+/** Collects the columns and JSON members of an entity under an alias, in order. */
 class RowBuilder {
   readonly alias: string;
   readonly joins: Fragment[] = [];
@@ -97,22 +97,22 @@ class RowBuilder {
     this.alias = alias;
   }
 
-  /** The place of a value; one that others need too has its place once. */
+  /** Adds a column and returns its index; columns with the same key are added once. */
   column(value: Fragment, key?: string): number {
     const known = key === undefined ? undefined : this.#places.get(key);
     if (known !== undefined) return known;
-    const place = this.columns.length;
+    const index = this.columns.length;
     this.columns.push(value);
-    if (key !== undefined) this.#places.set(key, place);
-    return place;
+    if (key !== undefined) this.#places.set(key, index);
+    return index;
   }
 
-  /** The place of a column of the entity's table. */
+  /** Adds a column of the entity's table and returns its index. */
   own(name: string): number {
     return this.column(raw(`${this.alias}.${name}`), name);
   }
 
-  /** A member that is always the same. */
+  /** Adds a constant member. */
   constant(name: string, value: string): void {
     this.member(name, { kind: 'constant', value });
   }
@@ -121,13 +121,13 @@ class RowBuilder {
     this.#members.push({ name, source });
   }
 
-  /** The address of the entity, or of something behind it. */
-  address(name: string, set: EntitySet, wire: Wire, behind = ''): void {
-    this.member(name, { kind: 'address', column: this.own('id'), ...around(set, wire, behind) });
+  /** Adds the URL of the entity, or of a path below it. */
+  address(name: string, set: EntitySet, wire: Wire, path = ''): void {
+    this.member(name, { kind: 'address', column: this.own('id'), ...addressParts(set, wire, path) });
   }
 
   row(): EntityRow {
-    // a row without values would look like the end of the rows
+    // an empty row cannot be distinguished from the end of the rows
     if (this.columns.length === 0) this.own('id');
     const { columns, joins } = this;
     return {
@@ -138,13 +138,13 @@ class RowBuilder {
   }
 }
 
-/** The text around the id in the address of an entity, or of something behind it. */
-const around = (set: EntitySet, wire: Wire, behind = ''): { start: string; end: string } => ({
+/** The text before and after the id in the URL of an entity, or of a path below it. */
+const addressParts = (set: EntitySet, wire: Wire, path = ''): { start: string; end: string } => ({
   start: `${wire.root}/${set.name}(`,
-  end: `)${behind}`,
+  end: `)${path}`,
 });
 
-/** What is told of the entity besides its properties, by the metadata level asked for. */
+/** Adds the control members of the metadata level. */
 function addControls(row: RowBuilder, set: EntitySet, names: Set<string>, wire: Wire): void {
   if (wire.metadata === 'none') return;
   const full = wire.metadata === 'full';
@@ -171,24 +171,24 @@ function addProperty(row: RowBuilder, property: ODataProperty, wire: Wire): void
   }
 }
 
-/** Of what the JSON of an entity under an alias is made, with what is asked of it. */
+/** The columns, joins and JSON shape of an entity under an alias for the query options. */
 export function entityRow(
-  writing: Writing,
+  statement: StatementContext,
   set: EntitySet,
   alias: string,
   options: NestedOptions,
   wire: Wire,
-  most = mostRelated(nestingOf(writing, set, options.expand)),
+  most = maxRelated(nestingOf(statement, set, options.expand)),
 ): EntityRow {
-  const properties = selected(set, options.select);
+  const properties = selectedProperties(set, options.select);
   const row = new RowBuilder(alias);
   row.joins.push(...tagsJoin(set, alias));
   addControls(row, set, new Set(properties.map(({ name }) => name)), wire);
   for (const property of properties) addProperty(row, property, wire);
   const expanded = options.expand.map((item) => {
     const navigation = set.navigations.get(item.name);
-    if (!navigation) throw unknownWay(writing, set, item.name);
-    const related = relatedRow(writing, navigation, alias, item, { wire, most });
+    if (!navigation) throw unknownNavigation(statement, set, item.name);
+    const related = relatedRow(statement, navigation, alias, item, { wire, most });
     row.joins.push(related.join);
     return { item, related };
   });
@@ -203,7 +203,7 @@ export function entityRow(
     if (!more) continue;
     const rest = new URLSearchParams({ ...inner.sent, $skip: String(inner.skip + most) });
     const source = { kind: 'more', column: row.column(more), id: row.own('id') } as const;
-    row.member(`${name}@odata.nextLink`, { ...source, ...around(set, wire, `/${name}?${rest}`) });
+    row.member(`${name}@odata.nextLink`, { ...source, ...addressParts(set, wire, `/${name}?${rest}`) });
   }
   return row.row();
 }
@@ -215,10 +215,10 @@ export function referenceRow(set: EntitySet, alias: string, wire: Wire): EntityR
   return row.row();
 }
 
-function unknownWay(writing: Writing, set: EntitySet, name: string): Error {
-  if (set.properties.has(name)) return notOffered('$expand', `"${name}" is no way to related entities`);
-  if (writing.model.forbidden.size > 0) return forbidden('relations.view');
-  return invalidQuery('$expand', `"${name}" is no way from ${set.name} to related entities`);
+function unknownNavigation(statement: StatementContext, set: EntitySet, name: string): Error {
+  if (set.properties.has(name)) return notSupported('$expand', `"${name}" is not a navigation property`);
+  if (statement.model.forbidden.size > 0) return forbidden('relations.view');
+  return invalidQuery('$expand', `"${name}" is not a navigation property of ${set.name}`);
 }
 
 export const listOf = (fragments: Fragment[]): Fragment => ({
@@ -227,37 +227,37 @@ export const listOf = (fragments: Fragment[]): Fragment => ({
   total: false,
 });
 
-/** Related entities as one value of the entity that leads to them. */
+/** Related entities as one value of their source entity. */
 interface Related {
   join: Fragment;
   kind: 'entity' | 'entities';
   shape: EntityShape;
   entities: Fragment;
-  /** Text of how many there are, where that is wanted. */
+  /** The total as text, if requested. */
   total?: Fragment;
-  /** Whether there are more than the answer holds. */
+  /** Whether there are more than the response contains. */
   more?: Fragment;
 }
 
 function relatedRow(
-  writing: Writing,
+  statement: StatementContext,
   navigation: Navigation,
   from: string,
   { name, references, options }: ExpandItem,
   { wire, most }: { wire: Wire; most: number },
 ): Related {
-  if (options.search) throw notOffered('$expand', `${name}: $search is not offered within $expand`);
-  const set = writing.model.sets.get(navigation.target)!;
-  const to = writing.alias();
-  const result = writing.alias();
-  const source = along(writing, navigation.way, from, to);
-  const scope = { writing, option: '$expand', set, alias: to };
+  if (options.search) throw notSupported('$expand', `${name}: $search is not supported within $expand`);
+  const set = statement.model.sets.get(navigation.target)!;
+  const to = statement.alias();
+  const result = statement.alias();
+  const source = navigationSource(statement, navigation.path, from, to);
+  const scope = { statement, option: '$expand', set, alias: to };
   const parts = [source.where];
   if (options.filter) parts.push(conditionOf(options.filter, scope));
   const where = combine('and', parts);
   const { shape, columns, joins } = references
     ? referenceRow(set, to, wire)
-    : entityRow(writing, set, to, options, wire, most);
+    : entityRow(statement, set, to, options, wire, most);
   const item = sql`row(${listOf(columns)})`;
   const tables = [source.from, ...joins].reduce((all, one) => sql`${all} ${one}`);
   const column = (key: string) => raw(`${result}.${key}`);
@@ -272,7 +272,7 @@ function relatedRow(
   const order = orderList(orderKeys(options.orderby, scope), to);
   const bounded = options.top !== undefined && options.top <= most;
   const limit = bounded ? options.top! : most;
-  const one = raw(writing.alias());
+  const one = raw(statement.alias());
   const total = options.count
     ? sql`, (select count(*) from ${source.from} where ${where})::text as total`
     : raw('');

@@ -8,31 +8,31 @@ import {
 } from '../../../../domain/inventory/filters/filters.sql.ts';
 import { forbidden } from '../../../../domain/kernel/permissions/policy.ts';
 import type { EntitySet, Navigation, ODataProperty } from '../model/model.types.ts';
-import { invalidQuery, notOffered } from '../odata.errors.ts';
+import { invalidQuery, notSupported } from '../odata.errors.ts';
 import type { BinaryOperator, Expr, PathStep } from '../query/query.types.ts';
 import { callFunction } from './sql.functions.ts';
+import { navigationSource, type StatementContext } from './sql.navigation.ts';
 import {
+  canParse,
   compare,
   isComparison,
   type Kind,
   kindName,
   kindOf,
   literalValue,
-  reads,
   sqlTypes,
   type Value,
 } from './sql.values.ts';
-import { along, type Writing } from './sql.ways.ts';
 
-/** Tests of related entities within tests of related entities. */
-const DEEPEST_LAMBDA = 3;
+/** Maximum nesting of `any` and `all`. */
+const MAX_LAMBDA_DEPTH = 3;
 
 type Variable = { set: EntitySet; alias: string } | { value: Value };
 
-/** Where an expression is read. */
+/** The context of an expression. */
 export interface Scope {
-  writing: Writing;
-  /** The option that it stands in. */
+  statement: StatementContext;
+  /** The query option that contains it. */
   option: string;
   set: EntitySet;
   alias: string;
@@ -40,18 +40,18 @@ export interface Scope {
   lambdas?: number;
 }
 
-/** A condition over the alias of the scope. @throws EstateError for one that does not fit the model. */
+/** SQL of a condition over the scope's alias. @throws EstateError for one that does not match the model. */
 export function conditionOf(expr: Expr, scope: Scope): Fragment {
   return condition(evaluate(expr, scope), scope, expr.at);
 }
 
 function condition(value: Value, { option }: Scope, at: number): Fragment {
   if (value.kind === 'null') return total(raw('false'));
-  if (value.kind !== 'boolean') throw invalidQuery(option, `${kindName(value.kind)} is no condition`, at);
+  if (value.kind !== 'boolean') throw invalidQuery(option, `${kindName(value.kind)} is not a condition`, at);
   return value.sql;
 }
 
-/** The value of an expression; `forOrder`: in the form that it is ordered by. */
+/** SQL of an expression's value; `forOrder`: the expression that it is ordered by. */
 export function evaluate(expr: Expr, scope: Scope, forOrder = false): Value {
   const { option } = scope;
   switch (expr.kind) {
@@ -62,7 +62,7 @@ export function evaluate(expr: Expr, scope: Scope, forOrder = false): Value {
     case 'not': {
       const value = evaluate(expr.operand, scope);
       const inner = condition(value, scope, expr.at);
-      // what is neither true nor false stays so; a test that finds nothing is false
+      // NOT NULL is NULL; a test over missing values is false
       return test(value.test ? negate(inner) : sql`not (${inner})`);
     }
     case 'negative': {
@@ -98,7 +98,7 @@ const test = (fragment: Fragment): Value => ({ kind: 'boolean', sql: fragment, t
 function numeric(value: Value, { option }: Scope, at: number): Value {
   if (value.kind === 'null') return { kind: 'number', sql: raw('null::numeric') };
   if (value.kind === 'date' || value.kind === 'moment') {
-    throw notOffered(option, 'computing with dates and times is not offered', at);
+    throw notSupported(option, 'arithmetic with dates and times is not supported', at);
   }
   if (value.kind !== 'number') throw invalidQuery(option, `cannot compute with ${kindName(value.kind)}`, at);
   return value;
@@ -124,7 +124,7 @@ function binary(operator: BinaryOperator, expr: Expr & { kind: 'binary' }, scope
   const a = numeric(left, scope, at);
   const b = numeric(right, scope, at);
   const whole = Boolean(a.whole && b.whole);
-  // what is divided by zero has no value
+  // division by zero gives null
   const divisor = sql`nullif(${b.sql}, 0)`;
   switch (operator) {
     case 'add':
@@ -175,14 +175,14 @@ function cast(expr: Expr & { kind: 'cast' }, scope: Scope): Value {
   const { option } = scope;
   const lower = expr.type.toLowerCase();
   const kind = Object.hasOwn(castKinds, lower) ? castKinds[lower]! : undefined;
-  if (!kind) throw notOffered(option, `casts to ${expr.type} are not offered`, expr.at);
+  if (!kind) throw notSupported(option, `casts to ${expr.type} are not supported`, expr.at);
   const value = evaluate(expr.operand, scope);
   const whole = kind === 'number' && /int|byte/.test(lower);
   if (value.kind === 'null') return value;
   if (value.literal?.type === 'string' && kind !== 'string') {
     const { value: text } = value.literal;
-    // what cannot be cast is null (URL conventions, 5.1.1.10.1)
-    if (!reads(text, kind)) return { kind: 'null', sql: raw('null') };
+    // a value that cannot be cast gives null (URL conventions, 5.1.1.10.1)
+    if (!canParse(text, kind)) return { kind: 'null', sql: raw('null') };
     return { kind, sql: sql`${text}::${raw(sqlTypes[kind])}`, whole };
   }
   if (value.kind === kind) return whole ? { ...value, sql: sql`trunc(${value.sql})`, whole } : value;
@@ -195,13 +195,13 @@ function cast(expr: Expr & { kind: 'cast' }, scope: Scope): Value {
     const number = sql`(case when ${value.sql} ~ '^-{0,1}\\d{1,30}(\\.\\d{1,30}){0,1}$' then (${value.sql})::numeric end)`;
     return { kind, sql: number };
   }
-  throw notOffered(option, `casts of ${kindName(value.kind)} to ${expr.type} are not offered`, expr.at);
+  throw notSupported(option, `casts of ${kindName(value.kind)} to ${expr.type} are not supported`, expr.at);
 }
 
-/** What a name means: a variable, a property or a way to related entities. */
-type Meaning = { variable: Variable } | { property: ODataProperty } | { navigation: Navigation };
+/** What a name refers to: a variable, a property or a navigation property. */
+type ResolvedName = { variable: Variable } | { property: ODataProperty } | { navigation: Navigation };
 
-function meaningOf({ name, at }: PathStep, set: EntitySet, scope: Scope, first: boolean): Meaning {
+function resolveName({ name, at }: PathStep, set: EntitySet, scope: Scope, first: boolean): ResolvedName {
   const variable = first ? scope.variables?.get(name) : undefined;
   if (variable) return { variable };
   const property = set.properties.get(name);
@@ -209,15 +209,15 @@ function meaningOf({ name, at }: PathStep, set: EntitySet, scope: Scope, first: 
   const navigation = set.navigations.get(name);
   if (navigation) return { navigation };
   if (set.hiddenCosts.has(name)) throw forbidden('costs.view');
-  throw invalidQuery(scope.option, `"${name}" is no property of ${set.name}`, at);
+  throw invalidQuery(scope.option, `"${name}" is not a property of ${set.name}`, at);
 }
 
 const rest = (steps: PathStep[]) => steps.slice(1);
 
 function pathValue(steps: PathStep[], scope: Scope, forOrder: boolean, first = true): Value {
   const [step] = steps;
-  const { option, set, alias, writing } = scope;
-  const meaning = meaningOf(step!, set, scope, first);
+  const { option, set, alias, statement } = scope;
+  const meaning = resolveName(step!, set, scope, first);
   if ('variable' in meaning) {
     const { variable } = meaning;
     if ('value' in variable) {
@@ -231,18 +231,18 @@ function pathValue(steps: PathStep[], scope: Scope, forOrder: boolean, first = t
     const { property } = meaning;
     if (steps.length > 1) throw invalidQuery(option, `"${property.name}" has no properties`, steps[1]!.at);
     if (property.collection) {
-      throw invalidQuery(option, `"${property.name}" holds several values: use any or all`, step!.at);
+      throw invalidQuery(option, `"${property.name}" is a collection: use any or all`, step!.at);
     }
     const kind = kindOf(property.type);
     return { kind, sql: (forOrder && property.order ? property.order : property.value)(alias) };
   }
   const { navigation } = meaning;
   if (navigation.collection) {
-    throw invalidQuery(option, `"${navigation.name}" leads to several: use any, all or $count`, step!.at);
+    throw invalidQuery(option, `"${navigation.name}" is a collection: use any, all or $count`, step!.at);
   }
-  const to = writing.alias();
-  const target = writing.model.sets.get(navigation.target)!;
-  const source = along(writing, navigation.way, alias, to);
+  const to = statement.alias();
+  const target = statement.model.sets.get(navigation.target)!;
+  const source = navigationSource(statement, navigation.path, alias, to);
   const inner: Value =
     steps.length === 1
       ? { kind: 'entity', sql: raw(`${to}.id`) }
@@ -254,7 +254,7 @@ function pathValue(steps: PathStep[], scope: Scope, forOrder: boolean, first = t
   };
 }
 
-/** Whether something at the end of the path meets the predicate, or fails it where `negated`. */
+/** The condition that an item of the collection matches the predicate, or does not match it if `negated`. */
 function anyOf(
   expr: Expr & { kind: 'lambda' },
   steps: PathStep[],
@@ -262,14 +262,14 @@ function anyOf(
   negated: boolean,
   first = true,
 ): Fragment {
-  const { option, writing } = scope;
+  const { option, statement } = scope;
   const lambdas = (scope.lambdas ?? 0) + (first ? 1 : 0);
-  if (lambdas > DEEPEST_LAMBDA)
-    throw invalidQuery(option, `any and all may be nested ${DEEPEST_LAMBDA} times`, expr.at);
-  const meaning = meaningOf(steps[0]!, scope.set, scope, first);
+  if (lambdas > MAX_LAMBDA_DEPTH)
+    throw invalidQuery(option, `any and all may be nested at most ${MAX_LAMBDA_DEPTH} times`, expr.at);
+  const meaning = resolveName(steps[0]!, scope.set, scope, first);
   if ('variable' in meaning) {
     if ('value' in meaning.variable || steps.length === 1) {
-      throw invalidQuery(option, `"${steps[0]!.name}" holds one value: any and all need several`, expr.at);
+      throw invalidQuery(option, `"${steps[0]!.name}" is not a collection: any and all need one`, expr.at);
     }
     return anyOf(expr, rest(steps), { ...scope, ...meaning.variable, lambdas }, negated, false);
   }
@@ -283,9 +283,9 @@ function anyOf(
   if ('property' in meaning) {
     const { property } = meaning;
     if (!property.collection || steps.length > 1) {
-      throw invalidQuery(option, `"${property.name}" holds one value: any and all need several`, expr.at);
+      throw invalidQuery(option, `"${property.name}" is not a collection: any and all need one`, expr.at);
     }
-    const one = writing.alias();
+    const one = statement.alias();
     const value: Value = { kind: 'string', sql: raw(`${one}.value`) };
     return total(
       sql`exists (select from jsonb_array_elements_text(${property.value(scope.alias)}) as ${raw(one)} (value)
@@ -294,13 +294,13 @@ function anyOf(
   }
   const { navigation } = meaning;
   if (!navigation.collection && steps.length === 1) {
-    throw invalidQuery(option, `"${navigation.name}" leads to one: any and all need several`, expr.at);
+    throw invalidQuery(option, `"${navigation.name}" is not a collection: any and all need one`, expr.at);
   }
-  const to = writing.alias();
-  const set = writing.model.sets.get(navigation.target)!;
-  const source = along(writing, navigation.way, scope.alias, to);
+  const to = statement.alias();
+  const set = statement.model.sets.get(navigation.target)!;
+  const source = navigationSource(statement, navigation.path, scope.alias, to);
   if (navigation.collection && steps.length > 1) {
-    throw invalidQuery(option, `"${navigation.name}" leads to several: nest any or all`, steps[1]!.at);
+    throw invalidQuery(option, `"${navigation.name}" is a collection: nest any or all`, steps[1]!.at);
   }
   const inner = navigation.collection
     ? meets({ set, alias: to })
@@ -309,8 +309,8 @@ function anyOf(
 }
 
 function count(expr: Expr & { kind: 'count' }, scope: Scope, steps = expr.steps, first = true): Value {
-  const { option, writing } = scope;
-  const meaning = meaningOf(steps[0]!, scope.set, scope, first);
+  const { option, statement } = scope;
+  const meaning = resolveName(steps[0]!, scope.set, scope, first);
   if ('variable' in meaning) {
     if ('value' in meaning.variable || steps.length === 1) {
       throw invalidQuery(option, `"${steps[0]!.name}" cannot be counted`, expr.at);
@@ -321,19 +321,20 @@ function count(expr: Expr & { kind: 'count' }, scope: Scope, steps = expr.steps,
   if ('property' in meaning) {
     const { property } = meaning;
     if (!property.collection) throw invalidQuery(option, `"${property.name}" cannot be counted`, expr.at);
-    if (expr.filter) throw notOffered(option, 'counting some of the values is not offered', expr.at);
+    if (expr.filter)
+      throw notSupported(option, '$filter within $count is not supported for collections of values', expr.at);
     return whole(sql`jsonb_array_length(${property.value(scope.alias)})::numeric`);
   }
   const { navigation } = meaning;
-  const to = writing.alias();
-  const set = writing.model.sets.get(navigation.target)!;
-  const source = along(writing, navigation.way, scope.alias, to);
+  const to = statement.alias();
+  const set = statement.model.sets.get(navigation.target)!;
+  const source = navigationSource(statement, navigation.path, scope.alias, to);
   if (!navigation.collection) {
     if (steps.length === 1) throw invalidQuery(option, `"${navigation.name}" cannot be counted`, expr.at);
     const inner = count(expr, { ...scope, set, alias: to }, rest(steps), false);
     return whole(sql`(select ${inner.sql} from ${source.from} where ${source.where} limit 1)`);
   }
-  if (steps.length > 1) throw invalidQuery(option, `"${navigation.name}" leads to several`, steps[1]!.at);
+  if (steps.length > 1) throw invalidQuery(option, `"${navigation.name}" is a collection`, steps[1]!.at);
   const parts = [source.where];
   if (expr.filter) parts.push(conditionOf(expr.filter, { ...scope, set, alias: to }));
   return whole(sql`(select count(*)::numeric from ${source.from} where ${combine('and', parts)})`);

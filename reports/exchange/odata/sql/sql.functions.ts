@@ -1,9 +1,9 @@
 import { type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
-import { invalidQuery, notOffered } from '../odata.errors.ts';
+import { invalidQuery, notSupported } from '../odata.errors.ts';
 import { type Kind, kindName, type Value } from './sql.values.ts';
 
 interface Signature {
-  /** What the arguments may be; the last ones may be left out down to `least`. */
+  /** Types of the arguments; at least `least` of them are required. */
   takes: Kind[][];
   least?: number;
   gives: Kind;
@@ -18,7 +18,7 @@ const day: Kind[] = ['date', 'moment'];
 
 const inUtc = (value: Fragment) => sql`((${value}) at time zone 'UTC')`;
 
-/** A part of a date or time, by the place where a date's text has it. */
+/** A function that extracts a field of a date or time. */
 const dayPart = (name: string): Signature => ({
   takes: [day],
   gives: 'number',
@@ -42,7 +42,7 @@ const textTest = (write: Signature['write']): Signature => ({
 });
 const textChange = (write: Signature['write']): Signature => ({ takes: [text], gives: 'string', write });
 
-/** The functions of OData (URL conventions, 5.1.1.5 to 5.1.1.10) that are offered. */
+/** The functions of OData (URL conventions, 5.1.1.5 to 5.1.1.10) that are supported. */
 const functions: ReadonlyMap<string, Signature> = new Map<string, Signature>(
   Object.entries({
     contains: textTest((whole, part) => sql`strpos(${whole}, ${part}) > 0`),
@@ -68,7 +68,7 @@ const functions: ReadonlyMap<string, Signature> = new Map<string, Signature>(
       takes: [text, number, number],
       least: 2,
       gives: 'string',
-      // a negative place counts from the end
+      // a negative position counts from the end
       write: (value, from, length) => {
         const start = sql`(case when ${from} < 0 then greatest(char_length(${value}) + ${from}, 0) else ${from} end)`;
         const place = sql`least(${start}, 1000000000)::int + 1`;
@@ -102,8 +102,8 @@ const functions: ReadonlyMap<string, Signature> = new Map<string, Signature>(
   }),
 );
 
-/** Functions that OData has and this service has not. */
-const missing = new Set([
+/** OData functions that this service does not support. */
+const unsupported = new Set([
   'matchespattern',
   'time',
   'totaloffsetminutes',
@@ -116,12 +116,12 @@ const missing = new Set([
   'geo.length',
 ]);
 
-/** The value of a function. @throws EstateError for one that is unknown or given what it does not take. */
+/** SQL of a function call. @throws EstateError for an unknown function or wrong arguments. */
 export function callFunction(name: string, args: Value[], option: string, at: number): Value {
   const signature = functions.get(name);
   if (!signature) {
-    if (missing.has(name)) throw notOffered(option, `the function ${name} is not offered`, at);
-    throw invalidQuery(option, `"${name}" is no known function`, at);
+    if (unsupported.has(name)) throw notSupported(option, `the function ${name} is not supported`, at);
+    throw invalidQuery(option, `"${name}" is not a known function`, at);
   }
   const { takes, least = takes.length } = signature;
   if (args.length < least || args.length > takes.length) {
@@ -136,7 +136,7 @@ export function callFunction(name: string, args: Value[], option: string, at: nu
     if (!takes[n]!.includes(value.kind)) {
       throw invalidQuery(
         option,
-        `${name} takes ${takes[n]!.map(kindName).join(' or ')} in place of ${kindName(value.kind)}`,
+        `${name} takes ${takes[n]!.map(kindName).join(' or ')} instead of ${kindName(value.kind)}`,
         at,
       );
     }

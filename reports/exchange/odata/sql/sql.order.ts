@@ -4,7 +4,7 @@ import type { OrderItem } from '../query/query.types.ts';
 import { evaluate, type Scope } from './sql.expressions.ts';
 import { type Kind, kindName, ordered, sqlTypes } from './sql.values.ts';
 
-/** What rows are ordered by; ids decide among equals. */
+/** One key of the order; the id is the last key. */
 export interface OrderKey {
   kind: Kind;
   sql: Fragment;
@@ -21,7 +21,7 @@ export function orderKeys(items: OrderItem[], scope: Scope): OrderKey[] {
   });
 }
 
-/** The ORDER BY list: null comes first, or last where the order descends (OData protocol, 11.2.6.2). */
+/** The ORDER BY list: null comes first, or last in descending order (OData protocol, 11.2.6.2). */
 export function orderList(keys: OrderKey[], alias: string): Fragment {
   const items = keys.map(
     (key) => sql`${key.sql} ${raw(key.descending ? 'desc nulls last' : 'asc nulls first')}`,
@@ -29,12 +29,12 @@ export function orderList(keys: OrderKey[], alias: string): Fragment {
   return [...items, raw(`${alias}.id`)].reduce((all, one) => sql`${all}, ${one}`);
 }
 
-/** What holds of the rows behind the one with these values of the keys and this id. */
-export function behind(keys: OrderKey[], values: (string | null)[], id: string, alias: string): Fragment {
+/** The condition of the rows after the one with these key values and id. */
+export function afterRow(keys: OrderKey[], values: (string | null)[], id: string, alias: string): Fragment {
   const [key, ...others] = keys;
   const [value, ...more] = values;
   if (!key) return sql`${raw(alias)}.id > ${id}::uuid`;
-  const rest = behind(others, more, id, alias);
+  const rest = afterRow(others, more, id, alias);
   const type = raw(key.kind === 'string' || key.kind === 'date' ? 'text collate "C"' : sqlTypes[key.kind]);
   if (value === null || value === undefined) {
     const tied = sql`(${key.sql} is null and ${rest})`;

@@ -1,14 +1,14 @@
 import { type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
 import type { EntitySet } from '../model/model.types.ts';
-import { notOffered } from '../odata.errors.ts';
+import { notSupported } from '../odata.errors.ts';
 import type { Search } from '../query/query.types.ts';
 
-/** From this length on a word also finds words that begin with it. */
+/** A word of at least this length also finds words that begin with it. */
 const SHORTEST_PREFIX = 3;
 
-/** Whether the words are found in name, alias, external id or description of a card. */
+/** The condition that name, alias, external id or description of a card contain the words. */
 export function searchCondition(search: Search, set: EntitySet, alias: string): Fragment {
-  if (set.kind !== 'card') throw notOffered('$search', 'relations cannot be searched');
+  if (set.kind !== 'card') throw notSupported('$search', 'relations cannot be searched');
   const words = raw(
     `search_words(${['name_key', 'alias', 'external_id', 'description'].map((name) => `${alias}.${name}`)})`,
   );

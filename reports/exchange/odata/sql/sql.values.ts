@@ -4,18 +4,18 @@ import type { EdmType } from '../model/model.types.ts';
 import { invalidQuery } from '../odata.errors.ts';
 import type { BinaryOperator, Literal } from '../query/query.types.ts';
 
-/** What a value is, as far as computing with it goes. */
+/** The type of a value in expressions. */
 export type Kind = 'null' | 'boolean' | 'number' | 'string' | 'guid' | 'date' | 'moment' | 'entity';
 
 /** An expression's value in SQL. */
 export interface Value {
   kind: Kind;
   sql: Fragment;
-  /** Whether it is a whole number by its type, as literals and counts are. */
+  /** Whether it is an integer by its type, as literals and counts are. */
   whole?: boolean;
-  /** Set where it stands in the query as it is. */
+  /** Set for a literal of the query. */
   literal?: Literal;
-  /** Whether it is a comparison or a test: NULL stands for false then. */
+  /** Whether it is a comparison or a test, whose NULL means false. */
   test?: boolean;
 }
 
@@ -63,8 +63,8 @@ function isDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** Whether the text can be read as a value of the kind. */
-export function reads(text: string, kind: Kind): boolean {
+/** Whether the text can be parsed as a value of the kind. */
+export function canParse(text: string, kind: Kind): boolean {
   switch (kind) {
     case 'string':
       return true;
@@ -85,7 +85,7 @@ export function reads(text: string, kind: Kind): boolean {
   }
 }
 
-/** A literal's value. @throws EstateError for a date or time that there is not. */
+/** SQL of a literal. @throws EstateError for a date or time that does not exist. */
 export function literalValue(literal: Literal, option: string): Value {
   switch (literal.type) {
     case 'null':
@@ -101,7 +101,7 @@ export function literalValue(literal: Literal, option: string): Value {
         literal,
       };
     default: {
-      if (!reads(literal.value, literal.type)) {
+      if (!canParse(literal.value, literal.type)) {
         throw invalidQuery(option, `"${literal.value}" is not ${kindNames[literal.type]}`, literal.at);
       }
       return { kind: literal.type, sql: sql`${literal.value}::${raw(sqlTypes[literal.type])}`, literal };
@@ -109,12 +109,12 @@ export function literalValue(literal: Literal, option: string): Value {
   }
 }
 
-/** Both sides in one kind: a text in the query stands for whatever the other side is. */
-function alike(left: Value, right: Value, option: string, at: number): [Value, Value] {
+/** Converts both sides to one kind: a string literal is parsed as the kind of the other side. */
+function unifyKinds(left: Value, right: Value, option: string, at: number): [Value, Value] {
   const adapt = (value: Value, other: Value): Value => {
     const { literal } = value;
     if (literal?.type !== 'string' || other.kind === 'string' || other.kind === 'null') return value;
-    if (!reads(literal.value, other.kind)) return value;
+    if (!canParse(literal.value, other.kind)) return value;
     return { kind: other.kind, sql: sql`${literal.value}::${raw(sqlTypes[other.kind])}`, literal };
   };
   const pair: [Value, Value] = [adapt(left, right), adapt(right, left)];
@@ -130,13 +130,13 @@ export type Comparison = 'eq' | 'ne' | keyof typeof signs;
 export const isComparison = (operator: BinaryOperator): operator is Comparison =>
   operator === 'eq' || operator === 'ne' || Object.hasOwn(signs, operator);
 
-/** Texts are ordered by their code points, dates too. */
+/** Texts and dates are ordered by code points. */
 export const ordered = ({ kind, sql: value }: Value): Fragment =>
   kind === 'string' || kind === 'date' ? sql`(${value}) collate "C"` : value;
 
-/** A comparison as OData has it (URL conventions, 5.1.1.1): null equals null alone, and is neither less nor more. */
+/** SQL of a comparison (URL conventions, 5.1.1.1): null only equals null, and is neither less nor greater than anything. */
 export function compare(operator: Comparison, given: [Value, Value], option: string, at: number): Fragment {
-  const [left, right] = alike(...given, option, at);
+  const [left, right] = unifyKinds(...given, option, at);
   const nulls = [left, right].filter((value) => value.kind === 'null').length;
   if (nulls > 0) {
     if (operator !== 'eq' && operator !== 'ne') return total(raw('false'));
@@ -145,9 +145,9 @@ export function compare(operator: Comparison, given: [Value, Value], option: str
     const value = left.kind === 'null' ? right : left;
     return total(sql`(${value.sql}) is ${raw(same ? '' : 'not ')}null`);
   }
-  if (left.kind === 'entity') throw invalidQuery(option, 'entities can be compared with null alone', at);
+  if (left.kind === 'entity') throw invalidQuery(option, 'entities can only be compared with null', at);
   if (operator === 'eq') {
-    // NULL counts as false; only two that may both be NULL need more
+    // NULL counts as false; only two values that may both be NULL need `is not distinct from`
     const fixed = left.literal ?? right.literal;
     return fixed
       ? sql`(${left.sql}) = (${right.sql})`

@@ -1,17 +1,17 @@
 import { visibleCards } from '../../../../domain/inventory/cards/cards.visible.ts';
 import { combine, type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
-import type { EntitySet, ODataModel, Way } from '../model/model.types.ts';
+import type { EntitySet, NavigationPath, ODataModel } from '../model/model.types.ts';
 
-/** What one statement is written with. */
-export interface Writing {
+/** Context in which one SQL statement is built. */
+export interface StatementContext {
   ctx: Ctx;
   model: ODataModel;
-  /** A table's alias that the statement does not have yet. */
+  /** Returns a new table alias. */
   alias(): string;
 }
 
-export function createWriting(ctx: Ctx, model: ODataModel): Writing {
+export function createStatement(ctx: Ctx, model: ODataModel): StatementContext {
   let n = 0;
   return {
     ctx,
@@ -23,21 +23,21 @@ export function createWriting(ctx: Ctx, model: ODataModel): Writing {
   };
 }
 
-/** A FROM clause and what must hold of its rows. */
+/** A FROM clause and its conditions. */
 export interface Source {
   from: Fragment;
   where: Fragment;
 }
 
-/** The alias under which a statement has the entities of its own set. */
+/** The alias of the queried set's entities. */
 export const ROOT = 'c';
 
-/** Whether a card under the alias is active and visible to the caller. */
-function shown({ ctx }: Writing, alias: string): Fragment {
-  // others are found by their id: the index of states and ids is twice the way to each of them
+/** The condition that a card is active and visible to the caller. */
+function isVisible({ ctx }: StatementContext, alias: string): Fragment {
+  // `is true` prevents an index scan on (status, id) for joined cards: the lookup by id is faster
   const active = raw(`${alias}.status = 'ACTIVE'${alias === ROOT ? '' : ' is true'}`);
   const visible = visibleCards(ctx);
-  // who sees every card needs no look at each
+  // the caller sees every card
   if (visible.sql === 'true') return active;
   const condition: Fragment = { sql: visible.sql, bindings: visible.bindings, total: false };
   if (alias === ROOT) return combine('and', [active, sql`(${condition})`]);
@@ -48,32 +48,41 @@ function shown({ ctx }: Writing, alias: string): Fragment {
 }
 
 /** The entities of a set that the caller sees, under the alias {@link ROOT}. */
-export function sourceOf(writing: Writing, set: EntitySet): Source {
+export function setSource(statement: StatementContext, set: EntitySet): Source {
   if (set.kind === 'card') {
     return {
       from: raw(`cards ${ROOT}`),
-      where: combine('and', [sql`c.type = ${set.key}::text`, shown(writing, ROOT)]),
+      where: combine('and', [sql`c.type = ${set.key}::text`, isVisible(statement, ROOT)]),
     };
   }
-  const source = writing.alias();
-  const target = writing.alias();
+  const source = statement.alias();
+  const target = statement.alias();
   return {
     from: raw(
       `relations c join cards ${source} on ${source}.id = c.source_id join cards ${target} on ${target}.id = c.target_id`,
     ),
-    where: combine('and', [sql`c.type = ${set.key}::text`, shown(writing, source), shown(writing, target)]),
+    where: combine('and', [
+      sql`c.type = ${set.key}::text`,
+      isVisible(statement, source),
+      isVisible(statement, target),
+    ]),
   };
 }
 
-/** The entities at the end of a way, under the alias `to`, for the one under the alias `from`. */
-export function along(writing: Writing, way: Way, from: string, to: string): Source {
-  switch (way.kind) {
+/** The related entities under the alias `to` of the entity under the alias `from`. */
+export function navigationSource(
+  statement: StatementContext,
+  path: NavigationPath,
+  from: string,
+  to: string,
+): Source {
+  switch (path.kind) {
     case 'parent':
       return {
         from: raw(`cards ${to}`),
         where: combine('and', [
           raw(`${to}.id = ${from}.parent_id and ${to}.type = ${from}.type`),
-          shown(writing, to),
+          isVisible(statement, to),
         ]),
       };
     case 'children':
@@ -81,35 +90,35 @@ export function along(writing: Writing, way: Way, from: string, to: string): Sou
         from: raw(`cards ${to}`),
         where: combine('and', [
           raw(`${to}.parent_id = ${from}.id and ${to}.type = ${from}.type`),
-          shown(writing, to),
+          isVisible(statement, to),
         ]),
       };
     case 'end':
       return {
         from: raw(`cards ${to}`),
-        where: combine('and', [raw(`${to}.id = ${from}.${way.end}_id`), shown(writing, to)]),
+        where: combine('and', [raw(`${to}.id = ${from}.${path.end}_id`), isVisible(statement, to)]),
       };
     case 'related': {
-      const relation = writing.alias();
-      const other = way.from === 'source' ? 'target' : 'source';
+      const relation = statement.alias();
+      const other = path.from === 'source' ? 'target' : 'source';
       return {
         from: raw(`relations ${relation} join cards ${to} on ${to}.id = ${relation}.${other}_id`),
         where: combine('and', [
-          raw(`${relation}.${way.from}_id = ${from}.id`),
-          sql`${raw(relation)}.type = ${way.relationType}::text`,
-          shown(writing, to),
+          raw(`${relation}.${path.from}_id = ${from}.id`),
+          sql`${raw(relation)}.type = ${path.relationType}::text`,
+          isVisible(statement, to),
         ]),
       };
     }
     case 'relations': {
-      const end = writing.alias();
-      const other = way.from === 'source' ? 'target' : 'source';
+      const end = statement.alias();
+      const other = path.from === 'source' ? 'target' : 'source';
       return {
         from: raw(`relations ${to} join cards ${end} on ${end}.id = ${to}.${other}_id`),
         where: combine('and', [
-          raw(`${to}.${way.from}_id = ${from}.id`),
-          sql`${raw(to)}.type = ${way.relationType}::text`,
-          shown(writing, end),
+          raw(`${to}.${path.from}_id = ${from}.id`),
+          sql`${raw(to)}.type = ${path.relationType}::text`,
+          isVisible(statement, end),
         ]),
       };
     }

@@ -5,14 +5,14 @@ import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
 import { clientGone } from '../../gone.ts';
 
 /** The media types of documents. */
-export const paperMedia: Record<DocumentFormat, string> = {
+export const documentMedia: Record<DocumentFormat, string> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   pdf: 'application/pdf',
 };
 
-/** A document and the form in which it is wanted. */
-export interface PaperFile {
-  /** Without the ending. */
+/** A document and its format. */
+export interface DocumentFile {
+  /** Without the file extension. */
   name: string;
   format: DocumentFormat | 'md';
   paper: PrintDocument;
@@ -20,12 +20,12 @@ export interface PaperFile {
 }
 
 /**
- * Sends a document as an attachment, made beside the thread that answers requests.
+ * Renders a document in a worker thread and sends it as an attachment.
  * @throws EstateError `unavailable`, `too_many_requests`, `query_too_heavy`.
  */
 export async function sendFile(
   reply: FastifyReply,
-  { name, format, paper, markdown = '' }: PaperFile,
+  { name, format, paper, markdown = '' }: DocumentFile,
   user: string | null,
 ): Promise<FastifyReply> {
   const bytes =
@@ -34,7 +34,7 @@ export async function sendFile(
       : await render({ make: format, paper }, { signal: clientGone(reply), user });
   return reply
     .headers({
-      'content-type': format === 'md' ? 'text/markdown; charset=utf-8' : paperMedia[format],
+      'content-type': format === 'md' ? 'text/markdown; charset=utf-8' : documentMedia[format],
       'content-disposition': contentDisposition(`${name}.${format}`),
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'private, no-cache',

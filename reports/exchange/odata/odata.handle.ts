@@ -5,18 +5,25 @@ import { createUserSemaphore } from '../../../platform/semaphore.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { odataModel } from './model/model.build.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
-import { readChangesOf } from './odata.delta.ts';
+import { readChanges } from './odata.delta.ts';
 import { readEntity, readProperty } from './odata.entity.ts';
-import { invalidQuery, notOffered } from './odata.errors.ts';
-import { countEntities, LARGEST_PAGE, PAGE, type PageQuestion, readPage, type Via } from './odata.page.ts';
-import { boundOf, readDeltaToken, readSkipToken } from './odata.tokens.ts';
+import { invalidQuery, notSupported } from './odata.errors.ts';
+import {
+  countEntities,
+  DEFAULT_PAGE_SIZE,
+  MAX_PAGE_SIZE,
+  type PageQuery,
+  readPage,
+  type Via,
+} from './odata.page.ts';
+import { hashQuery, readDeltaToken, readSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
 import { readOptions, type SentOptions } from './query/query.options.ts';
 import type { Expr, NestedOptions } from './query/query.types.ts';
 
-/** What a client asks of the service. */
+/** A request of a client. */
 export interface ODataRequest {
-  /** The parts of the path behind the service's root. */
+  /** Segments of the path after the service root. */
   parts: (string | undefined)[];
   /** System query options by name with `$`. */
   options: SentOptions;
@@ -26,102 +33,102 @@ export interface ODataRequest {
   /** How many entities a page should have, as the client prefers. */
   maxPageSize: number | undefined;
   trackChanges: boolean;
-  /** Aborted when the client no longer waits. */
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal;
 }
 
-/** Pages that are read at once: each needs connections and memory, and the rest of both is for other requests. */
-const limited = createUserSemaphore({ running: 4, ofOneUser: 2, queued: 20 });
+/** Limits concurrent pages, so that connections and memory remain for other requests. */
+const withSemaphore = createUserSemaphore({ running: 4, ofOneUser: 2, queued: 20 });
 
-export interface ODataAnswer {
-  /** Whole or in pieces; undefined for the answer that there is nothing (204). */
+export interface ODataResponse {
+  /** The body, perhaps in chunks; undefined for 204. */
   body: string | Buffer[] | undefined;
   kind: 'json' | 'text';
   etag?: string;
-  /** Which preferences were followed. */
+  /** The applied preferences. */
   applied: string[];
 }
 
 /**
- * Reads what an address leads to.
+ * Handles a read request: resolves its path and reads the resource.
  * @throws EstateError `not_found`, `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `position_expired`,
  * `too_many_requests`.
  */
-export async function answerOData(ctx: Ctx, request: ODataRequest): Promise<ODataAnswer> {
+export async function handleODataRequest(ctx: Ctx, request: ODataRequest): Promise<ODataResponse> {
   const model = odataModel(ctx);
   const target = resolveTarget(model, request.parts, request.aliases);
   const options = readOptions(request.options, { texts: request.aliases });
   switch (target.kind) {
     case 'set':
-      return await answerSet(ctx, model, target.set, undefined, request, options);
+      return await readSet(ctx, model, target.set, undefined, request, options);
     case 'count':
     case 'related-count':
-      return await answerCount(ctx, model, target, request, options);
+      return await readCount(ctx, model, target, request, options);
     case 'entity': {
-      refuse(request.options, only.entity);
+      requireOptions(request.options, allowedOptions.entity);
       const { set, key } = target;
       const { text, etag } = await readEntity(ctx, { model, set, key, options, wire: request.wire });
       return { body: text, kind: 'json', applied: [], ...(etag ? { etag } : {}) };
     }
     case 'property':
     case 'value': {
-      refuse(request.options, only.property);
+      requireOptions(request.options, allowedOptions.property);
       const found = await readProperty(ctx, { model, ...target, wire: request.wire });
       const kind = target.kind === 'value' ? 'text' : 'json';
       return { body: target.kind === 'value' ? found?.bare : found?.json, kind, applied: [] };
     }
     case 'related':
     case 'related-references':
-      return await answerRelated(ctx, model, target, request, options);
+      return await readRelated(ctx, model, target, request, options);
   }
 }
 
-/** The options that make sense besides a target's own. */
-const only = {
+/** The query options that are allowed for targets other than a set. */
+const allowedOptions = {
   entity: ['$select', '$expand', '$format'],
   property: ['$format'],
   count: ['$filter', '$search', '$format'],
   references: ['$filter', '$orderby', '$top', '$skip', '$count', '$skiptoken', '$format'],
 };
 
-function refuse(sent: SentOptions, taken: string[]): void {
+function requireOptions(sent: SentOptions, taken: string[]): void {
   const other = Object.keys(sent).find((name) => sent[name] !== undefined && !taken.includes(name));
-  if (other) throw invalidQuery(other, 'makes no sense at this address');
+  if (other) throw invalidQuery(other, 'is not allowed for this resource');
 }
 
-async function answerCount(
+async function readCount(
   ctx: Ctx,
   model: ODataModel,
   target: Extract<Target, { kind: 'count' | 'related-count' }>,
   request: ODataRequest,
   options: NestedOptions,
-): Promise<ODataAnswer> {
-  refuse(request.options, only.count);
+): Promise<ODataResponse> {
+  requireOptions(request.options, allowedOptions.count);
   const via = target.kind === 'related-count' ? target : undefined;
   const set = via ? model.sets.get(via.navigation.target)! : target.set;
   const total = await countEntities(ctx, { model, set, options, ...(via ? { via } : {}) });
   return { body: String(total), kind: 'text', applied: [] };
 }
 
-async function answerRelated(
+async function readRelated(
   ctx: Ctx,
   model: ODataModel,
   via: Extract<Target, { kind: 'related' | 'related-references' }>,
   request: ODataRequest,
   options: NestedOptions,
-): Promise<ODataAnswer> {
+): Promise<ODataResponse> {
   const references = via.kind === 'related-references';
   const set = model.sets.get(via.navigation.target)!;
   if (via.navigation.collection) {
-    if (references) refuse(request.options, only.references);
-    return await answerSet(ctx, model, set, via, request, options, references);
+    if (references) requireOptions(request.options, allowedOptions.references);
+    return await readSet(ctx, model, set, via, request, options, references);
   }
-  refuse(request.options, references ? only.property : only.entity);
+  requireOptions(request.options, references ? allowedOptions.property : allowedOptions.entity);
   const { text, etag } = await readEntity(ctx, { model, set, via, options, wire: request.wire, references });
   return { body: text, kind: 'json', applied: [], ...(etag ? { etag } : {}) };
 }
 
-async function answerSet(
+async function readSet(
   ctx: Ctx,
   model: ODataModel,
   set: EntitySet,
@@ -129,20 +136,20 @@ async function answerSet(
   request: ODataRequest,
   options: NestedOptions,
   references = false,
-): Promise<ODataAnswer> {
+): Promise<ODataResponse> {
   const { wire, parts } = request;
-  const { $skiptoken, $deltatoken, $format: _, ...asked } = request.options;
+  const { $skiptoken, $deltatoken, $format: _, ...queryOptions } = request.options;
   if ($skiptoken !== undefined && $deltatoken !== undefined) {
     throw invalidQuery('$deltatoken', 'cannot be sent with $skiptoken');
   }
   const path = parts.filter((part) => part !== undefined).join('/');
-  const bound = boundOf(path, asked, [...request.aliases]);
+  const bound = hashQuery(path, queryOptions, [...request.aliases]);
   const token =
     $skiptoken === undefined ? undefined : readSkipToken($skiptoken, bound, options.orderby.length);
   const trackable = !via && isTrackable(ctx, set, options);
-  const pageSize = Math.min(request.maxPageSize ?? PAGE, LARGEST_PAGE);
+  const pageSize = Math.min(request.maxPageSize ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const applied = request.maxPageSize === undefined ? [] : [`odata.maxpagesize=${pageSize}`];
-  const question: PageQuestion = {
+  const query: PageQuery = {
     model,
     set,
     options,
@@ -152,46 +159,51 @@ async function answerSet(
     bound,
     signal: request.signal,
     track: trackable && (request.trackChanges || typeof token?.position === 'number'),
-    link: (more) => address(wire.root, path, { ...asked, ...Object.fromEntries(request.aliases), ...more }),
+    link: (more) =>
+      address(wire.root, path, { ...queryOptions, ...Object.fromEntries(request.aliases), ...more }),
     ...(via ? { via } : {}),
     ...(token ? { token } : {}),
   };
   const changesSince =
     $deltatoken === undefined ? token?.since : readDeltaToken($deltatoken, bound, set.shape).position;
   if (typeof changesSince === 'number') {
-    if (options.expand.length > 0) throw notOffered('$deltatoken', 'changes are not told with $expand');
+    if (options.expand.length > 0)
+      throw notSupported('$deltatoken', 'changes cannot be tracked with $expand');
     if (!trackable)
-      throw new EstateError('position_expired', 'Changes can no longer be told: read the set anew.');
-    return { body: await readChangesOf(ctx, question, changesSince), kind: 'json', applied };
+      throw new EstateError(
+        'position_expired',
+        'Changes of this query can no longer be tracked: read the set again.',
+      );
+    return { body: await readChanges(ctx, query, changesSince), kind: 'json', applied };
   }
-  if (question.track && !token) applied.push('odata.track-changes');
-  const body = await limited(ctx.caller.userId ?? '', async () => {
+  if (query.track && !token) applied.push('odata.track-changes');
+  const body = await withSemaphore(ctx.caller.userId ?? '', async () => {
     request.signal.throwIfAborted();
-    return await readPage(ctx, question);
+    return await readPage(ctx, query);
   });
   return { body, kind: 'json', applied };
 }
 
-/** An address of the service with query options. */
+/** A URL of the service with query options. */
 function address(root: string, path: string, options: SentOptions): string {
-  const query = Object.entries(options)
+  const pairs = Object.entries(options)
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  return `${root}/${path}?${query.join('&')}`;
+  return `${root}/${path}?${pairs.join('&')}`;
 }
 
 /**
- * Whether changes can be tracked: the feed must tell of everything that an answer depends on, which it does of the
- * entities' own properties.
+ * Whether changes can be tracked: the change feed must record everything that the response depends on, which it does for
+ * the entities' own properties.
  */
 function isTrackable(ctx: Ctx, set: EntitySet, options: NestedOptions): boolean {
   if (!may(ctx.caller, 'inventory.view')) return false;
   if (options.expand.length > 0 || options.top !== undefined || options.skip > 0) return false;
-  return options.filter === undefined || ownOnly(options.filter, set);
+  return options.filter === undefined || readsOwnProperties(options.filter, set);
 }
 
-/** Whether an expression reads nothing but the entity's own properties. */
-function ownOnly(expr: Expr, set: EntitySet): boolean {
+/** Whether an expression only reads the entity's own properties. */
+function readsOwnProperties(expr: Expr, set: EntitySet): boolean {
   switch (expr.kind) {
     case 'literal':
       return true;
@@ -201,22 +213,22 @@ function ownOnly(expr: Expr, set: EntitySet): boolean {
     case 'not':
     case 'negative':
     case 'cast':
-      return ownOnly(expr.operand, set);
+      return readsOwnProperties(expr.operand, set);
     case 'binary':
-      return ownOnly(expr.left, set) && ownOnly(expr.right, set);
+      return readsOwnProperties(expr.left, set) && readsOwnProperties(expr.right, set);
     case 'in':
-      return [expr.left, ...expr.items].every((part) => ownOnly(part, set));
+      return [expr.left, ...expr.items].every((part) => readsOwnProperties(part, set));
     case 'call':
-      return expr.name !== 'now' && expr.args.every((part) => ownOnly(part, set));
+      return expr.name !== 'now' && expr.args.every((part) => readsOwnProperties(part, set));
     case 'lambda':
       return (
         !expr.steps.some(({ name }) => set.navigations.has(name)) &&
-        (expr.predicate === undefined || ownOnly(expr.predicate, set))
+        (expr.predicate === undefined || readsOwnProperties(expr.predicate, set))
       );
   }
 }
 
-/** What an address leads to. */
+/** The resource of a path. */
 type Target = { set: EntitySet } & (
   | { kind: 'set' }
   | { kind: 'count' }
@@ -230,7 +242,7 @@ const KEY =
   /^([A-Za-z_]\w*)\(\s*(?:id\s*=\s*)?(?:([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})|(@[A-Za-z_]\w*))\s*\)$/i;
 
 /**
- * Resolves the parts of an address behind the service's root (OData URL conventions, 4).
+ * Resolves the path segments after the service root (OData URL conventions, 4).
  * @throws EstateError `not_found`, `odata_invalid_query` for a malformed key, `odata_not_implemented`, `forbidden`.
  */
 function resolveTarget(
@@ -239,16 +251,16 @@ function resolveTarget(
   aliases: ReadonlyMap<string, string>,
 ): Target {
   const name = first!.split('(')[0]!;
-  if (name.startsWith('$')) throw notOffered(name, 'is not offered');
+  if (name.startsWith('$')) throw notSupported(name, 'is not supported');
   const set = model.sets.get(name);
   if (!set) {
     if (model.forbidden.has(name)) throw forbidden('relations.view');
     throw notFound('entity set', name);
   }
-  if (!first!.includes('(')) return ofSet(set, second, third);
+  if (!first!.includes('(')) return resolveInSet(set, second, third);
   const key = keyOf(first!, aliases);
   if (second === undefined) return { kind: 'entity', set, key };
-  return ofEntity(set, key, second, third);
+  return resolveInEntity(set, key, second, third);
 }
 
 function keyOf(part: string, aliases: ReadonlyMap<string, string>): string {
@@ -266,14 +278,14 @@ function keyOf(part: string, aliases: ReadonlyMap<string, string>): string {
   return key;
 }
 
-function ofSet(set: EntitySet, second: string | undefined, third: string | undefined): Target {
+function resolveInSet(set: EntitySet, second: string | undefined, third: string | undefined): Target {
   if (second === undefined) return { kind: 'set', set };
   if (second.toLowerCase() === '$count' && third === undefined) return { kind: 'count', set };
-  if (second.startsWith('$')) throw notOffered(second, 'is not offered');
+  if (second.startsWith('$')) throw notSupported(second, 'is not supported');
   throw notFound('resource', `${set.name}/${second}`);
 }
 
-function ofEntity(set: EntitySet, key: string, second: string, third: string | undefined): Target {
+function resolveInEntity(set: EntitySet, key: string, second: string, third: string | undefined): Target {
   const property = set.properties.get(second);
   if (property) {
     if (third === undefined) return { kind: 'property', set, key, property };
@@ -287,12 +299,12 @@ function ofEntity(set: EntitySet, key: string, second: string, third: string | u
     if (third === undefined) return { kind: 'related', set, key, navigation };
     if (suffix === '$count' && navigation.collection) return { kind: 'related-count', set, key, navigation };
     if (suffix === '$ref') return { kind: 'related-references', set, key, navigation };
-    throw notOffered(
+    throw notSupported(
       `${second}/${third}`,
-      'longer paths are not offered: read the related entity by its own address',
+      'longer paths are not supported: read the related entity by its own URL',
     );
   }
   if (set.hiddenCosts.has(second)) throw forbidden('costs.view');
-  if (second.startsWith('$') || second.includes('.')) throw notOffered(second, 'is not offered');
+  if (second.startsWith('$') || second.includes('.')) throw notSupported(second, 'is not supported');
   throw notFound('resource', `${set.name}/${second}`);
 }

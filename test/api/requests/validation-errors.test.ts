@@ -27,34 +27,34 @@ const check = createBodyCheck(
 
 test('a value that is none of those allowed is told once, with all that are', () => {
   expect(check({ fn: 'median' })).toEqual([
-    { field: 'fn', code: 'enum', message: 'is none of "count", "sum"' },
+    { field: 'fn', code: 'enum', message: 'must be one of "count", "sum"' },
   ]);
   expect(check({ sort: 'age' })).toEqual([
-    { field: 'sort', code: 'enum', message: 'is none of "name", "cost"' },
+    { field: 'sort', code: 'enum', message: 'must be one of "name", "cost"' },
   ]);
   expect(check({ sort: null })).toEqual([]);
   expect(check({ metric: 'x' })).toEqual([
-    { field: 'metric', code: 'enum', message: 'is none of "users", "cost"' },
+    { field: 'metric', code: 'enum', message: 'must be one of "users", "cost"' },
   ]);
   expect(check({ list: [{ op: '<' }, { op: '=' }] })).toEqual([
-    { field: 'list.1.op', code: 'enum', message: 'is none of "<", ">"' },
+    { field: 'list.1.op', code: 'enum', message: 'must be one of "<", ">"' },
   ]);
   const [many] = check({ many: 'x' });
-  expect(many!.message).toMatch(/^is none of "v0", .*"v29" and 10 more$/);
+  expect(many!.message).toMatch(/^must be one of "v0", .*"v29" and 10 more$/);
 });
 
 test('a text that is not of its format is told once, in words', () => {
   expect(check({ id: 'abc', day: 'yesterday', at: '2026-01-01' })).toEqual([
-    { field: 'day', code: 'format', message: 'is no date, such as 2026-01-31' },
-    { field: 'at', code: 'format', message: expect.stringMatching(/^is no moment as in RFC 3339/) },
-    { field: 'id', code: 'format', message: 'is no UUID' },
+    { field: 'day', code: 'format', message: 'is not a date, such as 2026-01-31' },
+    { field: 'at', code: 'format', message: expect.stringMatching(/^is not an RFC 3339 time/) },
+    { field: 'id', code: 'format', message: 'is not a UUID' },
   ]);
 });
 
 test('of a value that may be null as well, what is wrong with it is told once', () => {
   expect(check({ due: null, part: null, either: null })).toEqual([]);
   expect(check({ due: '2026-02-30' })).toEqual([
-    { field: 'due', code: 'format', message: 'is no date, such as 2026-01-31' },
+    { field: 'due', code: 'format', message: 'is not a date, such as 2026-01-31' },
   ]);
   expect(check({ due: 7 })).toEqual([{ field: 'due', code: 'type', message: 'must be string' }]);
   expect(check({ part: { n: 'x' } })).toEqual([

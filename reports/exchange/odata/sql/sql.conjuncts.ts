@@ -1,21 +1,21 @@
 import type { EntitySet } from '../model/model.types.ts';
 import type { Expr } from '../query/query.types.ts';
 
-/** Parts of a filter all of which must hold. */
-export function conjuncts(expr: Expr): Expr[] {
+/** Splits a filter into its conjuncts. */
+export function conjunctsOf(expr: Expr): Expr[] {
   if (expr.kind !== 'binary' || expr.operator !== 'and') return [expr];
-  return [...conjuncts(expr.left), ...conjuncts(expr.right)];
+  return [...conjunctsOf(expr.left), ...conjunctsOf(expr.right)];
 }
 
-/** Whether an expression reads what stands inside JSON columns of the entity, and nothing of related ones. */
-export function readsInside(expr: Expr, set: EntitySet): boolean {
+/** Whether an expression reads members of JSON columns of the entity, and no related entities. */
+export function readsJson(expr: Expr, set: EntitySet): boolean {
   const names = namesIn(expr);
   if (names === undefined) return false;
   const properties = names.map((name) => set.properties.get(name));
   return properties.every(Boolean) && properties.some((property) => property!.inside);
 }
 
-/** The properties that an expression reads; undefined where it looks further than at the entity. */
+/** The properties that an expression reads; undefined if it reads related entities. */
 function namesIn(expr: Expr): string[] | undefined {
   switch (expr.kind) {
     case 'literal':
