@@ -148,8 +148,9 @@ function takesCursor({ query }: OperationSpec): boolean {
 export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors);
   if (spec.permission !== 'public') codes.add('unauthorized');
-  // the limits of concurrent public requests and of request bodies in memory
-  if (spec.permission === 'public' || spec.body || spec.consumes) codes.add('too_many_requests');
+  // the limits on requests without a login, on reads of a user, and on bodies in memory
+  if (spec.permission === 'public' || spec.method === 'GET' || spec.body || spec.consumes)
+    codes.add('too_many_requests');
   if (spec.permission !== 'public' && (spec.permission !== 'login' || spec.permissionNote || spec.scope)) {
     codes.add('forbidden');
   }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { object, Uuid } from '../domain/kernel/shapes.ts';
 import { invalidField } from '../platform/errors.ts';
+import { createUserSemaphore } from '../platform/semaphore.ts';
 import { sendJson, sendResource } from './json.ts';
 import {
   type Answer,
@@ -126,6 +127,9 @@ export function routesOf(app: App, group: RouteGroup) {
   };
 }
 
+/** Reads of one user that run at once leave half of the database's connections for other users. */
+const limitedReads = createUserSemaphore({ running: Number.MAX_SAFE_INTEGER, ofOneUser: 8, queued: 1_000 });
+
 /** Adds the route of an operation. */
 function addOperation(app: App, spec: OperationSpec): void {
   if (app.operations.has(spec.id)) throw new Error(`two operations have the id ${spec.id}`);
@@ -164,7 +168,10 @@ function addOperation(app: App, spec: OperationSpec): void {
       // `If-Match` only applies to operations that declare it, together with the 412 response
       if (ctx && !takesIfMatch) ctx.ifMatch = undefined;
       const params = request.params as Record<string, string>;
-      return sendResult(spec, reply, await spec.handler({ ctx, params, query, body, request, reply }));
+      const handle = async () => await spec.handler({ ctx, params, query, body, request, reply });
+      const userId = ctx?.caller.userId;
+      const isRead = spec.method === 'GET' && userId;
+      return sendResult(spec, reply, isRead ? await limitedReads(userId, handle) : await handle());
     },
   });
 }

@@ -58,7 +58,6 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
       },
       202: { description: 'The job that was started instead, as preferred', schema: StartedJobSchema },
     },
-    errors: ['too_many_requests'],
     handler: async ({ ctx, query, request, reply }) => {
       if (prefersAsync(request)) {
         const job = await startWorkspaceExport(ctx, query);

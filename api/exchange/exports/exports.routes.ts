@@ -22,7 +22,7 @@ export function registerExportRoutes(app: App, services: Services): void {
       'The file holds one moment; the job’s `result` is its manifest, of which `position` is the place in the change feed to go on from: `after` takes it. Fetch the file at `GET /jobs/{id}/result`.',
     permission: 'inventory.export',
     permissionNote: 'relations.view for relations; inventory.view for what has changed',
-    errors: ['position_expired', 'too_many_requests'],
+    errors: ['position_expired'],
     body: ExportRequest,
 
     answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },

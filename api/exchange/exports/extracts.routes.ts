@@ -67,7 +67,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
           schema: StartedJobSchema,
         },
       },
-      errors: ['position_expired', 'too_many_requests'],
+      errors: ['position_expired'],
       handler: async ({ ctx, query, request, reply }) => {
         const asked = extractRequest({ ...query, kind });
         if (prefersAsync(request)) {

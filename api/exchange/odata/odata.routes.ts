@@ -39,7 +39,6 @@ const reading = {
     'position_expired',
     'not_acceptable',
     'precondition_failed',
-    'too_many_requests',
   ] as ErrorCode[],
 } as const;
 const Part = Type.String({ minLength: 1, maxLength: 300 });
