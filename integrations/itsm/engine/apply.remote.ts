@@ -22,7 +22,7 @@ import type {
   RowResult,
   TrackedRow,
 } from './plan.types.ts';
-import { canonical, same } from './values.ts';
+import { canonical, same, told } from './values.ts';
 
 /** How often a write is sent at most, each time after a look whether it has arrived. */
 const ATTEMPTS = 3;
@@ -211,7 +211,10 @@ async function send(applying: Applying, open: readonly Sending[]): Promise<Sendi
     const { answer, left } = await writeWhatGoes(applying, { row, write, mark }, seen);
     if (answer.kind === 'done') {
       const record = answer.found ? null : answer.record;
-      endings.push(applied(mapping, row, answer.record?.id, record, { ...answer, left }));
+      const notice = [answer.notice, storedOtherwise(mapping, row, record, left)].filter(Boolean).join(' ');
+      endings.push(
+        applied(mapping, row, answer.record?.id, record, { ...answer, notice: notice || null, left }),
+      );
     } else if (answer.kind === 'refused') {
       const outcome = { ...without('refused', answer.message), left: allLeft(row, answer.message) };
       endings.push({ row, outcome, changes: [] });
@@ -220,6 +223,27 @@ async function send(applying: Applying, open: readonly Sending[]): Promise<Sendi
   const left = await settle(applying, open, endings);
   if (failed) throw failed.error;
   return left.map((one) => ({ ...one, sent: true }));
+}
+
+/**
+ * Which values the remote did not store as they were sent: it truncates texts, and ignores columns that the account or a rule
+ * may not change. Null if there are none.
+ */
+function storedOtherwise(
+  mapping: Mapping,
+  { diff }: PlanRow,
+  record: RemoteRecord | null,
+  left: Record<Path, string>,
+): string | null {
+  if (!record) return null;
+  const text = (value: Value | undefined) => String(value ?? '');
+  const stored = remoteFields(mapping, record);
+  const others = Object.entries(diff).flatMap(([path, { new: sent }]) =>
+    path in left || !(path in stored) || text(stored[path]) === text(canonical(sent))
+      ? []
+      : [`'${path}' as ${told(stored[path]!)} instead of ${told(sent)}`],
+  );
+  return others.length === 0 ? null : `The remote stored ${others.join(', ')}.`;
 }
 
 /** Sends a write; where a change of several values is refused, each of them by itself, so that one stops no other. */

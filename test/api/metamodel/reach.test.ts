@@ -42,6 +42,8 @@ describe('a change of the metamodel', () => {
     expect(card.status).toBe(201);
     const refused = await modeller.patch(`${types}/Priced`, { fields_schema: schema('number') });
     expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+    const removed = await modeller.patch(`${types}/Priced?force=true`, { fields_schema: [] });
+    expect([removed.status, removed.body.permission]).toEqual([403, 'costs.view']);
     expect((await modeller.get(`/api/v1/cards/${card.body.id}`)).text).not.toContain('4711');
     const allowed = await admin.patch(`${types}/Priced`, { fields_schema: schema('number') });
     expect(allowed.status).toBe(200);

@@ -9,7 +9,7 @@ import { createSides } from './histories/memory.sides.ts';
 import type { Setting, Trouble } from './histories/steps.ts';
 import { makePlan } from './reference.ts';
 
-const setting: Setting = {
+const usual: Setting = {
   rules: ['remote_leads', 'remote_leads', 'remote_leads'],
   deletion: 'strict',
   tombstones: true,
@@ -19,12 +19,13 @@ const setting: Setting = {
 
   quarantine: 0,
 };
-export const mapping = mappingOf(setting);
+export const mapping = mappingOf(usual);
 
 type Applied = ApplyOptions & { approvals?: Map<number, 'approved' | 'rejected'>; chunk?: number };
 
 /** Two sides with a sync state and a journal, small enough to follow by hand. */
-export function landscape() {
+export function landscape(over: Partial<Setting> = {}) {
+  const setting = { ...usual, ...over };
   const sides: Sides = createSides(mapping, setting);
   const syncState: SyncState = emptySyncState();
   const journal: Journal = new Map();

@@ -29,6 +29,18 @@ describe('a plan that is applied', () => {
     expect(sides.shown('remote').map(({ fields: { name } }) => name)).toEqual(['k1', 'k2', 'k3']);
   });
 
+  it('notes what the remote has stored otherwise than it was sent', async () => {
+    const { sides, plan, apply, outcomes } = landscape({ normalising: true });
+    sides.create('local', { ...fields('a', 'k1'), 'attributes.note': 'Loud' });
+    await apply(plan());
+    expect([...outcomes.values()]).toMatchObject([
+      {
+        progress: 'applied',
+        message: "The remote stored 'attributes.note' as 'r:loud' instead of 'R:Loud'.",
+      },
+    ]);
+  });
+
   it('looks for a write of which the answer was lost before it sends it again', async () => {
     for (const done of [true, false]) {
       const { sides, plan, apply } = landscape();

@@ -114,14 +114,13 @@ export async function checkSeen(run: ChangeRun, read: () => Promise<JsonText>): 
 
 /** A type as far as its costs go. */
 interface Costly {
-  fields: ReadonlyMap<string, unknown>;
   costKeys: readonly string[];
 }
 
 /**
  * Refuses a change of the metamodel that leads to rights which the caller does not hold: a stakeholder role that gains
- * rights on the cards of a type needs the application permissions for them, and a field that stops being a cost, and
- * is shown to everybody from then on, needs `costs.view`.
+ * rights on the cards of a type needs the application permissions for them; making a cost field another kind, which shows its
+ * values to everybody, and removing it, which deletes them, needs `costs.view`.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export function requireChangeReach({ caller }: Ctx, before: Metamodel, after: Metamodel): void {
@@ -134,17 +133,14 @@ export function requireChangeReach({ caller }: Ctx, before: Metamodel, after: Me
       requireGrantable(caller, Object.fromEntries(gained.map((right) => [appPermissionOf[right], true])));
     }
   }
-  if (
-    showsCosts(before.cardTypes, after.cardTypes) ||
-    showsCosts(before.relationTypes, after.relationTypes)
-  ) {
+  if (endsCosts(before.cardTypes, after.cardTypes) || endsCosts(before.relationTypes, after.relationTypes)) {
     requirePermission(caller, 'costs.view');
   }
 }
 
-/** Whether a field stays and is a cost no longer. */
-function showsCosts(before: ReadonlyMap<string, Costly>, after: ReadonlyMap<string, Costly>): boolean {
-  return [...after].some(([key, { fields, costKeys }]) =>
-    before.get(key)?.costKeys.some((field) => fields.has(field) && !costKeys.includes(field)),
+/** Whether a cost field is removed, or is a cost no longer. */
+function endsCosts(before: ReadonlyMap<string, Costly>, after: ReadonlyMap<string, Costly>): boolean {
+  return [...after].some(([key, { costKeys }]) =>
+    before.get(key)?.costKeys.some((field) => !costKeys.includes(field)),
   );
 }
