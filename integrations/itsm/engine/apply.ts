@@ -1,22 +1,22 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import {
-  localObjection,
-  remoteObjection,
-  sourceObjection,
+  copiesFromRecord,
+  localStaleReason,
+  remoteStaleReason,
+  sourceStaleReason,
   stateChanges,
-  takesFromRecord,
 } from './apply.check.ts';
 import { applyRemote } from './apply.remote.ts';
 import {
-  type Applying,
+  type ApplyContext,
   type ApplyOptions,
-  inWindows,
-  needsObjection,
+  findMissingDependency,
+  groupIntoWindows,
   resolveReferences,
-  without,
+  unappliedOutcome,
 } from './apply.rows.ts';
 import type { Path, StateChange } from './model.types.ts';
-import { acts } from './plan.ts';
+import { isChange } from './plan.ts';
 import type {
   EnginePort,
   LocalStep,
@@ -29,7 +29,7 @@ import type {
   TrackedRow,
 } from './plan.types.ts';
 
-/** How applying ended: `lost` when an answer did not come even after asking again, so that it has to be resumed. */
+/** How applying ended. `lost`: the outcome of a write is unknown even after looking it up, so applying must be resumed. */
 export interface Applied {
   status: 'done' | 'stopped' | 'lost';
   message: string | null;
@@ -37,9 +37,8 @@ export interface Applied {
 }
 
 /**
- * Applies a plan in its order, many rows at once where they do not touch each other, and each only while the state it
- * was made from holds. Called again after a kill it goes on where it was: rows that ended are passed over, and a row
- * whose write was sent is looked up before it is sent again.
+ * Applies a plan in its order; independent rows are applied together. A row is applied only while the state that it was planned
+ * from is unchanged. Resumable: ended rows are skipped, and a write that was sent is looked up before it is sent again.
  */
 export async function applyPlan(
   mapping: Mapping,
@@ -51,39 +50,39 @@ export async function applyPlan(
   if (plan.stopped !== null && !options.ignoreLimit) {
     return { status: 'stopped', message: plan.stopped, counts };
   }
-  const applying: Applying = { mapping, planId: plan.id, port, options, ended: new Map() };
+  const applying: ApplyContext = { mapping, planId: plan.id, port, options, progress: new Map() };
   const again = new Set(plan.closing.again);
   let undecided = 0;
-  for await (const standing of port.rows()) {
-    const wanted = standing.filter((one) => isWanted(one, options));
-    for (const { row, progress } of standing) applying.ended.set(row.no, progress);
+  for await (const chunk of port.rows()) {
+    const wanted = chunk.filter((one) => isWanted(one, options));
+    for (const { row, progress } of chunk) applying.progress.set(row.no, progress);
     const lost = await applyRows(applying, wanted);
-    for (const { row, approval } of standing) {
-      const progress = applying.ended.get(row.no)!;
+    for (const { row, approval } of chunk) {
+      const progress = applying.progress.get(row.no)!;
       counts[progress] += 1;
       if (progress === 'pending' && approval === null) undecided += 1;
       if (row.remoteId !== null && isOpen(row, progress)) again.add(row.remoteId);
     }
-    if (lost !== null) return { status: 'lost', message: `No answer came to row ${lost}.`, counts };
+    if (lost !== null) return { status: 'lost', message: `The response to row ${lost} was lost`, counts };
   }
-  if (undecided === 0) await port.close(closing(plan, again));
+  if (undecided === 0) await port.close(closingChanges(plan, again));
   return { status: 'done', message: null, counts };
 }
 
 function isWanted({ row, progress, approval }: TrackedRow, { approvedOnly = false }: ApplyOptions): boolean {
   if (progress === 'begun') return true;
   if (progress !== 'pending') return false;
-  if (!acts(row)) return true;
+  if (!isChange(row)) return true;
   return approvedOnly ? approval === 'approved' : approval !== 'rejected';
 }
 
-/** Whether the next run has to look at the row's record again. */
+/** Whether the next run has to read the row's record again. */
 const isOpen = (row: PlanRow, progress: Progress): boolean =>
-  progress === 'stale' || progress === 'refused' || (progress === 'pending' && acts(row));
+  progress === 'stale' || progress === 'refused' || (progress === 'pending' && isChange(row));
 
-/** @returns the number of a row of which the answer stays away. */
-async function applyRows(applying: Applying, wanted: readonly TrackedRow[]): Promise<number | null> {
-  for (const { locals, remotes } of inWindows(wanted)) {
+/** @returns the number of a row whose outcome is unknown; null if there is none. */
+async function applyRows(applying: ApplyContext, wanted: readonly TrackedRow[]): Promise<number | null> {
+  for (const { locals, remotes } of groupIntoWindows(wanted)) {
     await applyLocal(applying, await resolveReferences(applying, locals));
     if (remotes.length === 0) continue;
     const lost = await applyRemote(applying, await resolveReferences(applying, remotes));
@@ -92,7 +91,7 @@ async function applyRows(applying: Applying, wanted: readonly TrackedRow[]): Pro
   return null;
 }
 
-function closing(plan: PlanHead, again: ReadonlySet<string>): StateChange[] {
+function closingChanges(plan: PlanHead, again: ReadonlySet<string>): StateChange[] {
   const { absences, watermark } = plan.closing;
   return [
     ...Object.entries(absences).map(
@@ -103,51 +102,51 @@ function closing(plan: PlanHead, again: ReadonlySet<string>): StateChange[] {
   ];
 }
 
-/** Applies rows that write in the inventory or in the sync state alone, in one transaction. */
-async function applyLocal(applying: Applying, rows: readonly TrackedRow[]): Promise<void> {
+/** Applies rows that write to the inventory or to the sync state only, in one transaction. */
+async function applyLocal(applying: ApplyContext, rows: readonly TrackedRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const { port, ended } = applying;
-  const records = await lookedAt(applying, rows);
-  const outcomes = await port.writeLocal(rows.map(({ row }) => stepOf(applying, row, records)));
-  for (const [n, { row }] of rows.entries()) ended.set(row.no, outcomes[n]!.progress);
+  const { port, progress } = applying;
+  const records = await readReferencedRecords(applying, rows);
+  const outcomes = await port.writeLocal(rows.map(({ row }) => createStep(applying, row, records)));
+  for (const [n, { row }] of rows.entries()) progress.set(row.no, outcomes[n]!.progress);
 }
 
-/** The records that the rows rely on, as they are: what is to be removed because of them, or filled from them. */
-async function lookedAt(
-  { mapping, port, options }: Applying,
+/** Reads the records that the rows depend on: those whose cards are removed, and those whose values are copied. */
+async function readReferencedRecords(
+  { mapping, port, options }: ApplyContext,
   rows: readonly TrackedRow[],
 ): Promise<Map<string, RemoteState>> {
   const ids = new Set<string>();
   for (const { row } of rows) {
-    if (row.remoteId === null || !acts(row)) continue;
+    if (row.remoteId === null || !isChange(row)) continue;
     if (row.expects.record && row.side === 'local') ids.add(row.remoteId);
-    else if (takesFromRecord(row) && options.mayHaveChanged?.(row.remoteId)) ids.add(row.remoteId);
+    else if (copiesFromRecord(row) && options.mayHaveChanged?.(row.remoteId)) ids.add(row.remoteId);
   }
   return ids.size > 0 ? await port.readRemote(mapping.remote_table, [...ids]) : new Map();
 }
 
-function stepOf(
-  { mapping, ended }: Applying,
+function createStep(
+  { mapping, progress }: ApplyContext,
   row: PlanRow,
   records: ReadonlyMap<string, RemoteState>,
 ): LocalStep | RowResult {
-  if (!acts(row)) return { row, outcome: without('skipped', row.reason), changes: [] };
+  if (!isChange(row)) return { row, outcome: unappliedOutcome('skipped', row.reason), changes: [] };
   const record = row.remoteId === null ? undefined : records.get(row.remoteId);
   if (record) {
-    const object = row.expects.record ? remoteObjection : sourceObjection;
-    const objection = object(mapping, row, record);
-    if (objection !== null) return { row, outcome: without('stale', objection), changes: [] };
+    const check = row.expects.record ? remoteStaleReason : sourceStaleReason;
+    const staleReason = check(mapping, row, record);
+    if (staleReason !== null) return { row, outcome: unappliedOutcome('stale', staleReason), changes: [] };
   }
   return {
     row,
     write: row.side === 'local' ? localWrite(mapping, row) : null,
-    check: (state, now) => needsObjection(row, ended, now) ?? localObjection(mapping, row, state),
-    changes: (card, left) =>
+    check: (state, now) => findMissingDependency(row, progress, now) ?? localStaleReason(mapping, row, state),
+    changes: (card, unwritten) =>
       stateChanges(mapping, row, {
         card,
         cardId: card?.id ?? row.cardId,
         remoteId: row.remoteId,
-        ...(left && { left }),
+        ...(unwritten && { unwritten }),
       }),
   };
 }
@@ -165,7 +164,7 @@ function localWrite(mapping: Mapping, row: PlanRow): LocalWrite {
       return { kind: 'restore', cardId };
     case 'relate':
     case 'unrelate':
-      // cards that the same plan makes are known to whoever writes
+      // the writer resolves ends that are null
       return {
         kind: row.action,
         relationType: row.link!.relationType,

@@ -7,93 +7,97 @@ import type {
 import type { RemoteRecord } from '../remote.ts';
 import type { Agreed, LocalCard, Pair, Path, Side } from './model.types.ts';
 import type { FieldOutcome } from './plan.types.ts';
-import { canonical, same, told } from './values.ts';
+import { canonical, formatValue, isEqual } from './values.ts';
 
-/** A value told on the other side, or why it cannot be told there; `awaits`: until this card or record is mapped. */
-type Transformed = { ok: true; value: Value } | { ok: false; problem: string; awaits?: string };
+/** A converted value, or why it cannot be converted; `awaitedId`: the card or record that needs a pair first. */
+type Transformed = { ok: true; value: Value } | { ok: false; problem: string; awaitedId?: string };
 
-/** What transforms need from around them. */
+/** The lookups that transforms use. */
 export interface TransformContext {
-  /** The card that a remote key is mapped to; undefined for none. */
+  /** The card of a record; undefined if it has no pair. */
   cardOf: (remoteId: string) => string | undefined;
-  /** The remote key that a card is mapped to; undefined for none. */
+  /** The record of a card; undefined if it has no pair. */
   recordOf: (cardId: string) => string | undefined;
-  /** Whether a card is above its new parent already, by the parents of either side. */
-  makesCircle?: (cardId: string, parentId: string) => boolean;
-  /** Runs a formula over `value` within bounds. @throws Error whose message is shown to the admin. */
+  /** Whether a card is already an ancestor of its new parent, by the parents of either side. */
+  closesCycle?: (cardId: string, parentId: string) => boolean;
+  /** Evaluates a formula with `value`, with limits on time and size. @throws Error whose message is shown to the admin. */
   evaluate: (formula: string, value: Value) => Value;
 }
 
 const ok = (value: Value): Transformed => ({ ok: true, value: canonical(value) });
-const problem = (text: string): Transformed => ({ ok: false, problem: text });
-const unmapped = (text: string, id: Value): Transformed =>
-  typeof id === 'string' ? { ok: false, problem: text, awaits: id } : problem(text);
+const failure = (text: string): Transformed => ({ ok: false, problem: text });
+const awaitPair = (text: string, id: Value): Transformed =>
+  typeof id === 'string' ? { ok: false, problem: text, awaitedId: id } : failure(text);
 
 const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
-const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
-const MOMENT = /^(\d{4}-\d{2}-\d{2})[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?$/;
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?$/;
 
-function isDay(text: string): boolean {
-  const parts = DAY.exec(text);
+function isDate(text: string): boolean {
+  const parts = DATE.exec(text);
   if (!parts) return false;
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** What the inventory would hold for a remote value. An empty value is empty on both sides. */
-export function toLocal(field: FieldMapping, value: Value, around: TransformContext): Transformed {
+/** Converts a remote value to the inventory's form. An empty value is empty on both sides. */
+export function toLocal(field: FieldMapping, value: Value, context: TransformContext): Transformed {
   const { transform_type: type, remote_field: remote } = field;
   if (value === null && type !== 'value_map' && type !== 'expression') return ok(null);
   switch (field.transform_type) {
     case 'direct': {
       if (field.transform_config.as !== 'number') return ok(value);
       const number = typeof value === 'string' && DECIMAL.test(value.trim()) ? Number(value) : value;
-      return typeof number === 'number' ? ok(number) : problem(`${told(value)} in '${remote}' is no number`);
+      return typeof number === 'number'
+        ? ok(number)
+        : failure(`${formatValue(value)} in '${remote}' is not a number`);
     }
     case 'value_map': {
-      const pair = field.transform_config.pairs.find((one) => same(canonical(one.remote), value));
+      const pair = field.transform_config.pairs.find((one) => isEqual(canonical(one.remote), value));
       if (pair) return ok(pair.local);
       return value === null
         ? ok(null)
-        : problem(`the value map of '${remote}' has no entry for ${told(value)}`);
+        : failure(`the value map of '${remote}' has no entry for ${formatValue(value)}`);
     }
     case 'date_format': {
       const text = typeof value === 'string' ? value.trim() : '';
-      const day = DAY.test(text) ? text : MOMENT.exec(text)?.[1];
-      return day !== undefined && isDay(day) ? ok(day) : problem(`${told(value)} in '${remote}' is no date`);
+      const day = DATE.test(text) ? text : DATE_TIME.exec(text)?.[1];
+      return day !== undefined && isDate(day)
+        ? ok(day)
+        : failure(`${formatValue(value)} in '${remote}' is not a date`);
     }
     case 'boolean':
-      if (field.transform_config.yes.some((one) => same(canonical(one), value))) return ok(true);
-      if (field.transform_config.no.some((one) => same(canonical(one), value))) return ok(false);
-      return problem(`${told(value)} in '${remote}' is neither yes nor no`);
+      if (field.transform_config.yes.some((one) => isEqual(canonical(one), value))) return ok(true);
+      if (field.transform_config.no.some((one) => isEqual(canonical(one), value))) return ok(false);
+      return failure(`${formatValue(value)} in '${remote}' is neither true nor false`);
     case 'reference': {
-      const card = typeof value === 'string' ? around.cardOf(value) : undefined;
+      const card = typeof value === 'string' ? context.cardOf(value) : undefined;
       return card === undefined
-        ? unmapped(`${told(value)} in '${remote}' is mapped to no card`, value)
+        ? awaitPair(`${formatValue(value)} in '${remote}' has no card`, value)
         : ok(card);
     }
     case 'expression':
-      return evaluated(field.transform_config.to_local, value, remote, around);
+      return evaluateFormula(field.transform_config.to_local, value, remote, context);
   }
 }
 
-/** What the remote would hold for a value of the inventory. */
-export function toRemote(field: FieldMapping, value: Value, around: TransformContext): Transformed {
+/** Converts a value of the inventory to the remote's form. */
+export function toRemote(field: FieldMapping, value: Value, context: TransformContext): Transformed {
   const { transform_type: type, card_field: path } = field;
   if (value === null && type !== 'value_map' && type !== 'expression') return ok(null);
   switch (field.transform_type) {
     case 'direct':
       return ok(value);
     case 'value_map': {
-      const pair = field.transform_config.pairs.find((one) => same(canonical(one.local), value));
+      const pair = field.transform_config.pairs.find((one) => isEqual(canonical(one.local), value));
       if (pair) return ok(pair.remote);
       return value === null
         ? ok(null)
-        : problem(`the value map of '${path}' has no entry for ${told(value)}`);
+        : failure(`the value map of '${path}' has no entry for ${formatValue(value)}`);
     }
     case 'date_format': {
-      if (typeof value !== 'string' || !isDay(value))
-        return problem(`${told(value)} in '${path}' is no date`);
+      if (typeof value !== 'string' || !isDate(value))
+        return failure(`${formatValue(value)} in '${path}' is not a date`);
       return ok(field.transform_config.remote === 'date' ? value : `${value} 00:00:00`);
     }
     case 'boolean': {
@@ -104,33 +108,36 @@ export function toRemote(field: FieldMapping, value: Value, around: TransformCon
             ? field.transform_config.no[0]
             : undefined;
       return written === undefined
-        ? problem(`${told(value)} in '${path}' is neither yes nor no`)
+        ? failure(`${formatValue(value)} in '${path}' is neither true nor false`)
         : ok(written);
     }
     case 'reference': {
       if (Array.isArray(value))
-        return problem(`there are ${value.length} cards in '${path}', and a column holds one`);
-      const record = typeof value === 'string' ? around.recordOf(value) : undefined;
-      return record === undefined
-        ? unmapped(`the card in '${path}' is mapped to no record`, value)
-        : ok(record);
+        return failure(`'${path}' has ${value.length} cards, but the column can hold only one`);
+      const record = typeof value === 'string' ? context.recordOf(value) : undefined;
+      return record === undefined ? awaitPair(`the card in '${path}' has no record`, value) : ok(record);
     }
     case 'expression':
       if (field.transform_config.to_remote === null)
-        return problem(`'${path}' has no formula for the way out`);
-      return evaluated(field.transform_config.to_remote, value, path, around);
+        return failure(`'${path}' has no formula for the remote value`);
+      return evaluateFormula(field.transform_config.to_remote, value, path, context);
   }
 }
 
-function evaluated(formula: string, value: Value, where: string, around: TransformContext): Transformed {
+function evaluateFormula(
+  formula: string,
+  value: Value,
+  where: string,
+  context: TransformContext,
+): Transformed {
   try {
-    return ok(around.evaluate(formula, value));
+    return ok(context.evaluate(formula, value));
   } catch (error) {
-    return problem(`the formula of '${where}' failed: ${(error as Error).message}`);
+    return failure(`the formula of '${where}' failed: ${(error as Error).message}`);
   }
 }
 
-/** The mapped fields of a record, by the card's paths and as the remote holds them. */
+/** The mapped values of a record by card path, in the remote's form. */
 export function remoteFields(mapping: Mapping, record: RemoteRecord): Record<Path, Value> {
   return Object.fromEntries(
     mapping.fields.map(({ card_field: path, remote_field: remote }) => [
@@ -140,129 +147,140 @@ export function remoteFields(mapping: Mapping, record: RemoteRecord): Record<Pat
   );
 }
 
-/** The mapped fields of a card. */
+/** The mapped values of a card by path. */
 export function localFields(mapping: Mapping, card: LocalCard): Record<Path, Value> {
   return Object.fromEntries(
     mapping.fields.map(({ card_field: path }) => [path, canonical(card.fields[path])]),
   );
 }
 
-/** A record as the inventory would hold it. */
-export interface LocalView {
+/** The values of a record in the inventory's form. */
+export interface ConvertedRecord {
   fields: Record<Path, Value>;
-  /** By path, why a value could not be told here. */
+  /** By path, why a value could not be converted. */
   problems: Record<Path, string>;
-  /** By path, the record that has to be mapped before its value can be told. */
-  awaits: Record<Path, string>;
+  /** By path, the record that needs a card before the value can be converted. */
+  awaitedIds: Record<Path, string>;
 }
 
-/** Tells a record's values in the inventory's words. */
-export function localView(mapping: Mapping, record: RemoteRecord, around: TransformContext): LocalView {
-  const view: LocalView = { fields: {}, problems: {}, awaits: {} };
+/** Converts the values of a record to the inventory's form. */
+export function convertRecord(
+  mapping: Mapping,
+  record: RemoteRecord,
+  context: TransformContext,
+): ConvertedRecord {
+  const result: ConvertedRecord = { fields: {}, problems: {}, awaitedIds: {} };
   const values = remoteFields(mapping, record);
   for (const field of mapping.fields) {
-    const told = toLocal(field, values[field.card_field] ?? null, around);
-    if (told.ok) view.fields[field.card_field] = told.value;
+    const converted = toLocal(field, values[field.card_field] ?? null, context);
+    if (converted.ok) result.fields[field.card_field] = converted.value;
     else {
-      view.problems[field.card_field] = told.problem;
-      if (told.awaits !== undefined) view.awaits[field.card_field] = told.awaits;
+      result.problems[field.card_field] = converted.problem;
+      if (converted.awaitedId !== undefined) result.awaitedIds[field.card_field] = converted.awaitedId;
     }
   }
-  return view;
+  return result;
 }
 
-/** A value as the identity fields compare it: letters' case and blanks around or repeated do not count. */
-function folded(value: Value): string | null {
+/** Normalizes a value of an identity field: case, surrounding and repeated blanks are ignored. */
+function normalizeIdentity(value: Value): string | null {
   if (value === null) return null;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase() || null;
 }
 
-/** What the identity fields of a thing say together; null unless all of them are filled. */
+/** The combined values of the identity fields as one key; null unless all of them are filled. */
 export function identityKey(fields: readonly FieldMapping[], values: Record<Path, Value>): string | null {
   const parts = fields
     .filter(({ is_identity: identity }) => identity)
-    .map(({ card_field: path }) => folded(values[path] ?? null));
+    .map(({ card_field: path }) => normalizeIdentity(values[path] ?? null));
   return parts.length === 0 || parts.includes(null) ? null : JSON.stringify(parts);
 }
 
-/** One field of a pair, with all that decides about it. */
+/** One field of a pair, with everything that its comparison depends on. */
 export interface FieldState {
   field: FieldMapping;
-  /** What was last agreed on; undefined when the two have never been compared. */
+  /** Undefined if the field was never agreed on. */
   base: Agreed | undefined;
-  /** As each side holds it, in canonical form. */
+  /** The values of both sides, in canonical form. */
   local: Value;
   remote: Value;
-  /** When each side last changed it, in milliseconds by one clock; null when that is not known. */
+  /** When each side last changed it, in milliseconds by our clock; null if unknown. */
   changedAt: { local: number | null; remote: number | null };
-  /** The side whose value an undo has written back: the time of its change is not that of the value. */
-  putBack?: Side | undefined;
-  /** A person's word, already checked to be about these very values. */
+  /** The side whose value an undo has restored: the time of that change is not the age of the value. */
+  restoredSide?: Side | undefined;
+  /** A user's decision, already checked to be about these values. */
   winner: Side | undefined;
 }
 
 /**
- * Compares one field three ways. Moved on one side: it goes to the other. Moved on both to different values: the
- * field's rule settles it, or it is a conflict. A field never agreed on that only one side fills is filled on the other.
+ * Three-conversion merge of one field. Changed on one side: the value is written to the other. Changed on both to different values:
+ * the field's rule decides, or it is a conflict. A field without a base that is filled on one side is filled on the other.
  */
 export function compareField(
   state: FieldState,
   direction: SyncDirection,
-  around: TransformContext,
+  context: TransformContext,
 ): FieldOutcome {
   const { field, base, local, remote } = state;
-  const moved = base
-    ? { local: !same(local, base.local), remote: !same(remote, base.remote) }
+  const hasChanged = base
+    ? { local: !isEqual(local, base.local), remote: !isEqual(remote, base.remote) }
     : { local: local !== null, remote: remote !== null };
-  if (base && !moved.local && !moved.remote) return { kind: 'same' };
-  const ways = { local: toLocal(field, remote, around), remote: toRemote(field, local, around) };
-  if (says(ways.local, local) || says(ways.remote, remote)) {
+  if (base && !hasChanged.local && !hasChanged.remote) return { kind: 'same' };
+  const converted = { local: toLocal(field, remote, context), remote: toRemote(field, local, context) };
+  if (convertsTo(converted.local, local) || convertsTo(converted.remote, remote)) {
     return { kind: 'agree', agreed: { local, remote } };
   }
   const { card_field: path } = field;
-  const names = `(here ${told(local)}, remote ${told(remote)})`;
-  if (!moved.local || !moved.remote) {
-    // a value that was refused is one that only one side has moved, and a person may prefer the other
-    const winner = state.winner ?? (moved.remote ? 'remote' : 'local');
+  const values = `(here ${formatValue(local)}, remote ${formatValue(remote)})`;
+  if (!hasChanged.local || !hasChanged.remote) {
+    // a refused value has changed on one side only, and a user can decide for the other one
+    const winner = state.winner ?? (hasChanged.remote ? 'remote' : 'local');
     const side = winner === 'remote' ? 'local' : 'remote';
-    const where = moved.remote ? 'at the remote' : 'here';
-    const why = base ? `'${path}' was changed ${where} alone` : `'${path}' is only filled ${where}`;
-    return write(side, ways[side], direction, why, false);
+    const where = hasChanged.remote ? 'at the remote' : 'here';
+    const why = base ? `'${path}' was changed only ${where}` : `'${path}' is only filled ${where}`;
+    return writeOutcome(side, converted[side], direction, why, false);
   }
-  const { winner, why } = settle(state);
-  if (winner === undefined) return { kind: 'conflict', reason: `'${path}' ${why} ${names}` };
+  const { winner, why } = resolveConflict(state);
+  if (winner === undefined) return { kind: 'conflict', reason: `'${path}' ${why} ${values}` };
   const side = winner === 'remote' ? 'local' : 'remote';
-  return write(side, ways[side], direction, `'${path}' ${why} ${names}`, true);
+  return writeOutcome(side, converted[side], direction, `'${path}' ${why} ${values}`, true);
 }
 
-const says = (way: Transformed, value: Value): boolean => way.ok && same(way.value, value);
+const convertsTo = (conversion: Transformed, value: Value): boolean =>
+  conversion.ok && isEqual(conversion.value, value);
 
-function write(
+function writeOutcome(
   side: Side,
-  way: Transformed,
+  conversion: Transformed,
   direction: SyncDirection,
   reason: string,
   settled: boolean,
 ): FieldOutcome {
   if (side === 'remote' && direction === 'pull') {
-    return { kind: 'held', reason: `${reason}; the mapping writes nothing at the remote` };
+    return { kind: 'disallowed', reason: `${reason}; the mapping does not write to the remote` };
   }
   if (side === 'local' && direction === 'push') {
-    return { kind: 'held', reason: `${reason}; the mapping writes nothing here` };
+    return { kind: 'disallowed', reason: `${reason}; the mapping does not write here` };
   }
-  if (!way.ok) {
-    const { problem, awaits } = way;
-    return { kind: 'problem', side, reason: problem, settled, ...(awaits === undefined ? {} : { awaits }) };
+  if (!conversion.ok) {
+    const { problem, awaitedId } = conversion;
+    return {
+      kind: 'problem',
+      side,
+      reason: problem,
+      settled,
+      ...(awaitedId === undefined ? {} : { awaitedId }),
+    };
   }
-  return { kind: 'write', side, value: way.value, settled, reason };
+  return { kind: 'write', side, value: conversion.value, settled, reason };
 }
 
-/** Who wins a field that was moved on both sides. Times that are unknown or equal decide nothing. */
-function settle(state: FieldState): { winner: Side | undefined; why: string } {
-  const both = state.base ? 'was changed on both sides' : 'differs and was never agreed on';
+/** The winner of a field that was changed on both sides. Unknown or equal times decide nothing. */
+function resolveConflict(state: FieldState): { winner: Side | undefined; why: string } {
+  const both = state.base ? 'was changed on both sides' : 'differs and has no base';
   if (state.winner) {
-    return { winner: state.winner, why: `${both}; a person chose the ${sideName(state.winner)} value` };
+    return { winner: state.winner, why: `${both}; a user chose the ${sideName(state.winner)} value` };
   }
   switch (state.field.direction) {
     case 'remote_leads':
@@ -270,17 +288,17 @@ function settle(state: FieldState): { winner: Side | undefined; why: string } {
     case 'local_leads':
       return { winner: 'local', why: `${both}; the inventory leads` };
     case 'newest_wins': {
-      if (state.putBack) {
-        // the run that was taken back replaced this value by the newer one of the other side
-        const winner = state.putBack === 'local' ? 'remote' : 'local';
-        const older = `an undo has written the ${sideName(state.putBack)} value back`;
+      if (state.restoredSide) {
+        // the undone run had replaced this value by the newer one of the other side
+        const winner = state.restoredSide === 'local' ? 'remote' : 'local';
+        const older = `an undo restored the ${sideName(state.restoredSide)} value`;
         return { winner, why: `${both}; the ${sideName(winner)} change is newer, since ${older}` };
       }
       const { local, remote } = state.changedAt;
       if (local === null || remote === null) {
-        return { winner: undefined, why: `${both}, and which change is newer is not known` };
+        return { winner: undefined, why: `${both}, and it is unknown which change is newer` };
       }
-      if (local === remote) return { winner: undefined, why: `${both} at the same moment` };
+      if (local === remote) return { winner: undefined, why: `${both} at the same time` };
       const winner = local > remote ? 'local' : 'remote';
       return { winner, why: `${both}; the ${sideName(winner)} change is newer` };
     }
@@ -292,22 +310,22 @@ function settle(state: FieldState): { winner: Side | undefined; why: string } {
 const sideName = (side: Side): string => (side === 'local' ? "inventory's" : "remote's");
 
 /**
- * Whether a record that was read says nothing new: all its mapped fields are as both sides last agreed. That is so for
- * the engine's own writes, which have moved the base, and for changes of what is not mapped.
+ * Whether all mapped fields of a record equal the base. This is so after the engine's own writes, which update the base, and
+ * after changes of unmapped columns.
  */
 export function isRemoteEcho(mapping: Mapping, pair: Pair, record: RemoteRecord): boolean {
   const now = remoteFields(mapping, record);
   return mapping.fields.every(({ card_field: path }) => {
     const agreed = pair.base[path];
-    return agreed !== undefined && same(now[path] ?? null, agreed.remote);
+    return agreed !== undefined && isEqual(now[path] ?? null, agreed.remote);
   });
 }
 
-/** The same of a card; with it a push that follows the change feed passes over what a pull has written. */
+/** Whether all mapped fields of a card equal the base. A push that follows the change feed thereby skips the writes of a pull. */
 export function isLocalEcho(mapping: Mapping, pair: Pair, card: LocalCard): boolean {
   const now = localFields(mapping, card);
   return mapping.fields.every(({ card_field: path }) => {
     const agreed = pair.base[path];
-    return agreed !== undefined && same(now[path] ?? null, agreed.local);
+    return agreed !== undefined && isEqual(now[path] ?? null, agreed.local);
   });
 }

@@ -2,36 +2,36 @@ import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord, RemoteTombstone } from '../remote.ts';
 
 /**
- * Where a card holds a value: `name`, `description`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; or the card at the
- * other end of its relations of a type, several as a list: `relations.<key>`, `reverse_relations.<key>`.
+ * The path of a value in a card: `name`, `description`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; or of the cards at
+ * the other end of its relations of a type: `relations.<key>`, `reverse_relations.<key>` (one id, or a list of several).
  */
 export type Path = string;
 
-/** One of the two sides: the inventory, or the database outside. */
+/** `local`: the inventory; `remote`: the ITSM system. */
 export type Side = 'local' | 'remote';
 
 /**
- * What both sides last agreed on about one field: the value as each side itself holds it. Both are kept, since a
- * transform need not lead back to where it came from, and a remote may store something else than it was sent.
+ * The base of one field: the value that both sides last agreed on, as each side stores it. Both forms are stored because a
+ * transform is not always reversible, and a remote may store another value than it was sent.
  */
 export interface Agreed {
   local: Value;
   remote: Value;
 }
 
-/** Who made the pair: the engine made the card (`pulled`) or the record (`pushed`), or both were there (`linked`). */
+/** How a pair was created: the engine created the card (`pulled`) or the record (`pushed`), or both existed (`linked`). */
 export type Origin = 'pulled' | 'pushed' | 'linked';
 
-/** How it is known that something is gone. */
+/** What proves that a side is gone: a tombstone, a lookup by key, full reads without the record, or the inventory. */
 export type Evidence = 'tombstone' | 'look' | 'readings' | 'inventory';
 
 /**
  * - `linked`: the pair is synchronised.
- * - `quarantined`: one side is gone, the other waits for its removal.
- * - `ended`: one side is gone and the other stays; neither is made again.
- * - `removed`: both sides are gone; when the record comes back its archived card is restored, and the pair is linked again.
+ * - `quarantined`: one side is gone; the other is removed after the quarantine.
+ * - `ended`: one side is gone, the other is retained; neither is created again.
+ * - `removed`: both sides are gone. If the record returns, its archived card is restored and the pair is linked again.
  *   `gone` is the side that was gone first.
- * - `unmapped`: a person took the pair apart; neither is linked or made again unless a person says so.
+ * - `unmapped`: a user has un-mapped the pair; neither side is linked or created again until a user maps it.
  */
 export type PairState =
   | { kind: 'linked' }
@@ -40,40 +40,40 @@ export type PairState =
   | { kind: 'removed'; gone: Side; evidence: Evidence; since: string }
   | { kind: 'unmapped' };
 
-/** One line of the identity map. A record has at most one. */
+/** A card and the record that it corresponds to. A record has at most one pair. */
 export interface Pair {
   remoteId: string;
-  /** The card it was made with; a merge of cards leads on from there. */
+  /** The original card, which may have been merged into another one since. */
   cardId: string;
   origin: Origin;
   state: PairState;
-  /** By path; a field without one has never been agreed on. */
+  /** By path. A field without a base was never agreed on. */
   base: Record<Path, Agreed>;
-  /** How many complete readings in a row were without the record. */
+  /** The number of consecutive full reads without the record. */
   absences: number;
 }
 
-/** A relation that both sides last had, by the pairs' remote keys. */
+/** A relation that both sides last had, by the remote ids of the pairs. */
 export interface AgreedLink {
   relationType: string;
-  /** Remote keys of the records at the relation's source and target as the inventory sees them. */
+  /** Remote ids of the records at the source and target, in the direction of the inventory's relation. */
   source: string;
   target: string;
-  /** The remote's key of the relation itself, where it has told one; it tells no two relations apart. */
+  /** The remote's own id of the relation, if it reports one; not part of the relation's identity. */
   relationId?: string;
 }
 
-/** What the engine remembers of a mapping between runs. */
+/** What is stored for a mapping between runs. */
 export interface SyncState {
   pairs: Map<string, Pair>;
   links: Map<string, AgreedLink>;
-  /** Records to read again though they have not changed: a row about them is open, stale or failed. */
+  /** Records that the next run reads even if unchanged, because a row about them is open, stale or refused. */
   again: Set<string>;
-  /** Up to where the remote has been read, by its own clock; RFC 3339. */
+  /** The time up to which the remote was read, by its own clock; RFC 3339. */
   watermark: string | null;
 }
 
-/** One thing that happens to the sync state; what a row changes is stored with the row's outcome, in one transaction. */
+/** One change of the sync state. The changes of a row are stored in one transaction with its outcome. */
 export type StateChange =
   | { op: 'pair'; pair: Pair }
   | { op: 'drop'; remoteId: string }
@@ -85,7 +85,7 @@ export type StateChange =
   | { op: 'again'; remoteIds: string[] }
   | { op: 'watermark'; watermark: string | null };
 
-/** A card as the engine sees it. */
+/** A card with its mapped values. */
 export interface LocalCard {
   id: string;
   type: string;
@@ -93,70 +93,68 @@ export interface LocalCard {
   archived: boolean;
   /** By path, at least the mapped ones. */
   fields: Record<Path, Value>;
-  /** Whether the card is in the part of the inventory that the mapping is for. */
+  /** Whether the card matches the mapping's card filter. */
   inFilter: boolean;
-  /** When it was last changed; RFC 3339. */
+  /** The time of the last change; RFC 3339. */
   updatedAt: string;
-  /** When single fields were, where that is known; RFC 3339. */
+  /** The time of the last change of each field, where known; RFC 3339. */
   changedAt?: Record<Path, string>;
 }
 
 /**
- * What a look at one record by its key has shown; `unknown` when the remote would not say. `reclassified`: it is gone from its
- * table, and is in the table of this class.
+ * The result of reading one record by key; `unknown`: the remote does not report whether it exists. `reclassified`: the record
+ * is no longer in its table, but in the table of this class.
  */
-export type Look =
+export type RecordLookup =
   | { kind: 'gone'; reclassified?: string }
   | { kind: 'unknown' }
   | { kind: 'there'; record: RemoteRecord };
 
-/** All that was read outside for one run. */
-export interface RemoteReading {
-  /**
-   * `complete`: every record that fits the filter; `delta`: those changed since the watermark, and those asked for.
-   */
+/** What a run has read from the remote. */
+export interface RemoteObservation {
+  /** `complete`: all records that match the filter; `delta`: those changed since the watermark, and those read by key. */
   kind: 'complete' | 'delta';
   records: RemoteRecord[];
   tombstones: RemoteTombstone[];
-  /** By key: records looked at one by one because a reading lacked them. */
-  looks: Map<string, Look>;
-  /** Keys that parts before this reading have shown: with it a run plans page by page, and in the end what is missing. */
-  present?: ReadonlySet<string>;
-  /** Where the next reading resumes; RFC 3339, by the remote's clock. */
+  /** Results of reading single records by key, by remote id. */
+  lookups: Map<string, RecordLookup>;
+  /** Remote ids that the run has read in pages, including those that are not in `records`. */
+  shownIds?: ReadonlySet<string>;
+  /** The time from which the next run reads; RFC 3339, by the remote's clock. */
   watermark: string | null;
-  /** Mapped columns are hidden from the account: changes in them are unknown, and nothing is removed meanwhile. */
+  /** Mapped columns are hidden from the account: their changes are unknown, so nothing is removed. */
   hiddenColumns?: boolean;
 }
 
-/** What the inventory holds. Cards that pairs name are all here unless they are gone for good. */
-interface LocalReading {
+/** Cards of the inventory. Includes the card of each pair unless it was deleted. */
+interface LocalObservation {
   cards: Map<string, LocalCard>;
-  /** Merged cards: from the one that went to the one that stayed. */
+  /** From the id of a merged card to that of the survivor. */
   redirects: Map<string, string>;
 }
 
-/** Relations between mapped things as both sides have them; only a complete reading shows that one is gone. */
-export interface LinkReading {
-  /** Whether all relations of the mapped kinds were read outside. */
+/** Mapped relations of both sides. Only a full read proves that one is gone. */
+export interface LinkObservation {
+  /** Whether all remote relations of the mapped types were read. */
   complete: boolean;
-  /** By cards, in the relation's own direction. */
+  /** By card ids. */
   local: { relationType: string; source: string; target: string }[];
-  /** By records, already turned into the relation's direction. */
+  /** By remote ids, in the direction of the inventory's relation. */
   remote: AgreedLink[];
 }
 
-/** A person's word on a conflict; it holds only while both sides are as they were when it was given. */
+/** A user's decision on a conflict; valid while both values are those that were shown. */
 export interface Resolution {
   remoteId: string;
-  /** A field, or null for the question whether what is gone on one side goes on the other. */
+  /** A field; null: whether the remaining side is removed. */
   path: Path | null;
   winner: Side;
   seen: { local: Value; remote: Value };
 }
 
 /**
- * A value that a side has refused; it is not written again while both sides hold what they held then. `path: null`: a whole new
- * card, whose values by path are what the remote held.
+ * A value that a side has refused; it is not written again while both values are unchanged. `path: null`: a new card that the
+ * inventory has refused; the remote value is an object with its values by path.
  */
 export interface Refusal {
   remoteId: string;
@@ -166,35 +164,35 @@ export interface Refusal {
   reason: string;
 }
 
-/** A value that an undo has written back, and that no run has replaced since: it is as old as it was before. */
-interface PutBack {
+/** A value that an undo has restored and no later run has replaced: its change is as old as it was before. */
+interface RestoredValue {
   remoteId: string;
   path: Path;
   side: Side;
   value: Value;
 }
 
-/** A person's word on which card a record is; `card: null` says that it is a new one. */
+/** A user's decision on which card a record corresponds to; `cardId: null`: a new one. */
 export interface Decision {
   remoteId: string;
   cardId: string | null;
 }
 
-/** All that a plan is made from. */
+/** The input of a plan. */
 export interface Observation {
-  remote: RemoteReading;
-  local: LocalReading;
-  /** Undefined when the run is not about relations. */
-  links?: LinkReading;
+  remote: RemoteObservation;
+  local: LocalObservation;
+  /** Undefined if relations are not planned. */
+  links?: LinkObservation;
   resolutions: Resolution[];
   decisions: Decision[];
   refusals?: Refusal[];
-  /** Of fields in which newer changes win. */
-  putBack?: PutBack[];
-  /** Records that carry the mark of a record which was made for a card: by key, that record and the card. */
-  copies?: ReadonlyMap<string, { of: string; cardId: string }>;
-  /** The moment of the run; RFC 3339. */
+  /** Of fields with the rule `newest_wins`. */
+  restoredValues?: RestoredValue[];
+  /** Records with the correlation id of another record that was created for a card: by remote id, that record and the card. */
+  duplicates?: ReadonlyMap<string, { of: string; cardId: string }>;
+  /** The time of the run; RFC 3339. */
   now: string;
   /** How far the remote's clock is ahead of ours, in milliseconds. */
-  remoteAheadMs: number;
+  remoteClockAheadMs: number;
 }

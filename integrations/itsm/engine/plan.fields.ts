@@ -4,121 +4,127 @@ import { compareField, type FieldState, localFields, remoteFields, type Transfor
 import type { Agreed, LocalCard, Observation, Pair, Path, Side, SyncState } from './model.types.ts';
 import type { FieldOutcome, PlanRow } from './plan.types.ts';
 import {
-  type Identities,
-  identities,
-  indexReading,
+  findUnmappedCards,
+  indexObservation,
+  indexPairs,
   isReportedGone,
-  type ReadingIndex,
-  redirected,
-  unmappedCards,
+  type ObservationIndex,
+  type PairIndex,
+  survivorOf,
 } from './state.ts';
-import { canonical, same, told } from './values.ts';
+import { canonical, formatValue, isEqual } from './values.ts';
 
-/** A plan in the making. */
+/** The state of planning one part. */
 export interface Planning {
   mapping: Mapping;
   syncState: SyncState;
-  seen: Observation;
-  index: ReadingIndex;
-  identities: Identities;
-  /** All pairs, live or not, by the card they are about today. */
-  pairsOf: ReadonlyMap<string, Pair[]>;
-  /** Cards that a person took out of the synchronisation. */
-  apart: ReadonlySet<string>;
-  /** Cards that belong to a record which is back, or may be: no other record is linked to them or made for them. */
+  observation: Observation;
+  index: ObservationIndex;
+  pairIndex: PairIndex;
+  /** All pairs, live or not, by surviving card. */
+  pairsByCard: ReadonlyMap<string, Pair[]>;
+  /** Cards that a user has un-mapped. */
+  unmappedCards: ReadonlySet<string>;
+  /** Cards whose record has returned, or may have: no other record is linked with them or created for them. */
   reserved: Set<string>;
-  around: TransformContext;
+  transformContext: TransformContext;
   rows: PlanRow[];
-  /** The number of the first row: rows of a plan made in parts are counted through. */
+  /** The number of the first row of this part. */
   firstNo: number;
-  /** Records to read again next time. */
+  /** Records that the next run reads even if unchanged. */
   again: Set<string>;
-  /** Records with values that cannot be told on the other side: known, and judged again once something has changed. */
-  waits: DeferredWaits;
-  /** The same values, field by field, where it is a reference that leads to nothing yet. */
-  late: OpenReference[];
-  /** Relations that wait for a mapping that does not run now. */
-  resting: number;
-  /** New counts of complete readings without a record. */
+  /** Records with values that cannot be converted yet. */
+  deferred: Deferrals;
+  /** Those of these values that are references to objects without a pair. */
+  openReferences: OpenReference[];
+  /** The number of relations that a mapping blocks which is paused or cannot run. */
+  blockedRelations: number;
+  /** New values of the pairs' `absences`. */
   absences: Record<string, number>;
 }
 
-/** What a record waits for: records and cards that have to be mapped; `value`: another value. */
-interface Wait {
+/** Why a record is deferred: records and cards that need a pair first; `hasOtherCause`: a value that cannot be converted. */
+interface Deferral {
   records: Set<string>;
   cards: Set<string>;
-  value: boolean;
+  hasOtherCause: boolean;
 }
 
-/** Records that wait. */
-export type DeferredWaits = Map<string, Wait>;
+/** Deferred records by remote id. */
+export type Deferrals = Map<string, Deferral>;
 
-/** A reference to what has no card or record yet, and may get one by the same plan. */
+/** A reference to an object without a pair, which the same plan may create or link. */
 export interface OpenReference {
-  /** Where it is to be written. */
+  /** The side that is written. */
   side: Side;
   path: Path;
-  /** Of the pair; the one that the plan is about to make is null. */
+  /** The pair; the id that the plan is going to create is null. */
   remoteId: string | null;
   cardId: string | null;
-  /** The row that makes the pair. */
+  /** The row that creates the pair. */
   needs: number | null;
-  /** What the field holds on both sides. */
-  held: { local: Value; remote: Value };
+  /** The values of both sides. */
+  values: { local: Value; remote: Value };
   base: Agreed | null;
   settled: boolean;
-  /** The record that it leads to; at the remote, the card. */
-  awaits: string;
+  /** The referenced record; if `side` is `remote`, the referenced card. */
+  awaitedId: string;
 }
 
-/** What a part of a plan is to know of the others. */
+/** What a part of a plan shares with the others. */
 export interface PartOptions {
   firstNo?: number;
-  /** Who is who beyond the sync state at hand: cards and records that reference fields lead to. */
-  beyond?: Pick<TransformContext, 'cardOf' | 'recordOf' | 'makesCircle'>;
-  /** Shared by all parts. */
+  /** Resolves references to objects that are not in the sync state of this part. */
+  references?: Pick<TransformContext, 'cardOf' | 'recordOf' | 'closesCycle'>;
   reserved?: Set<string>;
 }
 
-/** Begins a plan. @param evaluate runs a transform's formula within bounds. */
+/** Begins planning a part. @param evaluate evaluates the formula of a transform. */
 export function beginPlanning(
   mapping: Mapping,
   syncState: SyncState,
-  seen: Observation,
+  observation: Observation,
   evaluate: TransformContext['evaluate'],
-  { firstNo = 0, beyond, reserved = new Set() }: PartOptions = {},
+  { firstNo = 0, references, reserved = new Set() }: PartOptions = {},
 ): Planning {
-  const known = identities(syncState, seen.local.redirects);
-  const cardOf = (id: string) => known.cardOf(id) ?? beyond?.cardOf(id);
-  const index = indexReading(seen.remote);
+  const known = indexPairs(syncState, observation.local.redirects);
+  const cardOf = (id: string) => known.cardOf(id) ?? references?.cardOf(id);
+  const index = indexObservation(observation.remote);
   const recordOf = (id: string) => {
     const record = known.presentRecordOf(id);
-    return record !== undefined && !isReportedGone(index, record) ? record : beyond?.recordOf(id);
+    return record !== undefined && !isReportedGone(index, record) ? record : references?.recordOf(id);
   };
   return {
     mapping,
     syncState,
-    seen,
+    observation,
     index,
-    identities: known,
-    pairsOf: Map.groupBy(syncState.pairs.values(), ({ cardId }) => redirected(cardId, seen.local.redirects)),
-    apart: unmappedCards(syncState),
+    pairIndex: known,
+    pairsByCard: Map.groupBy(syncState.pairs.values(), ({ cardId }) =>
+      survivorOf(cardId, observation.local.redirects),
+    ),
+    unmappedCards: findUnmappedCards(syncState),
     reserved,
-    around: { cardOf, recordOf, evaluate, ...(beyond?.makesCircle && { makesCircle: beyond.makesCircle }) },
+    transformContext: {
+      cardOf,
+      recordOf,
+      evaluate,
+      ...(references?.closesCycle && { closesCycle: references.closesCycle }),
+    },
     rows: [],
     firstNo,
     again: new Set(),
-    waits: new Map(),
-    late: [],
-    resting: 0,
+    deferred: new Map(),
+    openReferences: [],
+    blockedRelations: 0,
     absences: {},
   };
 }
 
-/** A row with what it needs; the rest is empty. */
+/** A row without its number; missing members are empty. */
 export type Draft = Pick<PlanRow, 'action' | 'reason'> & Partial<Omit<PlanRow, 'no'>>;
 
-/** A row that says and does nothing. */
+/** An empty row. */
 export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
   side: null,
   remoteId: null,
@@ -144,27 +150,32 @@ export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
   refers: {},
 };
 
-/** Adds a row. @returns it, so that others can need it. */
+/** Adds a row to the plan. */
 export function addRow(planning: Planning, draft: Draft): PlanRow {
   const row: PlanRow = { ...emptyRow, ...draft, no: planning.firstNo + planning.rows.length };
   planning.rows.push(row);
   return row;
 }
 
-/** Notes that a record waits. @param side where its value is to be written. */
-export function wait({ waits }: Planning, remoteId: string, side: Side, awaits: string | undefined): void {
-  const known = waits.get(remoteId) ?? { records: new Set(), cards: new Set(), value: false };
-  waits.set(remoteId, known);
-  if (awaits === undefined) known.value = true;
-  else known[side === 'local' ? 'records' : 'cards'].add(awaits);
+/** Defers a record. @param side the side that is to be written. */
+export function defer(
+  { deferred }: Planning,
+  remoteId: string,
+  side: Side,
+  awaitedId: string | undefined,
+): void {
+  const known = deferred.get(remoteId) ?? { records: new Set(), cards: new Set(), hasOtherCause: false };
+  deferred.set(remoteId, known);
+  if (awaitedId === undefined) known.hasOtherCause = true;
+  else known[side === 'local' ? 'records' : 'cards'].add(awaitedId);
 }
 
-/** The base of the paths, with null for those that have none. */
+/** The bases of the paths; null if there is none. */
 function baseOf(base: Record<Path, Agreed>, paths: readonly Path[]): Record<Path, Agreed | null> {
   return Object.fromEntries(paths.map((path) => [path, base[path] ?? null]));
 }
 
-/** The base of a pair in all mapped fields. */
+/** The bases of a pair by mapped field; null if there is none. */
 export function mappedBase({ mapping }: Planning, { base }: Pair): Record<Path, Agreed | null> {
   return baseOf(
     base,
@@ -172,20 +183,20 @@ export function mappedBase({ mapping }: Planning, { base }: Pair): Record<Path, 
   );
 }
 
-/** The card that a pair is about today, if it is there. */
-export function cardOfPair(planning: Planning, cardId: string): LocalCard | undefined {
-  const card = planning.seen.local.cards.get(cardId);
+/** The card, unless it is archived or deleted. */
+export function findActiveCard(planning: Planning, cardId: string): LocalCard | undefined {
+  const card = planning.observation.local.cards.get(cardId);
   return card && !card.archived ? card : undefined;
 }
 
-/** What names a pair in a row. */
-export const named = (pair: Pair, cardId: string) => ({ remoteId: pair.remoteId, cardId });
+/** The ids of a pair in a row. */
+export const pairIds = (pair: Pair, cardId: string) => ({ remoteId: pair.remoteId, cardId });
 
 /** A pair whose fields are to be compared. */
 export interface Compared {
   remoteId: string;
   card: LocalCard;
-  /** Undefined when the record has not changed since both sides last agreed. */
+  /** Undefined if the record was not read because it has not changed. */
   record: RemoteRecord | undefined;
   base: Record<Path, Agreed>;
 }
@@ -197,13 +208,13 @@ interface Field {
   outcome: FieldOutcome;
 }
 
-/** Compares all fields of a pair. Where the record was not read, it holds what it held when both agreed. */
+/** Compares all fields of a pair. If the record was not read, its values are those of the base. */
 export function compareFields(planning: Planning, pair: Compared): Field[] {
-  const { mapping, seen, around } = planning;
+  const { mapping, observation, transformContext } = planning;
   const { card, record, base } = pair;
   const locals = localFields(mapping, card);
   const remotes = record && remoteFields(mapping, record);
-  const remoteAt = record ? Date.parse(record.updatedAt) - seen.remoteAheadMs : Number.NaN;
+  const remoteAt = record ? Date.parse(record.updatedAt) - observation.remoteClockAheadMs : Number.NaN;
   return mapping.fields.flatMap((field): Field[] => {
     const { card_field: path } = field;
     if (!remotes && !base[path]) return [];
@@ -214,25 +225,23 @@ export function compareFields(planning: Planning, pair: Compared): Field[] {
       base: base[path],
       local,
       remote,
-      changedAt: { local: moment(card.changedAt?.[path] ?? card.updatedAt), remote: known(remoteAt) },
-      putBack: seen.putBack?.find(
+      changedAt: { local: parseTime(card.changedAt?.[path] ?? card.updatedAt), remote: nullIfNaN(remoteAt) },
+      restoredSide: observation.restoredValues?.find(
         (one) =>
           one.remoteId === pair.remoteId &&
           one.path === path &&
-          same(canonical(one.value), one.side === 'local' ? local : remote),
+          isEqual(canonical(one.value), one.side === 'local' ? local : remote),
       )?.side,
-      winner: chosen(planning, pair.remoteId, path, local, remote),
+      winner: findResolution(planning, pair.remoteId, path, local, remote),
     };
-    const outcome = compareField(state, mapping.sync_direction, around);
-    return [
-      { field, local, remote, outcome: withoutRefused(planning, pair, { path, local, remote }, outcome) },
-    ];
+    const outcome = compareField(state, mapping.sync_direction, transformContext);
+    return [{ field, local, remote, outcome: blockWrite(planning, pair, { path, local, remote }, outcome) }];
   });
 }
 
-/** A value that was refused before is not written again as it is, and a parent is never written that closes a circle. */
-function withoutRefused(
-  { seen, around }: Planning,
+/** Blocks the write of a value that was refused before, and of a parent that would close a cycle. */
+function blockWrite(
+  { observation, transformContext }: Planning,
   { remoteId, card }: Compared,
   { path, local, remote }: { path: Path; local: Value; remote: Value },
   outcome: FieldOutcome,
@@ -240,42 +249,42 @@ function withoutRefused(
   if (outcome.kind !== 'write') return outcome;
   const { side } = outcome;
   const parent = side === 'local' ? outcome.value : local;
-  if (path === 'parent_id' && typeof parent === 'string' && around.makesCircle?.(card.id, parent)) {
-    const reason = `'${path}' is not written, since the parents of both sides together would make a circle`;
+  if (path === 'parent_id' && typeof parent === 'string' && transformContext.closesCycle?.(card.id, parent)) {
+    const reason = `'${path}' is not written, since the parents of both sides together would form a cycle`;
     return { kind: 'conflict', reason };
   }
-  const refusal = seen.refusals?.find(
+  const refusal = observation.refusals?.find(
     (one) =>
       one.remoteId === remoteId &&
       one.path === path &&
       one.side === side &&
-      same(one.seen.local, local) &&
-      same(one.seen.remote, remote),
+      isEqual(one.seen.local, local) &&
+      isEqual(one.seen.remote, remote),
   );
   return refusal ? { kind: 'refused', side, reason: refusal.reason } : outcome;
 }
 
-const known = (ms: number): number | null => (Number.isNaN(ms) ? null : ms);
-const moment = (text: string): number | null => known(Date.parse(text));
+const nullIfNaN = (ms: number): number | null => (Number.isNaN(ms) ? null : ms);
+const parseTime = (text: string): number | null => nullIfNaN(Date.parse(text));
 
-/** A person's word on these very values. */
-export function chosen(
+/** The winner that a user has chosen for these values. */
+export function findResolution(
   planning: Planning,
   remoteId: string,
   path: Path | null,
   local: Value,
   remote: Value,
 ): Side | undefined {
-  return planning.seen.resolutions.find(
+  return planning.observation.resolutions.find(
     (one) =>
       one.remoteId === remoteId &&
       one.path === path &&
-      same(one.seen.local, local) &&
-      same(one.seen.remote, remote),
+      isEqual(one.seen.local, local) &&
+      isEqual(one.seen.remote, remote),
   )?.winner;
 }
 
-/** What agrees already, and what is left to be written. */
+/** The bases of the fields whose values are equal already. */
 export function agreedFields(fields: readonly Field[]): Record<Path, Agreed> {
   return Object.fromEntries(
     fields.flatMap(({ field, outcome }) =>
@@ -285,15 +294,15 @@ export function agreedFields(fields: readonly Field[]): Record<Path, Agreed> {
 }
 
 /**
- * Adds the rows that bring a pair's fields together.
- * @param link the row that makes the two a pair, when that is part of this plan.
+ * Plans the fields of a pair.
+ * @param link the row of this plan that creates the pair, if any.
  */
 export function planFields(planning: Planning, pair: Compared, fields: Field[], link: PlanRow | null): void {
   const ids = { remoteId: pair.remoteId, cardId: pair.card.id, needs: link?.no ?? null };
   const agreed = agreedFields(fields);
   const paths = Object.keys(agreed);
   if (!link && paths.length > 0) {
-    const reason = `both sides say the same of ${paths.map((path) => `'${path}'`).join(', ')}`;
+    const reason = `both sides have equal values of ${paths.map((path) => `'${path}'`).join(', ')}`;
     const expects = { pair: 'linked' } as const;
     addRow(planning, { ...ids, action: 'agree', reason, expects, agreed, before: baseOf(pair.base, paths) });
   }
@@ -304,17 +313,25 @@ export function planFields(planning: Planning, pair: Compared, fields: Field[], 
       const refusedBy = outcome.kind === 'refused' ? outcome.side : null;
       const { reason } = outcome;
       addRow(planning, { ...ids, action: 'conflict', reason, diff, path: field.card_field, refusedBy });
-    } else if (outcome.kind === 'problem' || outcome.kind === 'held') {
+    } else if (outcome.kind === 'problem' || outcome.kind === 'disallowed') {
       addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path: field.card_field });
     }
     if (outcome.kind === 'conflict' || outcome.kind === 'refused') planning.again.add(pair.remoteId);
     if (outcome.kind !== 'problem') continue;
-    const { side, awaits, settled } = outcome;
-    wait(planning, pair.remoteId, side, awaits);
-    if (awaits === undefined) continue;
-    const held = { local, remote };
+    const { side, awaitedId, settled } = outcome;
+    defer(planning, pair.remoteId, side, awaitedId);
+    if (awaitedId === undefined) continue;
+    const values = { local, remote };
     const known = pair.base[field.card_field] ?? null;
-    planning.late.push({ ...ids, side, path: field.card_field, held, base: known, settled, awaits });
+    planning.openReferences.push({
+      ...ids,
+      side,
+      path: field.card_field,
+      values,
+      base: known,
+      settled,
+      awaitedId,
+    });
   }
 }
 
@@ -322,7 +339,7 @@ type Ids = Pick<PlanRow, 'remoteId' | 'cardId' | 'needs'>;
 
 function planWrite(planning: Planning, pair: Compared, fields: Field[], side: Side, ids: Ids): void {
   const row = { diff: {}, agreed: {}, settled: [] } as Pick<PlanRow, 'diff' | 'agreed' | 'settled'>;
-  const sees = { local: {} as Record<Path, Value>, remote: {} as Record<Path, Value> };
+  const expected = { local: {} as Record<Path, Value>, remote: {} as Record<Path, Value> };
   const reasons: string[] = [];
   for (const { field, local, remote, outcome } of fields) {
     if (outcome.kind !== 'write' || outcome.side !== side) continue;
@@ -331,8 +348,8 @@ function planWrite(planning: Planning, pair: Compared, fields: Field[], side: Si
     row.diff[path] = { old: side === 'local' ? local : remote, new: value };
     row.agreed[path] = side === 'local' ? { local: value, remote } : { local, remote: value };
     if (outcome.settled) row.settled.push(path);
-    sees.local[path] = local;
-    sees.remote[path] = remote;
+    expected.local[path] = local;
+    expected.remote[path] = remote;
     reasons.push(outcome.reason);
   }
   if (reasons.length === 0) return;
@@ -344,15 +361,15 @@ function planWrite(planning: Planning, pair: Compared, fields: Field[], side: Si
     reason: reasons.join('; '),
     expects: {
       pair: 'linked',
-      card: { there: true, fields: sees.local },
-      ...(side === 'remote' && { record: { there: true, fields: sees.remote } }),
+      card: { there: true, fields: expected.local },
+      ...(side === 'remote' && { record: { there: true, fields: expected.remote } }),
     },
     before: baseOf(pair.base, Object.keys(row.diff)),
   });
 }
 
-/** What one side holds that both have not agreed on, field by field; in words. What was not read has not moved. */
-export function changesSinceBase(
+/** Describes the values of one side that differ from the base. A record that was not read has not changed. */
+export function describeChangesSinceBase(
   { mapping }: Planning,
   { card, record, base }: Compared,
   side: Side,
@@ -361,6 +378,6 @@ export function changesSinceBase(
   const values = side === 'local' ? localFields(mapping, card) : remoteFields(mapping, record!);
   return Object.entries(values).flatMap(([path, now]) => {
     const before = base[path]?.[side] ?? null;
-    return same(now, before) ? [] : [`'${path}' from ${told(before)} to ${told(now)}`];
+    return isEqual(now, before) ? [] : [`'${path}' from ${formatValue(before)} to ${formatValue(now)}`];
   });
 }

@@ -3,16 +3,16 @@ import type { LocalCard, Pair, Side } from './model.types.ts';
 import {
   addRow,
   type Compared,
-  changesSinceBase,
-  chosen,
   type Draft,
+  describeChangesSinceBase,
+  findResolution,
   mappedBase,
-  named,
   type Planning,
+  pairIds,
 } from './plan.fields.ts';
 import { findRecord, isLive, type RecordState } from './state.ts';
 
-/** A linked pair of which one side is gone: its record, or else its card. */
+/** Plans a linked pair of which one side is gone. */
 export function planGone(
   planning: Planning,
   pair: Pair,
@@ -29,32 +29,32 @@ export function planGone(
     return;
   }
   const gone: Side = card ? 'remote' : 'local';
-  if (planEndOfPair(planning, pair, cardId, gone)) return;
-  const moved = planWithHiddenColumns(planning, pair, cardId)
-    ? 'no'
+  if (planUnlinking(planning, pair, cardId, gone)) return;
+  const counterpart = deferWhileColumnsHidden(planning, pair, cardId)
+    ? 'removable'
     : planChangedCounterpart(planning, pair, cardId, card, recordState, gone);
-  if (moved === 'revived') return;
+  if (counterpart === 'restored') return;
   const evidence = recordState.kind === 'gone' ? recordState.evidence : 'inventory';
   const what = gone === 'local' ? 'card' : 'record';
-  // also where a person is asked: from here on nothing is written about a pair of which a side is gone, nor related to it
+  // also if a user has to decide: nothing is written to a quarantined pair, and no relations to it are created
   addRow(planning, {
-    ...named(pair, cardId),
+    ...pairIds(pair, cardId),
     action: 'quarantine',
-    reason: `The ${what} is gone (${proofs[evidence]}); its counterpart waits ${moved === 'asked' ? 'for a decision' : 'to be removed'}`,
+    reason: `The ${what} is gone (${evidenceTexts[evidence]}); its counterpart is quarantined ${counterpart === 'conflict' ? 'until a user decides' : 'before its removal'}`,
     expects: { pair: 'linked' },
-    state: { kind: 'quarantined', gone, evidence, since: planning.seen.now },
+    state: { kind: 'quarantined', gone, evidence, since: planning.observation.now },
   });
   planning.again.add(pair.remoteId);
 }
 
-const proofs = {
-  tombstone: 'the remote says so',
-  look: 'a look at it found nothing',
-  readings: 'several complete readings were without it',
+const evidenceTexts = {
+  tombstone: 'the remote reports its deletion',
+  look: 'it was not found by its key',
+  readings: 'it was missing in several full reads',
   inventory: 'it was archived or deleted here',
 } as const;
 
-/** A pair in quarantine: released when what was gone is back, removed when its time has come. */
+/** Plans a quarantined pair: released if the side that was gone exists again, removed when the quarantine has passed. */
 export function planQuarantined(
   planning: Planning,
   pair: Pair,
@@ -64,10 +64,10 @@ export function planQuarantined(
 ): void {
   if (pair.state.kind !== 'quarantined') return;
   const { gone, since } = pair.state;
-  const ids = named(pair, cardId);
+  const ids = pairIds(pair, cardId);
   const back = gone === 'local' ? card !== undefined : recordState.kind === 'there';
   if (back) {
-    const reason = gone === 'local' ? 'The card is there again' : 'The record is there again';
+    const reason = gone === 'local' ? 'The card exists again' : 'The record exists again';
     addRow(planning, {
       ...ids,
       action: 'release',
@@ -78,19 +78,19 @@ export function planQuarantined(
     planning.again.add(pair.remoteId);
     return;
   }
-  if (planEndOfPair(planning, pair, cardId, gone) || planWithHiddenColumns(planning, pair, cardId)) return;
+  if (planUnlinking(planning, pair, cardId, gone) || deferWhileColumnsHidden(planning, pair, cardId)) return;
   planning.again.add(pair.remoteId);
-  if (planChangedCounterpart(planning, pair, cardId, card, recordState, gone) !== 'no') return;
+  if (planChangedCounterpart(planning, pair, cardId, card, recordState, gone) !== 'removable') return;
   const until = Date.parse(since) + planning.mapping.quarantine_minutes * 60_000;
-  if (Date.parse(planning.seen.now) < until) {
-    const reason = `Waits to be removed until ${new Date(until).toISOString()}`;
+  if (Date.parse(planning.observation.now) < until) {
+    const reason = `Quarantined until ${new Date(until).toISOString()}`;
     addRow(planning, { ...ids, action: 'skip', reason });
     return;
   }
-  addRow(planning, removal(planning, pair, cardId, card, recordState, gone));
+  addRow(planning, removalRow(planning, pair, cardId, card, recordState, gone));
 }
 
-function removal(
+function removalRow(
   planning: Planning,
   pair: Pair,
   cardId: string,
@@ -104,7 +104,7 @@ function removal(
   const local = card ? localFields(planning.mapping, card) : {};
   const values = gone === 'remote' ? local : remote;
   return {
-    ...named(pair, cardId),
+    ...pairIds(pair, cardId),
     action: 'delete',
     side: gone === 'remote' ? 'local' : 'remote',
     reason: gone === 'remote' ? 'The record is gone at the remote' : 'The card is gone here',
@@ -122,60 +122,60 @@ function removal(
   };
 }
 
-/** Ends a pair whose other side stays. */
-function planEndOfPair(planning: Planning, pair: Pair, cardId: string, gone: Side): boolean {
-  const kept = reasonToKeep(planning, pair, cardId, gone);
-  if (!kept) return false;
+/** Ends a pair whose remaining side is retained. */
+function planUnlinking(planning: Planning, pair: Pair, cardId: string, gone: Side): boolean {
+  const retained = reasonToRetain(planning, pair, cardId, gone);
+  if (!retained) return false;
   addRow(planning, {
-    ...named(pair, cardId),
+    ...pairIds(pair, cardId),
     action: 'unlink',
-    reason: `The ${gone === 'local' ? 'card' : 'record'} is gone; ${kept.reason}`,
+    reason: `The ${gone === 'local' ? 'card' : 'record'} is gone; ${retained.reason}`,
     expects: { pair: pair.state.kind },
-    ...(kept.drop ? { drops: [pair.remoteId] } : { state: { kind: 'ended', gone } }),
+    ...(retained.drop ? { drops: [pair.remoteId] } : { state: { kind: 'ended', gone } }),
   });
   return true;
 }
 
 /** Defers removals while columns are hidden from the account: a change in a hidden column would be lost with the record. */
-function planWithHiddenColumns(planning: Planning, pair: Pair, cardId: string): boolean {
-  if (!planning.seen.remote.hiddenColumns) return false;
+function deferWhileColumnsHidden(planning: Planning, pair: Pair, cardId: string): boolean {
+  if (!planning.observation.remote.hiddenColumns) return false;
   const reason = 'Nothing is removed while columns are hidden from the account';
-  addRow(planning, { ...named(pair, cardId), action: 'skip', reason });
+  addRow(planning, { ...pairIds(pair, cardId), action: 'skip', reason });
   planning.again.add(pair.remoteId);
   return true;
 }
 
-/** Why the side that is left stays, if it does. */
-function reasonToKeep(
-  { mapping, pairsOf }: Planning,
+/** Why the remaining side is retained; undefined if it is removed. */
+function reasonToRetain(
+  { mapping, pairsByCard }: Planning,
   pair: Pair,
   cardId: string,
   gone: Side,
 ): { reason: string; drop: boolean } | undefined {
-  const left: Side = gone === 'local' ? 'remote' : 'local';
+  const remaining: Side = gone === 'local' ? 'remote' : 'local';
   if (gone === 'remote') {
-    const other = pairsOf.get(cardId)?.find((one) => one !== pair && isLive(one));
+    const other = pairsByCard.get(cardId)?.find((one) => one !== pair && isLive(one));
     if (other) return { reason: `the card has another record, ${other.remoteId}`, drop: true };
   }
-  if (mapping.sync_direction === (left === 'local' ? 'push' : 'pull')) {
+  if (mapping.sync_direction === (remaining === 'local' ? 'push' : 'pull')) {
     return {
-      reason: `the mapping writes nothing ${left === 'local' ? 'here' : 'at the remote'}`,
+      reason: `the mapping does not write ${remaining === 'local' ? 'here' : 'to the remote'}`,
       drop: false,
     };
   }
   if (mapping.sync_mode === 'additive') return { reason: 'the mapping removes nothing', drop: false };
-  // a card that a merge has led to was there before
-  const own = pair.origin === 'pulled' && pair.cardId === cardId;
-  const made = left === 'local' ? own : pair.origin === 'pushed';
-  if (mapping.sync_mode === 'conservative' && !made) {
-    return { reason: 'the mapping only removes what it has made itself', drop: false };
+  // the survivor of a merge was not created by the engine
+  const isPulled = pair.origin === 'pulled' && pair.cardId === cardId;
+  const isOwn = remaining === 'local' ? isPulled : pair.origin === 'pushed';
+  if (mapping.sync_mode === 'conservative' && !isOwn) {
+    return { reason: 'the mapping only removes what it has created itself', drop: false };
   }
   return undefined;
 }
 
 /**
- * What was changed on one side while the other was removed is not removed without a person's word.
- * @returns `no`: nothing was changed, or it goes all the same; `revived`: a row gives it a counterpart again.
+ * Plans the remaining side if it was changed after the other was removed: a user has to decide.
+ * @returns `removable`: it was not changed, or the user has decided to remove it; `restored`: a row restores the counterpart.
  */
 function planChangedCounterpart(
   planning: Planning,
@@ -184,60 +184,65 @@ function planChangedCounterpart(
   card: LocalCard | undefined,
   recordState: RecordState,
   gone: Side,
-): 'no' | 'asked' | 'revived' {
-  if (recordState.kind === 'gone' && recordState.decided) return 'no';
-  const left: Side = gone === 'local' ? 'remote' : 'local';
+): 'removable' | 'conflict' | 'restored' {
+  if (recordState.kind === 'gone' && recordState.isConfirmed) return 'removable';
+  const remaining: Side = gone === 'local' ? 'remote' : 'local';
   const record = recordState.kind === 'there' ? recordState.record : undefined;
-  const now = card ?? archivedOrNone(planning, cardId, pair);
+  const now = card ?? cardFromBase(planning, cardId, pair);
   const compared: Compared = { remoteId: pair.remoteId, card: now, record, base: pair.base };
-  const moved = changesSinceBase(planning, compared, left);
-  if (moved.length === 0) return 'no';
-  const seen = {
-    local: left === 'local' ? moved.join() : null,
-    remote: left === 'remote' ? moved.join() : null,
+  const changes = describeChangesSinceBase(planning, compared, remaining);
+  if (changes.length === 0) return 'removable';
+  const values = {
+    local: remaining === 'local' ? changes.join() : null,
+    remote: remaining === 'remote' ? changes.join() : null,
   };
-  const winner = chosen(planning, pair.remoteId, null, seen.local, seen.remote);
-  if (winner === gone) return 'no';
-  if (winner === left) {
-    revive(planning, pair, cardId, card);
-    return 'revived';
+  const winner = findResolution(planning, pair.remoteId, null, values.local, values.remote);
+  if (winner === gone) return 'removable';
+  if (winner === remaining) {
+    restoreCounterpart(planning, pair, cardId, card);
+    return 'restored';
   }
   addRow(planning, {
-    ...named(pair, cardId),
+    ...pairIds(pair, cardId),
     action: 'conflict',
-    reason: `${gone === 'local' ? 'The card' : 'The record'} is gone, but its counterpart was changed: ${moved.join(', ')}`,
-    diff: { '': { old: seen.local, new: seen.remote } },
+    reason: `${gone === 'local' ? 'The card' : 'The record'} is gone, but its counterpart was changed: ${changes.join(', ')}`,
+    diff: { '': { old: values.local, new: values.remote } },
   });
   planning.again.add(pair.remoteId);
-  return 'asked';
+  return 'conflict';
 }
 
-/** A card to compare with where there is none: it holds what was agreed on. */
-function archivedOrNone({ seen, mapping }: Planning, cardId: string, pair: Pair): LocalCard {
+/** A card with the values of the base, to compare the record with. */
+function cardFromBase({ observation, mapping }: Planning, cardId: string, pair: Pair): LocalCard {
   const fields = Object.fromEntries(Object.entries(pair.base).map(([path, { local }]) => [path, local]));
-  const none = {
+  const card = {
     id: cardId,
     type: mapping.card_type_key,
     archived: true,
     inFilter: true,
-    updatedAt: seen.now,
+    updatedAt: observation.now,
   };
-  return { ...none, fields };
+  return { ...card, fields };
 }
 
 /**
- * Follows a person's word that what is left shall have a counterpart again. An archived card is restored. Else the pair
- * ends, and what is left is new: the next run finds the counterpart that it may have got meanwhile, or makes one.
+ * Gives the remaining side a counterpart again, as a user has decided. An archived card is restored. Otherwise the pair ends,
+ * and the next run finds or creates a counterpart.
  */
-function revive(planning: Planning, pair: Pair, cardId: string, card: LocalCard | undefined): void {
-  const ids = named(pair, cardId);
+function restoreCounterpart(
+  planning: Planning,
+  pair: Pair,
+  cardId: string,
+  card: LocalCard | undefined,
+): void {
+  const ids = pairIds(pair, cardId);
   planning.again.add(pair.remoteId);
-  if (!card && planning.seen.local.cards.has(cardId)) {
+  if (!card && planning.observation.local.cards.has(cardId)) {
     addRow(planning, {
       ...ids,
       action: 'restore',
       side: 'local',
-      reason: 'A person wants the record to have its card again',
+      reason: 'A user decided to restore the card of the record',
       expects: { pair: pair.state.kind, card: { there: false, fields: {} } },
       before: mappedBase(planning, pair),
       state: { kind: 'linked' },
@@ -245,24 +250,24 @@ function revive(planning: Planning, pair: Pair, cardId: string, card: LocalCard 
     });
     return;
   }
-  const [left, lost] = card ? ['card', 'record'] : ['record', 'card'];
+  const [remaining, lost] = card ? ['card', 'record'] : ['record', 'card'];
   addRow(planning, {
     ...ids,
     action: 'unlink',
-    reason: `A person wants the ${left} to have a ${lost} again`,
+    reason: `A user decided that the ${remaining} gets a ${lost} again`,
     expects: { pair: pair.state.kind },
     drops: [pair.remoteId],
   });
 }
 
-/** The remote has merged the record into another one: the pair goes on with that, unless it has a card of its own. */
+/** The remote has merged the record into another one: the pair continues with that, unless it has a card of its own. */
 function planSuccessor(planning: Planning, pair: Pair, card: LocalCard, successor: string): boolean {
   const other = planning.syncState.pairs.get(successor);
   if (other) {
     addRow(planning, {
-      ...named(pair, card.id),
+      ...pairIds(pair, card.id),
       action: 'unlink',
-      reason: `The remote has merged the record into ${successor}, which belongs to another card; the cards may be one too`,
+      reason: `The remote has merged the record into ${successor}, which belongs to another card; the two cards may be duplicates`,
       expects: { pair: 'linked' },
       state: { kind: 'ended', gone: 'remote' },
     });

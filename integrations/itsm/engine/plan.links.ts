@@ -1,9 +1,9 @@
-import type { AgreedLink, LinkReading, Side } from './model.types.ts';
-import { addRow, cardOfPair, type DeferredWaits, type OpenReference, type Planning } from './plan.fields.ts';
+import type { AgreedLink, LinkObservation, Side } from './model.types.ts';
+import { addRow, type Deferrals, findActiveCard, type OpenReference, type Planning } from './plan.fields.ts';
 import type { PlanRow } from './plan.types.ts';
 import { linkKey } from './state.ts';
 
-/** Rows of a plan that make records and cards known to each other, by number. */
+/** The numbers of the rows of a plan that create or link cards and records. */
 export interface CreatingRows {
   /** The row that gives a record its card. */
   ofCard(remoteId: string): number | undefined;
@@ -11,7 +11,7 @@ export interface CreatingRows {
   ofRecord(cardId: string): number | undefined;
 }
 
-/** The rows at hand that make or link. */
+/** Indexes the rows that create or link. */
 export function creatingRowsIn(
   rows: Iterable<Pick<PlanRow, 'no' | 'action' | 'side' | 'remoteId' | 'cardId'>>,
 ): CreatingRows {
@@ -25,131 +25,129 @@ export function creatingRowsIn(
   return { ofCard: (id) => cards.get(id), ofRecord: (id) => records.get(id) };
 }
 
-/** A record that waits no more for something, since the plan makes it. */
-export interface Reached {
+/** A reference of a record that the plan resolves. */
+export interface ResolvedReference {
   remoteId: string;
-  awaits: string;
+  awaitedId: string;
 }
 
 /**
- * Plans references to what the plan itself makes: rows of their own, which follow all that makes cards and records.
- * @returns what need not be waited for.
+ * Plans references to objects that the plan itself creates or links, as rows after those that create and link.
+ * @returns the references that are thereby resolved.
  */
 export function planReferences(
   planning: Planning,
   fields: readonly OpenReference[],
-  makers: CreatingRows,
-): Reached[] {
+  creatingRows: CreatingRows,
+): ResolvedReference[] {
   return fields.flatMap((field) => {
-    const { side, path, remoteId, cardId, needs, held, base, settled, awaits } = field;
-    const maker = side === 'local' ? makers.ofCard(awaits) : makers.ofRecord(awaits);
-    if (maker === undefined) return [];
-    const made = side === 'local' ? `record ${awaits} gets its card` : `card ${awaits} gets its record`;
+    const { side, path, remoteId, cardId, needs, values, base, settled, awaitedId } = field;
+    const creatingRow = side === 'local' ? creatingRows.ofCard(awaitedId) : creatingRows.ofRecord(awaitedId);
+    if (creatingRow === undefined) return [];
+    const created =
+      side === 'local' ? `record ${awaitedId} gets its card` : `card ${awaitedId} gets its record`;
     addRow(planning, {
       action: 'update',
       side,
       remoteId,
       cardId,
       needs,
-      reason: `'${path}' leads to what the plan makes: ${made} by row ${maker}`,
-      diff: { [path]: { old: held[side], new: null } },
-      refers: { [path]: awaits },
-      agreed: { [path]: { ...held, [side]: null } },
+      reason: `'${path}' refers to an object of this plan: ${created} by row ${creatingRow}`,
+      diff: { [path]: { old: values[side], new: null } },
+      refers: { [path]: awaitedId },
+      agreed: { [path]: { ...values, [side]: null } },
       before: { [path]: base },
       settled: settled ? [path] : [],
       expects: {
         pair: 'linked',
-        card: { there: true, fields: { [path]: held.local } },
-        ...(side === 'remote' && { record: { there: true, fields: { [path]: held.remote } } }),
+        card: { there: true, fields: { [path]: values.local } },
+        ...(side === 'remote' && { record: { there: true, fields: { [path]: values.remote } } }),
       },
     });
-    return remoteId === null ? [] : [{ remoteId, awaits }];
+    return remoteId === null ? [] : [{ remoteId, awaitedId }];
   });
 }
 
-/** Takes out what is waited for no more, and the records that wait for nothing else. */
-export function removeResolved(waits: DeferredWaits, reached: readonly Reached[]): void {
-  for (const { remoteId, awaits } of reached) {
-    const known = waits.get(remoteId);
+/** Removes resolved references, and records without another reason for being deferred. */
+export function removeResolved(deferrals: Deferrals, resolved: readonly ResolvedReference[]): void {
+  for (const { remoteId, awaitedId } of resolved) {
+    const known = deferrals.get(remoteId);
     if (!known) continue;
-    known.records.delete(awaits);
-    known.cards.delete(awaits);
-    if (known.records.size + known.cards.size === 0 && !known.value) waits.delete(remoteId);
+    known.records.delete(awaitedId);
+    known.cards.delete(awaitedId);
+    if (known.records.size + known.cards.size === 0 && !known.hasOtherCause) deferrals.delete(remoteId);
   }
 }
 
-/** A card at the end of a relation; `id` is null while the plan is only about to make it. */
+/** A card at the end of a relation; `id` is null if the plan is going to create it. */
 interface EndCard {
   id: string | null;
 }
 
-/**
- * Who stands at the ends of relations. The ends may belong to several mappings of one connection, whose records have
- * keys of their own.
- */
+/** Resolves the ends of relations, which may belong to several mappings of one connection. */
 export interface Ends {
-  /** The card of a record, if it is there, or is made by this plan. */
+  /** The card of a record, if it is active or this plan creates it. */
   cardOf(remoteId: string): EndCard | undefined;
-  /** The record that speaks for a card that is there. */
+  /** The record of the primary pair of an active card. */
   recordOf(cardId: string): string | undefined;
-  /** The record's pair waits for a removal, or ends with this plan: a side of it is gone. */
-  isWaiting(remoteId: string): boolean;
-  /** The record belongs to another mapping, which does not run now: nobody looks whether it is still there. */
-  rests(remoteId: string): boolean;
-  /** This plan gives the card its record: it makes one, or links one. */
+  /** The record's pair is quarantined or ends, since one side of it is gone. */
+  isEnding(remoteId: string): boolean;
+  /** The record belongs to a mapping that is paused or cannot run, so it is unknown whether it still exists. */
+  isBlocked(remoteId: string): boolean;
+  /** This plan creates or links the record of the card. */
   getsRecord(cardId: string): boolean;
-  /** The record is half of no pair that is alive. */
-  isOver(remoteId: string): boolean;
+  /** The record has no live pair. */
+  isUnpaired(remoteId: string): boolean;
 }
 
-/** A relation as each side has it, named by the records that speak for its cards. */
+/** A relation and where it exists, by the records of the primary pairs. */
 interface LinkState {
   link: AgreedLink;
   cards: { source: string | null; target: string | null };
-  /** The ends whose records this plan makes or links, with their cards. */
+  /** The ends whose records this plan creates or links, with their cards. */
   refers: PlanRow['refers'];
-  /** A record at its end that waits. */
-  waits: string | null;
-  /** What one of them is today is not looked at. */
-  rests: boolean;
+  /** A record at one end whose pair is quarantined or ends. */
+  endingRecord: string | null;
+  /** A record at one end belongs to a mapping that is paused or cannot run. */
+  isBlocked: boolean;
   base: boolean;
   local: boolean;
-  /** As the remote names it, which may be by a record that a merge brought along. */
+  /** The relations of the remote, which may be those of an alias record. */
   remote: AgreedLink[];
 }
 
-/** The ends as the sync state of the plan knows them, with what the plan's own rows are going to make. */
+/** Resolves ends by the sync state and the rows of the plan. */
 export function endsOf(planning: Planning): Ends {
-  const { identities, syncState } = planning;
+  const { pairIndex, syncState } = planning;
   const planned = plannedCards(planning.rows);
   const records = new Map([...planned].flatMap(([id, { id: card }]) => (card === null ? [] : [[card, id]])));
-  const leaving = leavingRecords(planning.rows);
+  const ending = endingRecords(planning.rows);
   const { ofRecord } = creatingRowsIn(planning.rows);
   return {
     cardOf: (id) => {
-      const card = identities.cardOf(id);
+      const card = pairIndex.cardOf(id);
       if (card === undefined) return planned.get(id);
-      return cardOfPair(planning, card) && { id: card };
+      return findActiveCard(planning, card) && { id: card };
     },
-    recordOf: (card) => identities.recordOf(card) ?? records.get(card),
-    isWaiting: (id) =>
-      leaving.has(id) ||
+    recordOf: (card) => pairIndex.recordOf(card) ?? records.get(card),
+    isEnding: (id) =>
+      ending.has(id) ||
       (syncState.pairs.has(id) && !planned.has(id) && syncState.pairs.get(id)?.state.kind !== 'linked'),
-    rests: () => false,
+    isBlocked: () => false,
     getsRecord: (card) => ofRecord(card) !== undefined,
-    isOver: (id) => identities.cardOf(id) === undefined && !planned.has(id),
+    isUnpaired: (id) => pairIndex.cardOf(id) === undefined && !planned.has(id),
   };
 }
 
-/** Records whose pairs rows of a plan put into quarantine or end, since a side of them is gone. */
-function leavingRecords(rows: Iterable<{ action: string; remoteId: string | null }>): Set<string> {
-  const leaving = new Set<string>();
+/** Records whose pairs are quarantined or ended by rows of a plan. */
+function endingRecords(rows: Iterable<{ action: string; remoteId: string | null }>): Set<string> {
+  const ending = new Set<string>();
   for (const { action, remoteId } of rows)
-    if (remoteId !== null && (action === 'quarantine' || action === 'unlink')) leaving.add(remoteId);
-  return leaving;
+    if (remoteId !== null && (action === 'quarantine' || action === 'unlink')) ending.add(remoteId);
+  return ending;
 }
 
-/** Cards that rows of a plan tie to records. */
+/** Cards that rows of a plan create or link, by record. */
 export function plannedCards(
   rows: Iterable<{ action: string; side: Side | null; remoteId: string | null; cardId: string | null }>,
 ): Map<string, EndCard> {
@@ -163,25 +161,25 @@ export function plannedCards(
 }
 
 /**
- * Plans relations between mapped things. A relation is there or not, so both sides can only have moved to the same:
- * what one side added or took away alone is added or taken away on the other.
+ * Plans relations between paired objects. A relation exists or not, so there are no conflicts: one that only one side has added
+ * or removed is added or removed on the other.
  */
 export function planLinks(planning: Planning, ends: Ends): void {
-  const reading = planning.seen.links;
-  if (!reading) return;
-  const states = Map.groupBy(gather(planning, reading, ends).values(), ({ refers }) =>
-    Object.keys(refers).length > 0 ? 'late' : 'known',
+  const observed = planning.observation.links;
+  if (!observed) return;
+  const states = Map.groupBy(gatherLinks(planning, observed, ends).values(), ({ refers }) =>
+    Object.keys(refers).length > 0 ? 'unresolved' : 'resolved',
   );
-  // rows that wait for records stand together, so that they are written together
-  for (const kind of ['known', 'late'] as const)
-    for (const state of states.get(kind) ?? []) planLink(planning, reading, state);
+  // rows that refer to new records come last, so that they are written in one batch
+  for (const kind of ['resolved', 'unresolved'] as const)
+    for (const state of states.get(kind) ?? []) planLink(planning, observed, state);
 }
 
-function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<string, LinkState> {
+function gatherLinks(planning: Planning, observed: LinkObservation, ends: Ends): Map<string, LinkState> {
   const { mapping, syncState } = planning;
   const types = new Set(mapping.relations.map(({ relation_type_key: relationType }) => relationType));
   const states = new Map<string, LinkState>();
-  /** The end as it is today: its card, and the record that speaks for it; the card stands for a record yet to be made. */
+  /** The surviving card of an end and its primary record; the card id in place of a record that is going to be created. */
   const endOf = (remoteId: string) => {
     const card = ends.cardOf(remoteId);
     if (!card) return ends.getsRecord(remoteId) ? { card: remoteId, record: remoteId } : undefined;
@@ -204,8 +202,8 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
           card !== null && ends.getsRecord(card) ? [[end, card]] : [],
         ),
       ),
-      waits: records.find((id) => ends.isWaiting(id)) ?? null,
-      rests: records.some((id) => ends.rests(id)),
+      endingRecord: records.find((id) => ends.isEnding(id)) ?? null,
+      isBlocked: records.some((id) => ends.isBlocked(id)),
       base: false,
       local: false,
       remote: [],
@@ -216,31 +214,32 @@ function gather(planning: Planning, reading: LinkReading, ends: Ends): Map<strin
   for (const link of syncState.links.values()) {
     const state = stateOf(link.relationType, link.source, link.target);
     if (state) state.base = true;
-    // what was agreed about a pair that has ended is over
-    else if (ends.isOver(link.source) || ends.isOver(link.target))
+    // an agreed relation of an ended pair is deleted
+    else if (ends.isUnpaired(link.source) || ends.isUnpaired(link.target))
       addRow(planning, { action: 'unrelate', reason: 'An end of the relation is gone', link });
   }
   const recordOf = (card: string) => ends.recordOf(card) ?? (ends.getsRecord(card) ? card : undefined);
-  for (const { relationType, source, target } of reading.local) {
+  for (const { relationType, source, target } of observed.local) {
     const [from, to] = [recordOf(source), recordOf(target)];
     if (from === undefined || to === undefined) continue;
     const state = stateOf(relationType, from, to);
     if (state) state.local = true;
   }
-  for (const link of reading.remote) stateOf(link.relationType, link.source, link.target)?.remote.push(link);
+  for (const link of observed.remote) stateOf(link.relationType, link.source, link.target)?.remote.push(link);
   return states;
 }
 
-/** The relation with the remote's own key of it. */
+/** The relation with the remote's own id of it. */
 const withRelationId = ({ link, remote: [first] }: LinkState): AgreedLink =>
   first?.relationId === undefined ? link : { ...link, relationId: first.relationId };
 
-function planLink(planning: Planning, { complete }: LinkReading, state: LinkState): void {
+function planLink(planning: Planning, { complete }: LinkObservation, state: LinkState): void {
   const { base, local, remote } = state;
-  // a reading of a part shows what is there, but not what is not
+  // only a full read proves that a relation does not exist
   const there = remote.length > 0 || (!complete && base);
   if (local === there) {
-    if (base !== there && state.waits === null && !state.rests) noteAgreement(planning, state, there);
+    if (base !== there && state.endingRecord === null && !state.isBlocked)
+      addAgreement(planning, state, there);
     return;
   }
   const side: Side = local === base ? 'local' : 'remote';
@@ -250,28 +249,28 @@ function planLink(planning: Planning, { complete }: LinkReading, state: LinkStat
   if (!add && planning.mapping.sync_mode === 'additive') return;
   const where = side === 'local' ? 'at the remote' : 'here';
   const reason = `The relation was ${add ? 'added' : 'removed'} ${where}`;
-  if (state.waits !== null) {
-    // a remote takes relations away with a record, and refuses new ones to it: neither says what people want of them
-    const deferred = `${reason}, and waits: a side of record ${state.waits} at its end is gone`;
+  if (state.endingRecord !== null) {
+    // a remote removes relations together with a record and refuses new ones to it, so neither is a user's change
+    const deferred = `${reason}, but is deferred: one side of the pair of record ${state.endingRecord} is gone`;
     addRow(planning, { action: 'skip', reason: deferred, link: withRelationId(state) });
     return;
   }
-  if (state.rests) {
-    // a record that nobody looks at may be gone, and would take the relation with it, or have it refused
-    planning.resting += 1;
+  if (state.isBlocked) {
+    // the record may be gone: then its relations are gone too, and new ones are refused
+    planning.blockedRelations += 1;
     return;
   }
   addChange(planning, state, { side, add, reason });
 }
 
-/** Records that both sides have made, or removed, a relation. */
-function noteAgreement(planning: Planning, state: LinkState, there: boolean): void {
+/** Plans the change of the sync state for a relation that both sides have added or removed. */
+function addAgreement(planning: Planning, state: LinkState, there: boolean): void {
   const action = there ? 'relate' : 'unrelate';
   const reason = there ? 'Both sides have the relation' : 'Neither side has the relation any more';
   addRow(planning, { action, reason, link: withRelationId(state) });
 }
 
-/** Plans that a side gets, or loses, a relation. */
+/** Plans to create or remove a relation on one side. */
 function addChange(
   planning: Planning,
   state: LinkState,

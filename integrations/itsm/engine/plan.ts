@@ -5,241 +5,251 @@ import {
   type IdentityIndex,
   identityIndex,
   type Match,
+  type MatchItem,
   matchByDecision,
   matchByIdentity,
   matchByScore,
-  type Scored,
-  type Thing,
-  takeMatched,
+  removeClaimed,
+  type ScoredPair,
 } from './match.ts';
 import type { Decision, Observation, Path, Side, SyncState } from './model.types.ts';
-import { beginPlanning, type DeferredWaits, type OpenReference, type Planning } from './plan.fields.ts';
-import { type CreatingRows, type Ends, planLinks, planReferences, type Reached } from './plan.links.ts';
+import { beginPlanning, type Deferrals, type OpenReference, type Planning } from './plan.fields.ts';
+import {
+  type CreatingRows,
+  type Ends,
+  planLinks,
+  planReferences,
+  type ResolvedReference,
+} from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
 import type { PlanRow } from './plan.types.ts';
 import {
-  boundThings,
-  type IdentityTakers,
-  identityTakers,
+  createIdentityOwners,
+  type IdentityOwners,
+  itemOfCard,
+  itemOfRecord,
   linkedRecords,
-  openCards,
-  openRecords,
+  pairedItems,
   planCards,
   planRecord,
   readRecords,
-  recordThing,
-  returningThings,
-  thing,
-  unreadThings,
+  restoredItems,
+  unpairedCards,
+  unpairedRecords,
+  unreadItems,
 } from './plan.unmatched.ts';
 
-/** References that are looked up at once. */
-const LATE = 1_000;
+/** References that are planned together. */
+const REFERENCE_BATCH = 1_000;
 
-/** What is asked about at once. */
+/** Selects a part of the records and cards. */
 export interface PartChoice {
   remoteIds?: readonly string[];
   cardIds?: readonly string[];
 }
 
-/** All that is known about some records and cards. */
+/** Everything that is known about some records and cards. */
 export interface Part {
-  /** Their pairs, and all other pairs of the same cards. */
+  /** Their pairs, and all other pairs of their cards. */
   syncState: SyncState;
-  /** What was read of these records and, with their pairs, of those they were merged into; the cards of all pairs. */
-  seen: Observation;
-  /** Cards and records that reference fields of these lead to. */
-  beyond: Pick<TransformContext, 'cardOf' | 'recordOf' | 'makesCircle'>;
+  /** Observations of these records and of those that they were merged into; the cards of all pairs. */
+  observation: Observation;
+  /** Resolves the cards and records that their reference fields refer to. */
+  references: Pick<TransformContext, 'cardOf' | 'recordOf' | 'closesCycle'>;
 }
 
-/** Relations that start from some records, as the sync state and both sides have them. */
+/** Relations with their source in some records: those of both sides and those of the sync state. */
 export interface LinkPart {
   syncState: SyncState;
-  seen: Observation;
+  observation: Observation;
   ends: Ends;
 }
 
-/** Where a plan is made from when it is too large to be seen at once. Streams give keys in the same order each time. */
+/** Loads the input of a plan in parts, so that it need not fit into memory. Each stream yields ids in a stable order. */
 export interface PartSource {
-  part(choice: PartChoice): Promise<Part>;
-  /** Records whose pairs are to be judged. */
-  judged(): AsyncIterable<string[]>;
+  loadPart(choice: PartChoice): Promise<Part>;
+  /** Records whose pairs are planned. */
+  pairsToPlan(): AsyncIterable<string[]>;
   /** Records of all pairs. */
-  known(): AsyncIterable<string[]>;
-  /** Records of all living pairs. */
-  paired(): AsyncIterable<string[]>;
-  /** Records that were read and have no living pair. */
-  unpaired(): AsyncIterable<string[]>;
+  allPairs(): AsyncIterable<string[]>;
+  /** Records of all live pairs. */
+  livePairs(): AsyncIterable<string[]>;
+  /** Records that were read and have no live pair. */
+  unpairedRecords(): AsyncIterable<string[]>;
   /** All records that were read. */
-  read(): AsyncIterable<string[]>;
-  /** Cards of the type without a living pair. */
-  openCards(): AsyncIterable<string[]>;
+  readRecords(): AsyncIterable<string[]>;
+  /** Cards of the mapping's type without a live pair. */
+  unpairedCards(): AsyncIterable<string[]>;
   decisions: readonly Decision[];
-  /** Whether cards that are only here get a record. */
-  creates: boolean;
-  /** Whether what a reference field leads to is of this mapping. */
-  leadsHere(path: Path): boolean;
-  /** The rows of the plan so far that make cards of these records, or records of these cards. */
-  makers(remoteIds: readonly string[], cardIds: readonly string[]): Promise<CreatingRows>;
-  /** Relations to compare, by the records that they start from; each stands in one part only. Asked last. */
-  links(): AsyncIterable<LinkPart>;
+  /** Whether records are created for cards without a record. */
+  createsRecords: boolean;
+  /** Whether a reference field refers to objects of the same mapping. */
+  refersToOwnMapping(path: Path): boolean;
+  /** Finds the rows planned so far that create or link the cards of these records, or the records of these cards. */
+  findCreatingRows(remoteIds: readonly string[], cardIds: readonly string[]): Promise<CreatingRows>;
+  /** Relations to compare, grouped by source; each is in one part only. Called last. */
+  linkParts(): AsyncIterable<LinkPart>;
 }
 
-/** What one step of planning has come to. */
+/** The result of planning one part. */
 interface PlannedPart {
   rows: PlanRow[];
   again: string[];
-  waits: DeferredWaits;
-  /** What records of earlier parts need not wait for. */
-  reached: Reached[];
-  /** Relations that wait for a mapping that does not run now. */
-  resting: number;
+  deferred: Deferrals;
+  /** References of earlier parts that the plan resolves, so that their records are not deferred. */
+  resolved: ResolvedReference[];
+  /** The number of relations that a mapping blocks which is paused or cannot run. */
+  blockedRelations: number;
   absences: Record<string, number>;
 }
 
-/** What planning in parts asks of its caller; as for a plan at once, but likeness may take its time. */
-export interface PartTools {
-  score: (records: Thing[], cards: Thing[]) => Promise<Scored[]>;
+/** The functions that planning uses. */
+export interface PlanningTools {
+  score: (records: MatchItem[], cards: MatchItem[]) => Promise<ScoredPair[]>;
   evaluate: TransformContext['evaluate'];
-  /** Called when it is known who is who. */
+  /** Called when matching has ended. */
   onMatched?: () => Promise<void>;
 }
 
-/** What of a plan in parts is kept in memory: keys alone. */
-interface Unmatched {
+/** The state of matching across parts. It contains only ids. */
+interface MatchingState {
   index: IdentityIndex;
   /** Cards without a pair. */
-  open: Set<string>;
-  /** Records that no identity field has settled, or a person has. */
+  unpairedCards: Set<string>;
+  /** Matches by users' decisions and by similarity. */
   matches: Map<string, Match>;
 }
 
 /**
- * Makes the same plan as a plan made at once, from one part after the other, so that neither a table nor a plan is ever in
- * memory as a whole. The caller stores what comes, and counts removals for the deletion limit.
+ * Plans a mapping part by part, so that neither a table nor the plan is in memory as a whole. The caller stores the rows and
+ * checks the deletion limit.
  */
 export async function* planInParts(
   mapping: Mapping,
   source: PartSource,
-  tools: PartTools,
+  tools: PlanningTools,
 ): AsyncGenerator<PlannedPart> {
   let firstNo = 0;
   const reserved = new Set<string>();
   const begin = async (choice: PartChoice): Promise<Planning> => {
-    const { syncState, seen, beyond } = await source.part(choice);
-    return beginPlanning(mapping, syncState, seen, tools.evaluate, { firstNo, beyond, reserved });
+    const { syncState, observation, references } = await source.loadPart(choice);
+    return beginPlanning(mapping, syncState, observation, tools.evaluate, { firstNo, references, reserved });
   };
-  const late: OpenReference[] = [];
-  const handOver = (
-    { rows, again, waits, resting, absences, ...more }: Planning,
-    reached: Reached[] = [],
+  const openReferences: OpenReference[] = [];
+  const finishPart = (
+    { rows, again, deferred, blockedRelations, absences, ...more }: Planning,
+    resolved: ResolvedReference[] = [],
   ): PlannedPart => {
     firstNo += rows.length;
-    late.push(...more.late.filter(({ path }) => source.leadsHere(path)));
-    return { rows, again: [...again], waits, reached, resting, absences };
+    openReferences.push(...more.openReferences.filter(({ path }) => source.refersToOwnMapping(path)));
+    return { rows, again: [...again], deferred, resolved, blockedRelations, absences };
   };
   const claimed = new Set<string>();
   const index = identityIndex(mapping.fields);
-  for await (const remoteIds of source.judged()) {
+  for await (const remoteIds of source.pairsToPlan()) {
     const planning = await begin({ remoteIds });
     planPairs(planning, new Set(remoteIds));
     for (const id of linkedRecords(planning)) claimed.add(id);
-    for (const one of returningThings(planning)) index.addBound(one);
-    yield handOver(planning);
+    for (const one of restoredItems(planning)) index.addPaired(one);
+    yield finishPart(planning);
   }
 
-  const unmatched = await indexUnmatched(index, source, begin, claimed);
-  if (unmatched.open.size > 0) await matchAlike(source, begin, claimed, unmatched, tools);
+  const matching = await indexUnmatched(index, source, begin, claimed);
+  if (matching.unpairedCards.size > 0) await matchSimilar(source, begin, claimed, matching, tools);
   await tools.onMatched?.();
-  const held = new Set<string>();
-  for await (const remoteIds of source.unpaired()) {
+  const claimedCards = new Set<string>();
+  for await (const remoteIds of source.unpairedRecords()) {
     const alone = await begin({ remoteIds });
     const matches = new Map(
-      openRecords(alone, claimed).map((record) => [record.id, matchOf(alone, unmatched, record)]),
+      unpairedRecords(alone, claimed).map((record) => [record.id, matchOf(alone, matching, record)]),
     );
     const cardIds = [...matches.values()].flatMap((match) => (match.kind === 'link' ? [match.cardId] : []));
     const planning = cardIds.length === 0 ? alone : await begin({ remoteIds, cardIds });
-    for (const record of openRecords(planning, claimed)) {
+    for (const record of unpairedRecords(planning, claimed)) {
       const match = matches.get(record.id);
-      if (match) planRecord(planning, record, match, held);
+      if (match) planRecord(planning, record, match, claimedCards);
     }
-    yield handOver(planning);
+    yield finishPart(planning);
   }
 
-  if (source.creates && unmatched.open.size > 0) {
-    const takers = await takersOf(mapping, source, begin);
-    for await (const cardIds of source.openCards()) {
+  if (source.createsRecords && matching.unpairedCards.size > 0) {
+    const owners = await findIdentityOwners(mapping, source, begin);
+    for await (const cardIds of source.unpairedCards()) {
       const planning = await begin({ cardIds });
       const asked = new Set(cardIds);
-      const cards = openCards(planning).filter(({ id }) => asked.has(id));
-      planCards(planning, cards, held, takers);
-      yield handOver(planning);
+      const cards = unpairedCards(planning).filter(({ id }) => asked.has(id));
+      planCards(planning, cards, claimedCards, owners);
+      yield finishPart(planning);
     }
   }
 
-  for (let at = 0; at < late.length; at += LATE) {
-    const fields = late.slice(at, at + LATE);
-    const led = (to: Side) => [...new Set(fields.flatMap(({ side, awaits }) => (side === to ? awaits : [])))];
-    const makers = await source.makers(led('local'), led('remote'));
+  for (let at = 0; at < openReferences.length; at += REFERENCE_BATCH) {
+    const fields = openReferences.slice(at, at + REFERENCE_BATCH);
+    const awaitedBy = (to: Side) => [
+      ...new Set(fields.flatMap(({ side, awaitedId }) => (side === to ? awaitedId : []))),
+    ];
+    const creatingRows = await source.findCreatingRows(awaitedBy('local'), awaitedBy('remote'));
     const planning = await begin({});
-    yield handOver(planning, planReferences(planning, fields, makers));
+    yield finishPart(planning, planReferences(planning, fields, creatingRows));
   }
 
-  for await (const { syncState, seen, ends } of source.links()) {
-    const planning = beginPlanning(mapping, syncState, seen, tools.evaluate, { firstNo });
+  for await (const { syncState, observation, ends } of source.linkParts()) {
+    const planning = beginPlanning(mapping, syncState, observation, tools.evaluate, { firstNo });
     planLinks(planning, ends);
-    yield handOver(planning);
+    yield finishPart(planning);
   }
 }
 
 type Begin = (choice: PartChoice) => Promise<Planning>;
 
-/** Reads all that has no pair once, and keeps who says what in the identity fields. @param index of the cards that come back. */
+/** Indexes all records and cards without a pair by identity. @param index already contains the cards that are restored. */
 async function indexUnmatched(
   index: IdentityIndex,
   source: PartSource,
   begin: Begin,
   claimed: ReadonlySet<string>,
-): Promise<Unmatched> {
+): Promise<MatchingState> {
   const decisions = new Map(source.decisions.map((one) => [one.remoteId, one]));
-  const decided: Thing[] = [];
-  let any = false;
-  for await (const remoteIds of source.unpaired()) {
+  const decided: MatchItem[] = [];
+  let hasRecords = false;
+  for await (const remoteIds of source.unpairedRecords()) {
     const planning = await begin({ remoteIds });
-    for (const record of openRecords(planning, claimed)) {
-      any = true;
-      const one = recordThing(planning, record);
+    for (const record of unpairedRecords(planning, claimed)) {
+      hasRecords = true;
+      const one = itemOfRecord(planning, record);
       if (decisions.has(one.id)) decided.push(one);
       else index.addRecord(one);
     }
   }
-  const matches = await decide(source, begin, decided);
+  const matches = await matchDecided(source, begin, decided);
   for (const one of decided) if (!matches.has(one.id)) index.addRecord(one);
   const taken = new Set([...matches.values()].map((match) => (match.kind === 'link' ? match.cardId : '')));
-  const open = new Set<string>();
-  for await (const cardIds of any || source.creates ? source.openCards() : []) {
+  const free = new Set<string>();
+  for await (const cardIds of hasRecords || source.createsRecords ? source.unpairedCards() : []) {
     const planning = await begin({ cardIds });
     const asked = new Set(cardIds);
-    for (const card of openCards(planning)) {
+    for (const card of unpairedCards(planning)) {
       if (!asked.has(card.id)) continue;
-      open.add(card.id);
-      if (any && !taken.has(card.id)) index.addCard(thing(planning, card));
+      free.add(card.id);
+      if (hasRecords && !taken.has(card.id)) index.addCard(itemOfCard(planning, card));
     }
   }
-  for await (const remoteIds of any ? source.paired() : []) {
-    for (const one of boundThings(await begin({ remoteIds }), new Set(remoteIds))) index.addBound(one);
+  for await (const remoteIds of hasRecords ? source.livePairs() : []) {
+    for (const one of pairedItems(await begin({ remoteIds }), new Set(remoteIds))) index.addPaired(one);
   }
-  return { index, open, matches };
+  return { index, unpairedCards: free, matches };
 }
 
-async function decide(
+async function matchDecided(
   { decisions }: PartSource,
   begin: Begin,
-  decided: readonly Thing[],
+  decided: readonly MatchItem[],
 ): Promise<Map<string, Match>> {
   if (decided.length === 0) return new Map();
   const cardIds = decisions.flatMap(({ cardId }) => (cardId === null ? [] : [cardId]));
-  const free = new Set(cardIds.length === 0 ? [] : openCards(await begin({ cardIds })).map(({ id }) => id));
+  const free = new Set(
+    cardIds.length === 0 ? [] : unpairedCards(await begin({ cardIds })).map(({ id }) => id),
+  );
   return matchByDecision(
     decided.map(({ id }) => id),
     decisions,
@@ -247,71 +257,76 @@ async function decide(
   );
 }
 
-/** Compares what no identity field has settled by its likeness. */
-async function matchAlike(
+/** Matches by similarity the records that neither a decision nor their identity has matched. */
+async function matchSimilar(
   source: PartSource,
   begin: Begin,
   claimed: ReadonlySet<string>,
-  { index, open, matches }: Unmatched,
-  tools: PartTools,
+  { index, unpairedCards: all, matches }: MatchingState,
+  tools: PlanningTools,
 ): Promise<void> {
-  const free = new Set(open);
-  takeMatched(free, matches.values());
-  const records: Thing[] = [];
-  for await (const remoteIds of source.unpaired()) {
+  const free = new Set(all);
+  removeClaimed(free, matches.values());
+  const records: MatchItem[] = [];
+  for await (const remoteIds of source.unpairedRecords()) {
     const planning = await begin({ remoteIds });
-    for (const record of openRecords(planning, claimed)) {
-      const one = recordThing(planning, record);
+    for (const record of unpairedRecords(planning, claimed)) {
+      const one = itemOfRecord(planning, record);
       if (matches.has(one.id)) continue;
       const match = matchByIdentity(index.find(one));
-      if (match) takeMatched(free, [match]);
+      if (match) removeClaimed(free, [match]);
       else records.push(one);
     }
   }
   if (records.length === 0 || free.size === 0) return;
-  const cards: Thing[] = [];
-  for await (const cardIds of source.openCards()) {
+  const cards: MatchItem[] = [];
+  for await (const cardIds of source.unpairedCards()) {
     const planning = await begin({ cardIds });
-    for (const card of openCards(planning)) if (free.delete(card.id)) cards.push(thing(planning, card));
+    for (const card of unpairedCards(planning))
+      if (free.delete(card.id)) cards.push(itemOfCard(planning, card));
   }
   for (const [id, match] of matchByScore(await tools.score(records, cards))) matches.set(id, match);
 }
 
-function matchOf(planning: Planning, { index, matches }: Unmatched, record: RemoteRecord): Match {
+function matchOf(planning: Planning, { index, matches }: MatchingState, record: RemoteRecord): Match {
   return (
-    matches.get(record.id) ?? matchByIdentity(index.find(recordThing(planning, record))) ?? { kind: 'new' }
+    matches.get(record.id) ?? matchByIdentity(index.find(itemOfRecord(planning, record))) ?? { kind: 'new' }
   );
 }
 
-/** Who has which identity fields already, before a record is made for a card. */
-async function takersOf(mapping: Mapping, source: PartSource, begin: Begin): Promise<IdentityTakers> {
-  const takers = identityTakers(mapping);
-  for await (const remoteIds of source.known()) {
+/** Indexes the identities of all existing records and paired cards, so that no duplicate record is created for a card. */
+async function findIdentityOwners(
+  mapping: Mapping,
+  source: PartSource,
+  begin: Begin,
+): Promise<IdentityOwners> {
+  const owners = createIdentityOwners(mapping);
+  for await (const remoteIds of source.allPairs()) {
     const planning = await begin({ remoteIds });
     const asked = new Set(remoteIds);
-    for (const one of boundThings(planning, asked)) takers.addCard(one);
-    for (const one of unreadThings(planning, asked)) takers.addRecord(one);
+    for (const one of pairedItems(planning, asked)) owners.addCard(one);
+    for (const one of unreadItems(planning, asked)) owners.addRecord(one);
   }
-  for await (const remoteIds of source.read()) {
+  for await (const remoteIds of source.readRecords()) {
     const planning = await begin({ remoteIds });
     const asked = new Set(remoteIds);
     for (const record of readRecords(planning))
-      if (asked.has(record.id)) takers.addRecord(recordThing(planning, record));
+      if (asked.has(record.id)) owners.addRecord(itemOfRecord(planning, record));
   }
-  return takers;
+  return owners;
 }
 
-/** Rows that change something; the others only tell. */
-export const acts = ({ action }: PlanRow): boolean => !['conflict', 'stage', 'skip'].includes(action);
+/** Whether a row changes something; the others are informative. */
+export const isChange = ({ action }: PlanRow): boolean => !['conflict', 'stage', 'skip'].includes(action);
 
 /** Whether a row counts towards the deletion limit. */
-export const removes = ({ action }: PlanRow): boolean => action === 'delete' || action === 'quarantine';
+export const isRemoval = ({ action }: PlanRow): boolean => action === 'delete' || action === 'quarantine';
 
 /**
- * Why a plan exceeds the deletion limit of its mapping; null when it does not. Many removals at once are more likely an error of
- * the source than intended.
+ * How a plan exceeds the deletion limit of its mapping; null if it does not. Many removals in one run are more likely an error
+ * at the source than intended.
  */
-export function tooMany(
+export function checkDeletionLimit(
   { max_deletions: maxCount, max_deletion_ratio: maxRatio }: Mapping,
   count: number,
   pairs: number,

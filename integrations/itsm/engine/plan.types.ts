@@ -14,12 +14,12 @@ import type {
 
 /**
  * - `create`, `update`, `delete`, `restore`: of a card or a record, on `side`; a card is deleted by archiving it.
- * - `link`, `unlink`: a record and a card become, or are no longer, a pair.
- * - `agree`: both sides say the same; only the base follows.
- * - `quarantine`, `release`: a pair begins or ends to wait for a removal.
- * - `relate`, `unrelate`: a relation, on `side`, or in the base alone.
- * - `conflict`, `stage`: a person has to decide, on values or on which card it is.
- * - `skip`: nothing is done, and why.
+ * - `link`, `unlink`: creates or ends a pair.
+ * - `agree`: both sides have equal values; only the base is updated.
+ * - `quarantine`, `release`: begins or ends the quarantine of a pair.
+ * - `relate`, `unrelate`: creates or removes a relation on `side`; with `side: null` in the sync state only.
+ * - `conflict`, `stage`: a user has to decide on values, or on the card of a record.
+ * - `skip`: nothing is done; the reason says why.
  */
 type Action =
   | 'create'
@@ -37,19 +37,19 @@ type Action =
   | 'stage'
   | 'skip';
 
-/** The state a row was made from; the row is only applied while it holds. */
+/** The state that a row was planned from. The row is applied only while it is unchanged. */
 interface Expectation {
-  /** `fields` by path, as the inventory holds them. */
+  /** `fields` by path, in the inventory's form. */
   card?: { there: boolean; fields: Record<Path, Value> };
-  /** `fields` by path, as the remote holds them. */
+  /** `fields` by path, in the remote's form. */
   record?: { there: boolean; fields: Record<Path, Value> };
-  /** The record's pair in the sync state: its state, or that there is none. */
+  /** The state of the record's pair, or `none` if it has no pair. */
   pair?: PairState['kind'] | 'none';
-  /** The card must not have become half of another pair. */
+  /** The card must not have another pair. */
   unbound?: boolean;
 }
 
-/** A card that a record may be, with what speaks for it. */
+/** A card that a record may correspond to. `why`: what they have in common. */
 export interface Candidate {
   cardId: string;
   /** 0 to 1. */
@@ -57,188 +57,187 @@ export interface Candidate {
   why: string;
 }
 
-/** A deletion that is taken back: the row that deleted the record, and the key that the record had. */
+/** An undone deletion: the row that deleted the record, and the record's former id. */
 export interface Restored {
   runId: string;
   no: number;
   remoteId: string;
 }
 
-/** One row of a plan. Nothing of it changes once the plan is made. */
+/** One row of a plan. It is stored as JSON and does not change after planning. */
 export interface PlanRow {
-  /** Place in the plan, from 0. */
+  /** Position in the plan, from 0. */
   no: number;
   action: Action;
-  /** Where it writes; null when only the sync state changes, or nothing. */
+  /** The side that is written; null if at most the sync state changes. */
   side: Side | null;
   remoteId: string | null;
   cardId: string | null;
-  /** By path, in the words of the side that is written. */
+  /** By path, in the form of the written side. */
   diff: Record<Path, { old: Value; new: Value }>;
   reason: string;
   expects: Expectation;
-  /** A row that has to be applied before. */
+  /** The number of a row that must be applied first. */
   needs: number | null;
-  /** What both sides have agreed on once the row is applied. */
+  /** The bases after the row was applied. */
   agreed: Record<Path, Agreed>;
-  /** Paths on which nothing is agreed any more. */
+  /** Paths whose bases the row deletes. */
   forgets: Path[];
-  /** What they had agreed on before, for taking the row back. */
+  /** The former bases, for an undo. */
   before: Record<Path, Agreed | null>;
-  /** The pair's new state; null leaves it. */
+  /** The pair's new state; null: unchanged. */
   state: PairState | null;
-  /** The state that the pair had before a restore, for taking the row back. */
+  /** The pair's state before a restore, for an undo. */
   was: PairState | null;
-  /** The deletion that a new record takes back: it is made with all that the deleted one held. */
+  /** The deletion that this new record undoes: it is created with the content of the deleted one. */
   restored: Restored | null;
-  /** Pairs that end with this row. */
+  /** Records whose pairs the row deletes. */
   drops: string[];
   origin: Origin | null;
   candidates: Candidate[];
-  /** The relation of a `relate` or `unrelate`, by the records as the written side names them. */
+  /** The relation of a `relate` or `unrelate`, by the records that the written side uses. */
   link: AgreedLink | null;
-  /** The same by the records that speak for the cards, where that is something else. */
+  /** The relation by the records of the primary pairs, if different. */
   baseLink: AgreedLink | null;
-  /** The same by cards; null while one of them is made by the same plan, and is known once that row is applied. */
+  /** The relation by cards; null if the same plan creates one of them. */
   cards: { relationType: string; source: string; target: string } | null;
-  /** The field that a conflict is about; null for the question of removal. */
+  /** The field of a conflict; null for a conflict about a removal. */
   path: Path | null;
-  /** Of a conflict: the side that has refused the value. */
+  /** Of a conflict: the side that refused the value. */
   refusedBy: Side | null;
-  /** Two changes were there, and one of them won. */
+  /** Paths that were changed on both sides, where a rule decided. */
   settled: Path[];
   /**
-   * By path, what a reference leads to that the same plan makes: a record where it is written here, a card where it is
-   * written outside. Its value, and the card or record that it is written to, are known once the rows before have ended.
-   * Of a relation: by end (`source`, `target`), the card whose record the same plan makes or links. Where it makes the record,
-   * `link` names the card in its place.
+   * References to objects that the same plan creates or links, by path: a record id if a card is written, a card id if a record
+   * is written. They are resolved when the earlier rows have ended. Of a relation: by end (`source`, `target`), the card whose
+   * record the plan creates or links; if it creates the record, `link` contains the card id in its place.
    */
   refers: Record<Path, string>;
 }
 
-/** What a run is going to do: made once, stored, and never changed. */
+/** The changes that a run is going to make. A stored plan never changes. */
 export interface Plan {
   id: string;
   mappingId: string;
-  /** The moment of what it was made from; RFC 3339. */
-  madeAt: string;
+  /** The time of the observation; RFC 3339. */
+  createdAt: string;
   rows: readonly PlanRow[];
-  /** Why the plan may not be applied as it is: it would remove too much. Null when it may. */
+  /** How the plan exceeds the deletion limit; null if it does not. */
   stopped: string | null;
-  /** What is written into the sync state when all rows have come to an end. */
+  /** Changes of the sync state after all rows have ended. */
   closing: { watermark: string | null; again: string[]; absences: Record<string, number> };
 }
 
 /** A plan without its rows. */
 export type PlanHead = Omit<Plan, 'rows'>;
 
-/** What is to happen to one field of a pair. */
+/** The result of comparing one field of a pair. */
 export type FieldOutcome =
-  /** Nobody moved it. */
+  /** Unchanged. */
   | { kind: 'same' }
-  /** Both sides say the same in their own words; only the base has to follow. */
+  /** Both sides have equal values; only the base is updated. */
   | { kind: 'agree'; agreed: Agreed }
-  /** `value` goes to `side`; `settled` when it won against a move over there. */
+  /** `value` is written to `side`; `settled`: it won against a change of that side. */
   | { kind: 'write'; side: Side; value: Value; settled: boolean; reason: string }
-  /** Moved on both sides, and no rule decides. */
+  /** Changed on both sides, and no rule decides. */
   | { kind: 'conflict'; reason: string }
-  /** `side` has refused the value before: a person has to see to it. */
+  /** `side` has refused the value before: a user has to decide. */
   | { kind: 'refused'; side: Side; reason: string }
-  /** It should go to the other side, but the mapping only goes one way. */
-  | { kind: 'held'; reason: string }
-  /** The value cannot be told on `side`; `awaits`: until this card or record is mapped. */
-  | { kind: 'problem'; side: Side; reason: string; settled: boolean; awaits?: string };
+  /** The mapping does not write to the side that should get the value. */
+  | { kind: 'disallowed'; reason: string }
+  /** The value cannot be converted for `side`; `awaitedId`: the card or record that needs a pair first. */
+  | { kind: 'problem'; side: Side; reason: string; settled: boolean; awaitedId?: string };
 
 /**
- * How a row ended. `begun`: its write was sent and the answer is not known, so that it is looked up before it is
- * tried again. `stale`: the state it was made from no longer held, and nothing was written.
+ * The progress of a row. `begun`: its write was sent and the response is unknown, so that it is looked up before it is sent
+ * again. `stale`: the state that it was planned from has changed, and nothing was written.
  */
 export type Progress = 'pending' | 'begun' | 'applied' | 'stale' | 'refused' | 'skipped';
 
-/** What has become of a row, in words where that helps. */
+/** How a row ended. */
 export interface Outcome {
   progress: Exclude<Progress, 'pending' | 'begun'>;
   message: string | null;
-  /** The key of what was made. */
-  madeId?: string;
-  /** By path, why a value was not taken, though the rest of the row may have been. */
-  left?: Record<Path, string>;
+  /** The id of the created card or record. */
+  createdId?: string;
+  /** By path, why a value was not written; the other values of the row may have been. */
+  unwritten?: Record<Path, string>;
 }
 
-/** A write in the inventory. Values of `null` clear. */
+/** A write to the inventory. Values by path; `null` clears. */
 export type LocalWrite =
   | { kind: 'create'; cardType: string; values: Record<Path, Value> }
   | { kind: 'update'; cardId: string; values: Record<Path, Value> }
   | { kind: 'archive'; cardId: string }
   | { kind: 'restore'; cardId: string }
-  /** An end is null while its card is made by the same plan: it is the one of the record that the row's link names. */
+  /** An end is null if the same plan creates its card: it is the card of the record in the row's link. */
   | { kind: 'relate'; relationType: string; source: string | null; target: string | null }
   | { kind: 'unrelate'; relationType: string; source: string | null; target: string | null };
 
-/** A write outside. Values by column; `null` clears. */
+/** A write to the remote. Values by column; `null` clears. */
 export type RemoteWrite =
-  /** `restored`: it takes a deletion back, and holds what the deleted record held. */
+  /** `restored`: the deletion that it undoes, with whose stored content the record is created. */
   | { kind: 'create'; table: string; values: Record<string, Value>; restored?: Restored }
   | { kind: 'update'; table: string; id: string; values: Record<string, Value> }
   | { kind: 'delete'; table: string; id: string }
   | { kind: 'relate'; link: AgreedLink }
   | { kind: 'unrelate'; link: AgreedLink };
 
-/** What the remote says to a write; `lost` when no answer came, so that it may have been done or not. */
-export type RemoteAnswer =
+/** The result of a write to the remote; `lost`: without a response, so that it is unknown whether it was executed. */
+export type RemoteWriteResult =
   /**
-   * `found`: its answer was lost, and the record was looked up; somebody may have changed it since.
-   * `adopted`: the remote took a record that it had before for the one to be made.
-   * `notice`: what somebody should know about it.
+   * `found`: the response was lost and the record looked up; it may have been changed since.
+   * `adopted`: instead of creating a record the remote used an existing one.
+   * `notice`: information for users.
    */
   | { kind: 'done'; record: RemoteRecord | null; found?: boolean; adopted?: boolean; notice?: string }
   | { kind: 'refused'; message: string }
-  /** The record was no longer as it was seen, and what somebody had written stands. */
+  /** The record was changed after it was read; it was not overwritten. */
   | { kind: 'stale'; message: string }
   | { kind: 'lost' };
 
 /**
- * Whether a write of which the answer was lost has arrived. `unmarked`: the remote keeps no mark of such a write, and
- * only the present state can tell.
+ * Whether a write without a response was executed. `unmarked`: the remote does not store a correlation id for such a write, so
+ * that only its current state can show it.
  */
-export type Trace =
+export type WriteTrace =
   | { kind: 'arrived'; record: RemoteRecord | null; adopted?: boolean; notice?: string }
   | { kind: 'absent' }
   | { kind: 'unmarked' };
 
-/** A record by its key; `unknown` when the remote would not say whether it is there. */
+/** A record read by key; `unknown`: the remote does not report whether it exists. */
 export type RemoteState =
   | { kind: 'there'; record: RemoteRecord }
   | { kind: 'gone' }
   | { kind: 'unknown'; message: string };
 
-/** What the engine sees within the transaction of a local write. */
+/** The state that is checked within the transaction of a local write. */
 export interface LocalState {
   card: LocalCard | null;
   pair: Pair | undefined;
-  /** A pair that the card is half of, besides the row's own and those that end with it. */
+  /** A pair of the card other than the row's own pair and those that the row drops. */
   other: Pair | undefined;
 }
 
-/** A row with how far it has come, and what a person has said to it. */
+/** A row with its progress and approval. */
 export interface TrackedRow {
   row: PlanRow;
   progress: Progress;
   approval: 'approved' | 'rejected' | null;
 }
 
-/** A row that writes in the inventory, or in the sync state alone. */
+/** A row that writes to the inventory, or to the sync state only. */
 export interface LocalStep {
   row: PlanRow;
-  /** Null where only the sync state changes. */
+  /** Null if only the sync state changes. */
   write: LocalWrite | null;
-  /** Why the row cannot be applied any more, given the state and how the rows before it ended in this transaction. */
+  /** Why the row is stale, given the state and the rows that ended before it in this transaction; null if it is not. */
   check: (state: LocalState, ended: ReadonlyMap<number, Progress>) => string | null;
-  /** @param left paths that could not be written: nothing is agreed on them. */
-  changes: (card: LocalCard | null, left?: ReadonlySet<Path>) => StateChange[];
+  /** @param unwritten paths that could not be written, which get no base. */
+  changes: (card: LocalCard | null, unwritten?: ReadonlySet<Path>) => StateChange[];
 }
 
-/** How a row has ended, with what it changes in the sync state. */
+/** A row with its outcome and its changes of the sync state. */
 export interface RowResult {
   row: PlanRow;
   outcome: Outcome;
@@ -246,46 +245,51 @@ export interface RowResult {
 }
 
 /**
- * All that applying needs from outside. Whatever throws, or the end of the process, interrupts the run; the next one
- * goes on from the journal.
+ * The storage and the remote that a plan is applied with. If a method throws, or the process ends, applying resumes later from
+ * the stored progress of the rows.
  */
 export interface EnginePort {
-  /** The rows of the plan in their order, some hundred at a time, as they stand when they are reached. */
+  /** The rows of the plan in their order, in chunks, with their current progress. */
   rows(): AsyncIterable<readonly TrackedRow[]>;
   /**
-   * One transaction, or several where no row builds on another: step by step asks `check` with the state as those before have left it, writes unless it objects, and
-   * stores the outcome with the changes of the sync state. What the inventory refuses of one step stops no other.
+   * Executes steps in their order, in one transaction: calls `check` with the current state, writes unless the step is stale,
+   * and stores the outcome with the changes of the sync state. A refused step does not affect the others.
    * @returns the outcomes in the order of the steps.
    */
   writeLocal(steps: readonly (LocalStep | RowResult)[]): Promise<Outcome[]>;
-  /** Who is who of these records and cards, as the rows that have ended have left it. */
-  whoIs(
+  /** Resolves the cards of records and the records of cards, after the rows that have ended. */
+  resolveIds(
     remoteIds: readonly string[],
     cardIds: readonly string[],
   ): Promise<{
     cardOf(remoteId: string): string | undefined;
     recordOf(cardId: string): string | undefined;
   }>;
-  /** Looks at records, whatever filter they fit. */
+  /** Reads records by key, whether or not they match the filter. */
   readRemote(table: string, ids: readonly string[]): Promise<Map<string, RemoteState>>;
   /**
-   * One transaction: asks each `check` with the state as it is, and notes that the write is about to be sent unless it
-   * objects. From then until the row ends nobody may take its pair apart.
-   * @returns each row's objection, or null when it is begun.
+   * In one transaction, calls `check` of each row with the current state and marks the row as begun unless it is stale. The pair
+   * of a begun row cannot be un-mapped until the row ends.
+   * @returns by row, why it is stale; null if it is begun.
    */
   begin(
     rows: readonly { row: PlanRow; check: (state: LocalState) => string | null }[],
   ): Promise<(string | null)[]>;
   /**
-   * Sends a write with a mark by which it is found again. @param seen the record as it was just read; a remote that can
-   * write conditionally only does so while it is like that.
+   * Sends a write with a correlation id, by which it can be found later. @param current the record as just read; a remote with
+   * conditional writes executes it only while the record is unchanged.
    */
-  writeRemote(write: RemoteWrite, correlation: string, seen: RemoteRecord | null): Promise<RemoteAnswer>;
+  writeRemote(
+    write: RemoteWrite,
+    correlationId: string,
+    current: RemoteRecord | null,
+  ): Promise<RemoteWriteResult>;
   /** Stores the content of the records that these rows are about to delete, so that the deletions can be undone. */
-  storeRemoved?(rows: readonly PlanRow[]): Promise<void>;
-  trace(write: RemoteWrite, correlation: string): Promise<Trace>;
-  /** One transaction: the outcomes, and what they change in the sync state. */
+  storeDeletedContent?(rows: readonly PlanRow[]): Promise<void>;
+  /** Finds out whether a write without a response was executed. */
+  findWrite(write: RemoteWrite, correlationId: string): Promise<WriteTrace>;
+  /** Stores outcomes and their changes of the sync state in one transaction. */
   finish(endings: readonly RowResult[]): Promise<void>;
-  /** One transaction: the plan is done, and what closes it is in the sync state. */
+  /** Stores the final changes of the sync state when the whole plan has ended. */
   close(changes: StateChange[]): Promise<void>;
 }

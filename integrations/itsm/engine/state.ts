@@ -1,8 +1,9 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { counted } from '../../../platform/counted.ts';
 import type { RemoteRecord } from '../remote.ts';
-import type { AgreedLink, Evidence, Pair, RemoteReading, StateChange, SyncState } from './model.types.ts';
+import type { AgreedLink, Evidence, Pair, RemoteObservation, StateChange, SyncState } from './model.types.ts';
 
-/** An empty sync state: nothing was ever agreed on. */
+/** An empty sync state. */
 export const emptySyncState = (): SyncState => ({
   pairs: new Map(),
   links: new Map(),
@@ -10,14 +11,14 @@ export const emptySyncState = (): SyncState => ({
   watermark: null,
 });
 
-/** What tells an agreed relation from all others. */
+/** The identity of an agreed relation. */
 export const linkKey = ({ relationType, source, target }: AgreedLink): string =>
   JSON.stringify([relationType, source, target]);
 
-/** Writes the changes into the sync state, in their order. Doing it twice has the outcome of once. */
+/** Applies changes to the sync state in their order. Idempotent. */
 export function applyChanges(syncState: SyncState, changes: readonly StateChange[]): void {
   for (const change of changes) {
-    // a copy, since later changes are made in it
+    // a copy, because later changes modify it
     if (change.op === 'pair')
       syncState.pairs.set(change.pair.remoteId, { ...change.pair, base: { ...change.pair.base } });
     else if (change.op === 'drop') syncState.pairs.delete(change.remoteId);
@@ -25,13 +26,13 @@ export function applyChanges(syncState: SyncState, changes: readonly StateChange
     else if (change.op === 'unlink') syncState.links.delete(linkKey(change.link));
     else if (change.op === 'again') syncState.again = new Set(change.remoteIds);
     else if (change.op === 'watermark') syncState.watermark = change.watermark;
-    else amend(syncState.pairs.get(change.remoteId), change);
+    else changePair(syncState.pairs.get(change.remoteId), change);
   }
 }
 
-type Amendment = Extract<StateChange, { op: 'base' | 'state' | 'absences' }>;
+type PairChange = Extract<StateChange, { op: 'base' | 'state' | 'absences' }>;
 
-function amend(pair: Pair | undefined, change: Amendment): void {
+function changePair(pair: Pair | undefined, change: PairChange): void {
   if (!pair) return;
   if (change.op === 'state') pair.state = change.state;
   else if (change.op === 'absences') pair.absences = change.absences;
@@ -43,12 +44,12 @@ function amend(pair: Pair | undefined, change: Amendment): void {
   }
 }
 
-/** Where a card has gone to by merges; itself when it was not merged. */
-export function redirected(cardId: string, redirects: ReadonlyMap<string, string>): string {
-  const seen = new Set<string>();
+/** The card into which a card was merged, transitively; the card itself if it was not merged. */
+export function survivorOf(cardId: string, redirects: ReadonlyMap<string, string>): string {
+  const visited = new Set<string>();
   let id = cardId;
-  while (!seen.has(id)) {
-    seen.add(id);
+  while (!visited.has(id)) {
+    visited.add(id);
     const next = redirects.get(id);
     if (next === undefined) return id;
     id = next;
@@ -56,29 +57,29 @@ export function redirected(cardId: string, redirects: ReadonlyMap<string, string
   return id;
 }
 
-/** The identity map as it holds today, with the merges of cards followed. */
-export interface Identities {
-  /** The pair that speaks for a card: its own record, or the one that a merge brought along. */
+/** Live pairs by record and by surviving card. */
+export interface PairIndex {
+  /** By card, its primary pair: of its own record, or of the record of a card that was merged into it. */
   primary: ReadonlyMap<string, Pair>;
-  /** The card of a record's pair today. */
+  /** The surviving card of a record. */
   cardOf: (remoteId: string) => string | undefined;
   recordOf: (cardId: string) => string | undefined;
-  /** The same for a reference that is to be written: a record that is known to be gone is none. */
+  /** The record of a card for a reference that is written; undefined if the record is known to be gone. */
   presentRecordOf: (cardId: string) => string | undefined;
 }
 
-/** A pair whose sides are kept in step, or wait for the removal of one. */
+/** A pair that is linked or quarantined. */
 export const isLive = ({ state }: Pair): boolean => state.kind === 'linked' || state.kind === 'quarantined';
 
 /**
- * Which pair speaks for which card. When a merge leaves a card with two records, its own stays with it, and the other
- * is an alias: it belongs to the card, and nothing is written to it. When the own one ends, the alias takes over.
+ * Finds the primary pair of each card. If a card has two records after a merge of cards, its own record is primary and the
+ * other one an alias, to which nothing is written. When the primary pair ends, the alias becomes primary.
  */
-export function identities(syncState: SyncState, redirects: ReadonlyMap<string, string>): Identities {
+export function indexPairs(syncState: SyncState, redirects: ReadonlyMap<string, string>): PairIndex {
   const primary = new Map<string, Pair>();
   for (const pair of syncState.pairs.values()) {
     if (!isLive(pair)) continue;
-    const card = redirected(pair.cardId, redirects);
+    const card = survivorOf(pair.cardId, redirects);
     const other = primary.get(card);
     if (!other || isPreferredTo(pair, other, card)) primary.set(card, pair);
   }
@@ -86,7 +87,7 @@ export function identities(syncState: SyncState, redirects: ReadonlyMap<string, 
     primary,
     cardOf: (remoteId) => {
       const pair = syncState.pairs.get(remoteId);
-      return pair && isLive(pair) ? redirected(pair.cardId, redirects) : undefined;
+      return pair && isLive(pair) ? survivorOf(pair.cardId, redirects) : undefined;
     },
     recordOf: (cardId) => primary.get(cardId)?.remoteId,
     presentRecordOf: (cardId) => {
@@ -103,114 +104,114 @@ function isPreferredTo(pair: Pair, other: Pair, card: string): boolean {
   return mine === theirs ? pair.remoteId < other.remoteId : mine < theirs;
 }
 
-/** By card, the pairs that it is half of: live ones, also of cards that were merged into it, and those that a person took apart. */
-export function boundPairs(
+/** By card, its live pairs, including those of cards that were merged into it, and its un-mapped pairs. */
+export function groupPairsByCard(
   syncState: SyncState,
   redirects: ReadonlyMap<string, string>,
 ): Map<string, Pair[]> {
-  const bound = [...syncState.pairs.values()].filter(
+  const paired = [...syncState.pairs.values()].filter(
     (pair) => isLive(pair) || pair.state.kind === 'unmapped',
   );
-  return Map.groupBy(bound, (pair) => (isLive(pair) ? redirected(pair.cardId, redirects) : pair.cardId));
+  return Map.groupBy(paired, (pair) => (isLive(pair) ? survivorOf(pair.cardId, redirects) : pair.cardId));
 }
 
-/** A pair that a row's card is half of, besides the row's own and those that end with it. */
-export function otherPair(
-  bound: ReadonlyMap<string, Pair[]>,
+/** A pair of a row's card other than the row's own pair and those that the row drops. */
+export function findOtherPair(
+  pairsByCard: ReadonlyMap<string, Pair[]>,
   redirects: ReadonlyMap<string, string>,
   { cardId, remoteId, drops }: { cardId: string; remoteId: string | null; drops: readonly string[] },
 ): Pair | undefined {
-  // a card that was merged into another one has the records of that one
-  const ids = new Set([redirected(cardId, redirects), cardId]);
-  const pairs = [...ids].flatMap((id) => bound.get(id) ?? []);
+  // a merged card has the records of its survivor
+  const ids = new Set([survivorOf(cardId, redirects), cardId]);
+  const pairs = [...ids].flatMap((id) => pairsByCard.get(id) ?? []);
   return pairs.find((pair) => pair.remoteId !== remoteId && !drops.includes(pair.remoteId));
 }
 
-/** Cards that a person took out of the synchronisation, by the pairs that were taken apart. */
-export function unmappedCards(syncState: SyncState): Set<string> {
+/** Cards that a user has un-mapped. */
+export function findUnmappedCards(syncState: SyncState): Set<string> {
   const cards = new Set<string>();
   for (const { cardId, state } of syncState.pairs.values()) if (state.kind === 'unmapped') cards.add(cardId);
   return cards;
 }
 
-/** What a run knows of a record. */
+/** What a run knows about the record of a pair. */
 export type RecordState =
   | { kind: 'there'; record: RemoteRecord }
-  /** Not changed since it was last read. */
+  /** Not read, because it has not changed. */
   | { kind: 'unread' }
-  /** It is there, but no longer among what the mapping reads. */
-  | { kind: 'outside' }
-  /** A reading should have shown it and did not; that alone proves nothing. */
+  /** It exists, but no longer matches the filter of the mapping. */
+  | { kind: 'out_of_scope' }
+  /** A full read did not contain it, which alone does not prove that it is gone. */
   | { kind: 'missing'; absences: number; reason: string }
-  /** It is in the table of another class, which the mapping does not read. */
+  /** It is in the table of another class now, which the mapping does not read. */
   | { kind: 'reclassified'; to: string }
-  /** `decided`: a person has said that its counterpart goes. */
-  | { kind: 'gone'; evidence: Evidence; mergedInto?: string; decided?: true };
+  /** `isConfirmed`: a user has decided that its counterpart is removed. */
+  | { kind: 'gone'; evidence: Evidence; mergedInto?: string; isConfirmed?: true };
 
-/** A reading by key, so that each record is found at once. */
-export interface ReadingIndex {
-  reading: RemoteReading;
+/** An observation of the remote, with its records and tombstones by remote id. */
+export interface ObservationIndex {
+  remote: RemoteObservation;
   records: Map<string, RemoteRecord>;
   tombstones: Map<string, { at: string; mergedInto?: string }>;
 }
 
-/** Orders a reading by key; of a record that was read more than once the newest state counts. */
-export function indexReading(reading: RemoteReading): ReadingIndex {
+/** Indexes an observation. Of a record that was read more than once the newest state counts. */
+export function indexObservation(remote: RemoteObservation): ObservationIndex {
   const records = new Map<string, RemoteRecord>();
-  for (const record of reading.records) {
+  for (const record of remote.records) {
     const other = records.get(record.id);
     if (!other || other.updatedAt <= record.updatedAt) records.set(record.id, record);
   }
-  return { reading, records, tombstones: new Map(reading.tombstones.map((one) => [one.id, one])) };
+  return { remote, records, tombstones: new Map(remote.tombstones.map((one) => [one.id, one])) };
 }
 
-/** A record that a reading or a look has shown. */
-export function findRecord({ reading, records }: ReadingIndex, id: string): RemoteRecord | undefined {
-  const look = reading.looks.get(id);
-  return records.get(id) ?? (look?.kind === 'there' ? look.record : undefined);
+/** A record that was read in a page or by key. */
+export function findRecord({ remote, records }: ObservationIndex, id: string): RemoteRecord | undefined {
+  const lookup = remote.lookups.get(id);
+  return records.get(id) ?? (lookup?.kind === 'there' ? lookup.record : undefined);
 }
 
-/** Whether the reading has found a record to be deleted: no reference to it is written. */
-export function isReportedGone({ reading, records, tombstones }: ReadingIndex, id: string): boolean {
-  const look = reading.looks.get(id);
-  if (look?.kind === 'gone') return look.reclassified === undefined;
-  return (look?.kind !== 'there' && tombstones.has(id)) || records.get(id)?.deleted === true;
+/** Whether a record was observed as deleted, so that no reference to it is written. */
+export function isReportedGone({ remote, records, tombstones }: ObservationIndex, id: string): boolean {
+  const lookup = remote.lookups.get(id);
+  if (lookup?.kind === 'gone') return lookup.reclassified === undefined;
+  return (lookup?.kind !== 'there' && tombstones.has(id)) || records.get(id)?.deleted === true;
 }
 
 /**
- * What has become of a pair's record. It is gone only after a tombstone, a look at it, or several complete readings
- * without it; a reading with a filter proves nothing, since the record may only no longer fit.
+ * The state of a pair's record. It is gone only after a tombstone, a lookup by key, or several full reads without it. A read
+ * with a filter proves nothing, since the record may no longer match the filter.
  */
-export function recordStateOf(pair: Pair, mapping: Mapping, index: ReadingIndex): RecordState {
-  const { reading, records, tombstones } = index;
+export function recordStateOf(pair: Pair, mapping: Mapping, index: ObservationIndex): RecordState {
+  const { remote, records, tombstones } = index;
   const record = records.get(pair.remoteId);
   const tombstone = tombstones.get(pair.remoteId);
-  const look = reading.looks.get(pair.remoteId);
-  if (look?.kind === 'gone' && look.reclassified !== undefined)
-    return { kind: 'reclassified', to: look.reclassified };
-  if (look?.kind === 'gone' || record?.deleted)
-    return gone(look && !tombstone ? 'look' : 'tombstone', tombstone);
-  if (look?.kind === 'there') {
+  const lookup = remote.lookups.get(pair.remoteId);
+  if (lookup?.kind === 'gone' && lookup.reclassified !== undefined)
+    return { kind: 'reclassified', to: lookup.reclassified };
+  if (lookup?.kind === 'gone' || record?.deleted)
+    return gone(lookup && !tombstone ? 'look' : 'tombstone', tombstone);
+  if (lookup?.kind === 'there') {
     return mapping.filter_query !== null && !record
-      ? { kind: 'outside' }
-      : { kind: 'there', record: look.record };
+      ? { kind: 'out_of_scope' }
+      : { kind: 'there', record: lookup.record };
   }
   if (record && !tombstone) return { kind: 'there', record };
   const { absences } = pair;
-  const present = reading.present?.has(pair.remoteId);
+  const present = remote.shownIds?.has(pair.remoteId);
   if (tombstone && (record || present)) {
-    return { kind: 'missing', absences, reason: 'the remote both shows it and calls it deleted' };
+    return { kind: 'missing', absences, reason: 'the remote returns it and also reports it as deleted' };
   }
   if (tombstone) return gone('tombstone', tombstone);
-  if (reading.kind !== 'complete' || present) return { kind: 'unread' };
+  if (remote.kind !== 'complete' || present) return { kind: 'unread' };
   const enough = mapping.complete_reads;
   if (mapping.filter_query !== null || enough === 0) {
-    return { kind: 'missing', absences, reason: 'the reading is without it, which proves nothing' };
+    return { kind: 'missing', absences, reason: 'it was not in the full read, which proves nothing' };
   }
-  // a look at this point has not been answered: it says neither that the record is there nor that it is not
-  const readings = absences + 1;
-  if (readings >= enough) return gone('readings', undefined);
-  return { kind: 'missing', absences: readings, reason: `${readings} complete readings were without it` };
+  // reading it by key was inconclusive
+  const reads = absences + 1;
+  if (reads >= enough) return gone('readings', undefined);
+  return { kind: 'missing', absences: reads, reason: `it was not in ${counted(reads, 'full read')}` };
 }
 
 function gone(evidence: Evidence, tombstone: { mergedInto?: string } | undefined): RecordState {

@@ -4,12 +4,12 @@ import { hasOpenReferences } from './apply.rows.ts';
 import type { Agreed, PairState, Path, Side, SyncState } from './model.types.ts';
 import { emptyRow } from './plan.fields.ts';
 import type { Outcome, Plan, PlanRow } from './plan.types.ts';
-import { canonical, same } from './values.ts';
+import { canonical, isEqual } from './values.ts';
 
 /**
- * Makes the plan that takes an applied one back, row by row from its end. It is applied like any other: a row only
- * while what it takes back is still as it was left, so that nobody's later change goes with it. The base goes back too;
- * the next run finds what this one found, and proposes it again.
+ * Plans the undo of an applied plan: the opposite of each row, from the last to the first. It is applied like any other plan: a
+ * row only while its result is unchanged, so that later changes are not lost. The bases are restored too, so that the next run
+ * proposes the same changes again.
  */
 export function undoPlan(
   id: string,
@@ -26,15 +26,15 @@ export function undoPlan(
     rows.push({ ...emptyRow, ...inverse, no: rows.length });
   }
   const closing = { watermark: syncState.watermark, again: [...syncState.again].sort(), absences: {} };
-  return { id, mappingId: plan.mappingId, madeAt: now, rows, stopped: null, closing };
+  return { id, mappingId: plan.mappingId, createdAt: now, rows, stopped: null, closing };
 }
 
 type Inverse = Pick<PlanRow, 'action' | 'reason'> & Partial<PlanRow>;
 
 function inverseOf(row: PlanRow, outcome: Outcome, syncState: SyncState, runId: string): Inverse {
-  const { remoteId, cardId } = pairOf(row, outcome, syncState);
+  const { remoteId, cardId } = pairIdsOf(row, outcome, syncState);
   const ids = { remoteId, cardId };
-  const reason = `Takes back row ${row.no} (${row.action})`;
+  const reason = `Undoes row ${row.no} (${row.action})`;
   switch (row.action) {
     case 'update':
     case 'agree':
@@ -65,7 +65,7 @@ function inverseOf(row: PlanRow, outcome: Outcome, syncState: SyncState, runId: 
     case 'unrelate': {
       const { side, link, baseLink, cards, refers } = row;
       const action = row.action === 'relate' ? 'unrelate' : 'relate';
-      // its records are found by its cards again: nothing else names those that the plan has made
+      // records that the plan has created are resolved by their cards again
       return { ...ids, action, side, link, baseLink, cards, refers, reason };
     }
     case 'unlink':
@@ -78,17 +78,21 @@ function inverseOf(row: PlanRow, outcome: Outcome, syncState: SyncState, runId: 
   return {
     ...ids,
     action: 'skip',
-    reason: `Row ${row.no} (${row.action}) changed nothing that could be taken back`,
+    reason: `Row ${row.no} (${row.action}) changed nothing that can be undone`,
   };
 }
 
-/** What a row was about, also where that was not known before others had made it. */
-function pairOf(row: PlanRow, outcome: Outcome, syncState: SyncState): Pick<PlanRow, 'remoteId' | 'cardId'> {
-  const madeId = outcome.madeId ?? null;
+/** The ids of a row's pair, including those that were created when the plan was applied. */
+function pairIdsOf(
+  row: PlanRow,
+  outcome: Outcome,
+  syncState: SyncState,
+): Pick<PlanRow, 'remoteId' | 'cardId'> {
+  const createdId = outcome.createdId ?? null;
   if (!hasOpenReferences(row)) {
     return {
-      remoteId: row.remoteId ?? (row.side === 'remote' ? madeId : null),
-      cardId: row.cardId ?? (row.side === 'local' ? madeId : null),
+      remoteId: row.remoteId ?? (row.side === 'remote' ? createdId : null),
+      cardId: row.cardId ?? (row.side === 'local' ? createdId : null),
     };
   }
   const pair = [...syncState.pairs.values()].find((one) =>
@@ -98,8 +102,8 @@ function pairOf(row: PlanRow, outcome: Outcome, syncState: SyncState): Pick<Plan
 }
 
 /**
- * What both sides have agreed on with the row, as the sync state has it: the written side may hold another form than what was sent.
- * Where they have agreed on something else since, it is what the row says, and what is there now no longer fits it.
+ * The bases after the row was applied. They are taken from the sync state, since the written side may have stored another form than
+ * was sent; but from the row if a later run has changed the base, so that the undo of the row is stale.
  */
 function baseAfter(row: PlanRow, remoteId: string | null, syncState: SyncState): Record<Path, Agreed> {
   const base = (remoteId === null ? undefined : syncState.pairs.get(remoteId))?.base ?? {};
@@ -107,20 +111,20 @@ function baseAfter(row: PlanRow, remoteId: string | null, syncState: SyncState):
     Object.entries(row.agreed).flatMap(([path, agreed]) => {
       const now = base[path];
       if (!now) return row.before[path] ? [[path, agreed]] : [];
-      return [[path, isLater(row, path, now) ? agreed : now]];
+      return [[path, wasAgreedLater(row, path, now) ? agreed : now]];
     }),
   );
 }
 
-/** Whether another run has had both sides agree on something else. A value that its side did not take has changed nothing. */
-function isLater({ side, agreed, before }: PlanRow, path: Path, now: Agreed): boolean {
+/** Whether a later run has changed the base. A value that was not written has not changed it. */
+function wasAgreedLater({ side, agreed, before }: PlanRow, path: Path, now: Agreed): boolean {
   const sides = (['local', 'remote'] as const).filter((one) => one !== side);
   const isAs = (then: Agreed | null | undefined, over: readonly Side[]) =>
-    Boolean(then) && over.every((one) => same(now[one], then![one]));
+    Boolean(then) && over.every((one) => isEqual(now[one], then![one]));
   return !isAs(agreed[path], sides) && !isAs(before[path], ['local', 'remote']);
 }
 
-/** What a side held of the fields once the row was applied. */
+/** The values of a side after the row was applied. */
 function valuesAfter(
   row: PlanRow,
   remoteId: string | null,
@@ -132,11 +136,11 @@ function valuesAfter(
     path,
     writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
   ]);
-  // what was written without being agreed on
-  const forgotten = row.forgets.flatMap((path) =>
+  // values that were written without a base
+  const withoutBase = row.forgets.flatMap((path) =>
     row.diff[path] ? [[path, canonical(row.diff[path].new)]] : [],
   );
-  return Object.fromEntries([...agreed, ...forgotten]);
+  return Object.fromEntries([...agreed, ...withoutBase]);
 }
 
 function inverseOfUpdate(
@@ -147,18 +151,18 @@ function inverseOfUpdate(
   const { side } = row;
   const base = baseAfter(row, remoteId, syncState);
   const paths = [...new Set([...Object.keys(row.agreed), ...row.forgets])];
-  const held = side ? valuesAfter(row, remoteId, syncState, side) : {};
+  const values = side ? valuesAfter(row, remoteId, syncState, side) : {};
   const known = paths.filter((path) => row.before[path]);
   return {
     action: row.action,
     side,
     diff: Object.fromEntries(
-      Object.entries(row.diff).map(([path, { old }]) => [path, { old: held[path] ?? null, new: old }]),
+      Object.entries(row.diff).map(([path, { old }]) => [path, { old: values[path] ?? null, new: old }]),
     ),
     expects: {
       pair: 'linked',
-      ...(side === 'local' && { card: { there: true, fields: held } }),
-      ...(side === 'remote' && { record: { there: true, fields: held } }),
+      ...(side === 'local' && { card: { there: true, fields: values } }),
+      ...(side === 'remote' && { record: { there: true, fields: values } }),
     },
     agreed: Object.fromEntries(known.map((path) => [path, row.before[path]!])),
     forgets: paths.filter((path) => !row.before[path]),
@@ -167,8 +171,8 @@ function inverseOfUpdate(
 }
 
 /**
- * Removes what was made, as long as it is as it was made, and no other card was merged into it. A record that the remote had
- * before is only let go.
+ * Removes the created object if it is unchanged and no other card was merged into it. A record that the remote has adopted is only
+ * unlinked.
  */
 function inverseOfCreate(
   row: PlanRow,
@@ -180,34 +184,40 @@ function inverseOfCreate(
   if (side === 'remote' && remoteId !== null && pair?.origin === 'linked') {
     return { action: 'unlink', expects: { pair: 'linked' }, drops: [remoteId] };
   }
-  const held = valuesAfter(row, remoteId, syncState, side);
+  const values = valuesAfter(row, remoteId, syncState, side);
   return {
     action: 'delete',
     side,
-    diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
-    // for taking that back in its turn
+    diff: Object.fromEntries(Object.entries(values).map(([path, old]) => [path, { old, new: null }])),
+    // for undoing the undo
     origin: pair?.origin ?? null,
     before: baseAfter(row, remoteId, syncState),
     expects: {
       pair: row.state?.kind ?? 'linked',
       ...(side === 'local'
-        ? { unbound: true, card: { there: true, fields: held } }
-        : { record: { there: true, fields: held } }),
+        ? { unbound: true, card: { there: true, fields: values } }
+        : { record: { there: true, fields: values } }),
     },
     drops: remoteId === null ? [] : [remoteId],
   };
 }
 
 /**
- * An archived card is restored; a record is made anew, under a new key, and its card stays gone. The other side is gone as it
- * was before, so that the next run proposes the removal again. What was made and taken back is a pair again.
+ * Restores an archived card, or creates a deleted record again with a new id. The other side remains gone, so that the next run
+ * proposes the removal again. If the deletion was itself the undo of a creation, the pair is linked again.
  */
 function inverseOfDelete(row: PlanRow, syncState: SyncState, runId: string): Omit<Inverse, 'reason'> {
   const agreed = Object.fromEntries(
     Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
   );
   const gone: Side = row.side === 'local' ? 'remote' : 'local';
-  const common = { agreed, origin: row.origin, side: row.side, state: stateAgain(row, gone), was: row.state };
+  const common = {
+    agreed,
+    origin: row.origin,
+    side: row.side,
+    state: stateAfterUndo(row, gone),
+    was: row.state,
+  };
   if (row.side === 'local') {
     const pair = row.remoteId !== null && syncState.pairs.has(row.remoteId) ? 'removed' : 'none';
     return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };
@@ -218,32 +228,32 @@ function inverseOfDelete(row: PlanRow, syncState: SyncState, runId: string): Omi
     ),
   );
   const restored = row.remoteId === null ? null : { runId, no: row.no, remoteId: row.remoteId };
-  // of what was made and taken back, the card may have got another record since, and be gone
+  // after the undo of a creation the card may be gone, or have another record
   const card = common.state.kind === 'linked' && { card: { there: true, fields: {} } };
   return { ...common, action: 'create', remoteId: null, diff, restored, expects: { unbound: true, ...card } };
 }
 
-/** A removal that is to be proposed again; or, of what was made and taken back, the other side that it was made from. */
-function stateAgain({ state, drops }: PlanRow, gone: Side): PairState {
+/** The pair's state after undoing a deletion: quarantined again, or linked if the deletion was the undo of a creation. */
+function stateAfterUndo({ state, drops }: PlanRow, gone: Side): PairState {
   if (state?.kind === 'removed') return { ...state, kind: 'quarantined' };
   return drops.length > 0 ? { kind: 'linked' } : { kind: 'ended', gone };
 }
 
-/** A card that came back with its record is archived again, and the next run finds that its record is there. */
+/** Archives a restored card again; the next run finds that its record exists. */
 function inverseOfRestore(row: PlanRow, syncState: SyncState): Omit<Inverse, 'reason'> {
   const pair = row.remoteId === null ? undefined : syncState.pairs.get(row.remoteId);
-  const left = baseAfter(row, row.remoteId, syncState);
-  // a restore within a pair leaves the base as it was; rows of earlier releases do not say what that was
-  const before = row.origin === null ? { ...pair?.base, ...row.before, ...left } : left;
-  const held = Object.fromEntries(
+  const after = baseAfter(row, row.remoteId, syncState);
+  // a restore does not change the base of an existing pair; rows of earlier releases do not contain that base
+  const before = row.origin === null ? { ...pair?.base, ...row.before, ...after } : after;
+  const values = Object.fromEntries(
     Object.entries(before).flatMap(([path, agreed]) => (agreed ? [[path, agreed.local] as const] : [])),
   );
   return {
     action: 'delete',
     side: 'local',
-    diff: Object.fromEntries(Object.entries(held).map(([path, old]) => [path, { old, new: null }])),
-    expects: { pair: row.state?.kind ?? 'linked', unbound: true, card: { there: true, fields: held } },
-    // for taking that back in its turn
+    diff: Object.fromEntries(Object.entries(values).map(([path, old]) => [path, { old, new: null }])),
+    expects: { pair: row.state?.kind ?? 'linked', unbound: true, card: { there: true, fields: values } },
+    // for undoing the undo
     origin: row.origin,
     before,
     state: row.was,

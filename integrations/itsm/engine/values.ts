@@ -1,8 +1,8 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 
 /**
- * One form for values that mean the same: what is empty (no value, an empty text, list or object) is null, line
- * ends are `\n`, texts are composed (NFC), `-0` is 0. Without it the sides would move where nobody moved them.
+ * Normalizes a value, so that equal values of both sides have the same form: empty values (no value, an empty text, list or
+ * object) are null, line ends are `\n`, texts are composed (NFC), `-0` is 0.
  */
 export function canonical(value: Value | undefined): Value {
   if (value === undefined || value === null) return null;
@@ -20,15 +20,15 @@ export function canonical(value: Value | undefined): Value {
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
-/** Whether two values in their canonical form are one. */
-export function same(left: Value, right: Value): boolean {
+/** Whether two canonical values are equal. */
+export function isEqual(left: Value, right: Value): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** A value as it is put into a sentence; long ones are cut. */
-export function told(value: Value): string {
+/** A value as part of a message, at most 80 characters. */
+export function formatValue(value: Value): string {
   if (value === null) return 'nothing';
   const text = typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;

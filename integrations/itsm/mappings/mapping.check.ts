@@ -9,7 +9,7 @@ import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
-import { canonical, same } from '../engine/values.ts';
+import { canonical, isEqual } from '../engine/values.ts';
 import type { MappingSettings } from './mapping.settings.ts';
 
 /**
@@ -76,12 +76,14 @@ function transformErrors(field: FieldMapping, direction: SyncDirection): string[
   switch (field.transform_type) {
     case 'value_map': {
       const remotes = field.transform_config.pairs.map(({ remote }) => canonical(remote));
-      const isTwice = remotes.some((value, at) => remotes.slice(0, at).some((other) => same(other, value)));
+      const isTwice = remotes.some((value, at) =>
+        remotes.slice(0, at).some((other) => isEqual(other, value)),
+      );
       return isTwice ? ['A remote value stands in the value map twice.'] : [];
     }
     case 'boolean': {
       const { yes, no } = field.transform_config;
-      const overlap = yes.some((value) => no.some((other) => same(canonical(value), canonical(other))));
+      const overlap = yes.some((value) => no.some((other) => isEqual(canonical(value), canonical(other))));
       return [
         ...(overlap ? ['A value means both yes and no.'] : []),
         ...(yes.length === 0 || no.length === 0 ? ['Yes and no need a value each.'] : []),

@@ -9,10 +9,10 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { localFields, localView, type TransformContext, toRemote } from '../engine/fields.ts';
-import { type Match, matchRecords, type Thing } from '../engine/match.ts';
+import { convertRecord, localFields, type TransformContext, toRemote } from '../engine/fields.ts';
+import { type Match, type MatchItem, matchRecords } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
-import { emptySyncState, type Identities, identities } from '../engine/state.ts';
+import { emptySyncState, indexPairs, type PairIndex } from '../engine/state.ts';
 import { openCards } from '../port/local.cards.ts';
 import type { RemoteRecord } from '../remote.ts';
 import { loadPairs } from '../store/pairs.ts';
@@ -142,7 +142,7 @@ async function surroundings(
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
 ): Promise<TransformContext> {
-  const known: Identities[] = [];
+  const known: PairIndex[] = [];
   for (const [path, mappingId] of Object.entries(referencedMappings(mapping))) {
     const column = mapping.fields.find((field) => field.card_field === path)!.remote_field;
     const texts = (values: unknown[]) =>
@@ -152,7 +152,7 @@ async function surroundings(
       cardIds: texts([...cards.values()].map((card) => card.fields[path])),
     };
     const { pairs, redirects } = await loadPairs(db, mappingId, choice);
-    known.push(identities({ ...emptySyncState(), pairs }, redirects));
+    known.push(indexPairs({ ...emptySyncState(), pairs }, redirects));
   }
   return {
     cardOf: (id) => known.map((one) => one.cardOf(id)).find((found) => found !== undefined),
@@ -184,16 +184,16 @@ async function matchSample(
   );
   const taken = new Set(linked.values());
   const things = [...cards.values()].map(
-    (card): Thing => ({ id: card.id, fields: localFields(mapping, card) }),
+    (card): MatchItem => ({ id: card.id, fields: localFields(mapping, card) }),
   );
   const found = matchRecords(
     mapping,
     {
       records: records
         .filter(({ id }) => !linked.has(id))
-        .map((record) => ({ id: record.id, fields: localView(mapping, record, around).fields })),
+        .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, around).fields })),
       cards: things.filter(({ id }) => !taken.has(id)),
-      bound: things.filter(({ id }) => taken.has(id)),
+      paired: things.filter(({ id }) => taken.has(id)),
     },
     [],
     () => [],
@@ -218,7 +218,7 @@ function previewRecord(
   around: TransformContext,
   { linked, found, names }: Matches,
 ): PreviewedRecord {
-  const view = localView(mapping, record, around);
+  const view = convertRecord(mapping, record, around);
   const nameOf = (id: string) => names.get(id) ?? null;
   const pairCard = linked.get(record.id);
   const match = found.get(record.id);
@@ -240,12 +240,18 @@ function previewRecord(
             why: 'It is known already.',
           }
         : match?.kind === 'link'
-          ? { ...none, kind: 'link', card_id: match.cardId, card_name: nameOf(match.cardId), why: match.why }
+          ? {
+              ...none,
+              kind: 'link',
+              card_id: match.cardId,
+              card_name: nameOf(match.cardId),
+              why: match.reason,
+            }
           : match?.kind === 'stage'
             ? {
                 ...none,
                 kind: 'stage',
-                why: match.why,
+                why: match.reason,
                 candidates: match.candidates.map(({ cardId, score, why }) => ({
                   card_id: cardId,
                   card_name: nameOf(cardId),

@@ -6,11 +6,11 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Connector, Page } from '../connectors/connector.ts';
-import { settleBegun } from '../engine/apply.remote.ts';
+import { settleBegunRows } from '../engine/apply.remote.ts';
 import type { ApplyOptions } from '../engine/apply.rows.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
 import type { EnginePort, PlanHead, RowResult } from '../engine/plan.types.ts';
-import { emptySyncState, identities } from '../engine/state.ts';
+import { emptySyncState, indexPairs } from '../engine/state.ts';
 import { RemoteError, unless } from '../remote.ts';
 import { loadPairs, storeChanges } from '../store/pairs.ts';
 import {
@@ -56,7 +56,7 @@ export interface ApplyTools {
 export async function applyRun(
   tools: ApplyTools,
   runId: string,
-  options: Pick<ApplyOptions, 'atOnce' | 'remoteBatch'> & { chunk?: number } = {},
+  options: Pick<ApplyOptions, 'concurrency' | 'remoteBatch'> & { chunk?: number } = {},
 ): Promise<Applied> {
   const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
   const head = await readPlan(ctx.db, runId);
@@ -66,7 +66,7 @@ export async function applyRun(
   const plan: PlanHead = {
     id: runId,
     mappingId: mapping.id,
-    madeAt: head.plan_made_at,
+    createdAt: head.plan_made_at,
     stopped: head.stopped,
     closing,
   };
@@ -108,7 +108,7 @@ export async function settleRun(tools: ApplyTools, runId: string): Promise<numbe
     { runId, mapping, cards, isUndo: head.undo_of !== null },
     CHUNK,
   );
-  await settleBegun({ mapping, planId: runId, port, options: {}, ended: new Map() }, rows);
+  await settleBegunRows({ mapping, planId: runId, port, options: {}, progress: new Map() }, rows);
   return rows.length;
 }
 
@@ -167,11 +167,11 @@ function databasePort(
     await lockSyncState(sql, mappingId);
   };
   const store = async (sql: Knex.Transaction, endings: readonly RowResult[]) => {
-    const ends = endings.map(({ row: { no }, outcome: { progress, message, madeId = null } }) => ({
+    const ends = endings.map(({ row: { no }, outcome: { progress, message, createdId = null } }) => ({
       no,
       progress,
       message,
-      madeId,
+      createdId,
     }));
     await storeChanges(
       sql,
@@ -205,7 +205,7 @@ function databasePort(
   return {
     ...remote,
     rows: standing,
-    storeRemoved: (rows) => removals.store(rows),
+    storeDeletedContent: (rows) => removals.store(rows),
     async writeLocal(steps) {
       const endings = await command(ctx, async (work) => {
         await enter(work.sql);
@@ -242,9 +242,9 @@ function databasePort(
       });
       await tell(endings.length);
     },
-    async whoIs(remoteIds, cardIds) {
+    async resolveIds(remoteIds, cardIds) {
       const { pairs, redirects } = await loadPairs(ctx.db, mappingId, { remoteIds, cardIds });
-      return identities({ ...emptySyncState(), pairs }, redirects);
+      return indexPairs({ ...emptySyncState(), pairs }, redirects);
     },
     // the caller closes the plan when no row waits any more
     close: async () => {},

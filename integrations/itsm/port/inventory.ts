@@ -19,13 +19,14 @@ import type { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { Path } from '../engine/model.types.ts';
 import type { LocalWrite } from '../engine/plan.types.ts';
-import { told } from '../engine/values.ts';
+import { formatValue } from '../engine/values.ts';
 import { type RelatedField, relatedFields } from './local.cards.ts';
 
 /** What the inventory says to a write: the card that it is about, or why it is refused. */
 type LocalAnswer =
-  /** `left`: paths that could not be written, and why. */
-  { kind: 'done'; cardId: string | null; left?: Record<Path, string> } | { kind: 'refused'; message: string };
+  /** `unwritten`: paths that could not be written, and why. */
+  | { kind: 'done'; cardId: string | null; unwritten?: Record<Path, string> }
+  | { kind: 'refused'; message: string };
 
 /** A write with its place among those that are carried out together. */
 interface Numbered<K extends LocalWrite['kind']> {
@@ -65,12 +66,12 @@ export async function writeInventory(
     unrelated.set(n, { ...unrelated.get(n), [path]: message });
   }
   await patchCards(work, ctx, updated, answers);
-  for (const { n, write, left } of [...created, ...updated]) {
+  for (const { n, write, unwritten } of [...created, ...updated]) {
     const answer = answers[n]!;
-    const all = { ...left, ...(answer.kind === 'done' && answer.left), ...unrelated.get(n) };
+    const all = { ...unwritten, ...(answer.kind === 'done' && answer.unwritten), ...unrelated.get(n) };
     if (answer.kind !== 'done' || Object.keys(all).length === 0) continue;
     const isAll = write.kind === 'update' && Object.keys(all).length === Object.keys(write.values).length;
-    answers[n] = isAll ? { kind: 'refused', message: reasonsOf(all) } : { ...answer, left: all };
+    answers[n] = isAll ? { kind: 'refused', message: reasonsOf(all) } : { ...answer, unwritten: all };
   }
   for (const [kind, act] of [
     ['archive', archiveEachWithin],
@@ -231,7 +232,7 @@ async function patchEachValue(
     for (const [k, { n }] of having.entries()) {
       const answer = answers[n]!;
       if (errors[k] && answer.kind === 'done')
-        answers[n] = { ...answer, left: { ...answer.left, [path]: why(errors[k]) } };
+        answers[n] = { ...answer, unwritten: { ...answer.unwritten, [path]: why(errors[k]) } };
     }
   }
 }
@@ -239,30 +240,30 @@ async function patchEachValue(
 const withoutTexts = (values: Record<Path, Value>): Record<Path, Value> =>
   Object.fromEntries(Object.entries(values).filter(([path]) => !texts.has(path)));
 
-const reasonsOf = (left: Record<Path, string>): string =>
-  Object.values(left).length === 1
-    ? Object.values(left)[0]!
-    : Object.entries(left)
+const reasonsOf = (unwritten: Record<Path, string>): string =>
+  Object.values(unwritten).length === 1
+    ? Object.values(unwritten)[0]!
+    : Object.entries(unwritten)
         .map(([path, reason]) => `${path}: ${reason}`)
         .join('; ');
 
-/** A write with those of its own values that a card can take at all; `left`: why it cannot take the others. */
-type Readable<T> = T & { values: Record<Path, Value>; input: CardInput; left: Record<Path, string> };
+/** A write with those of its own values that a card can take at all; `unwritten`: why it cannot take the others. */
+type Readable<T> = T & { values: Record<Path, Value>; input: CardInput; unwritten: Record<Path, string> };
 
 function readable<T extends { write: { values: Record<Path, Value> } }>(one: T): Readable<T> {
   const values: Record<Path, Value> = {};
-  const left: Record<Path, string> = {};
+  const unwritten: Record<Path, string> = {};
   for (const [path, value] of Object.entries(withoutRelated(one.write.values).own)) {
     const fault = faultIn(path, value);
     if (fault === undefined) values[path] = value;
-    else left[path] = fault;
+    else unwritten[path] = fault;
   }
-  return { ...one, values, left, input: inputOf(values) };
+  return { ...one, values, unwritten, input: inputOf(values) };
 }
 
 function faultIn(path: Path, value: Value): string | undefined {
   if (path === 'parent_id' && value !== null && (typeof value !== 'string' || !isUuid(value)))
-    return `${told(value)} is no card.`;
+    return `${formatValue(value)} is no card.`;
   if (texts.has(path) && typeof value === 'object' && value !== null) return 'It takes no list.';
   return undefined;
 }

@@ -2,7 +2,7 @@ import { lockCards, lockHierarchy } from '../../../domain/inventory/cards/cards.
 import { lockNewEnds } from '../../../domain/inventory/relations/relations.load.ts';
 import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import type { Sql } from '../../../platform/database.ts';
-import { allLeft, keysOf, leftOut, without } from '../engine/apply.rows.ts';
+import { allUnwritten, describeUnwritten, touchedKeys, unappliedOutcome } from '../engine/apply.rows.ts';
 import type { LocalCard, Pair, StateChange, SyncState } from '../engine/model.types.ts';
 import type {
   LocalState,
@@ -15,11 +15,11 @@ import type {
 } from '../engine/plan.types.ts';
 import {
   applyChanges,
-  boundPairs,
   emptySyncState,
-  type Identities,
-  identities,
-  otherPair,
+  findOtherPair,
+  groupPairsByCard,
+  indexPairs,
+  type PairIndex,
 } from '../engine/state.ts';
 import { cardsOfRecords, loadPairs } from '../store/pairs.ts';
 import { cardsOf, hierarchyUse, writeInventory } from './inventory.ts';
@@ -75,15 +75,19 @@ export async function applySteps(
     for (const [n, { row, changes }] of waiting.entries()) {
       const answer = answers[n]!;
       if (answer.kind === 'refused') {
-        const outcome = { ...without('refused', answer.message), left: allLeft(row, answer.message) };
+        const outcome = {
+          ...unappliedOutcome('refused', answer.message),
+          unwritten: allUnwritten(row, answer.message),
+        };
         end({ row, outcome, changes: [] });
         continue;
       }
       const card = answer.cardId === null ? null : (state.card(answer.cardId) ?? null);
-      const made = row.cardId !== null || answer.cardId === null ? {} : { madeId: answer.cardId };
-      const { left = {} } = answer;
-      const paths = Object.keys(left);
-      const told = paths.length === 0 ? { message: null } : { message: leftOut(left), left };
+      const made = row.cardId !== null || answer.cardId === null ? {} : { createdId: answer.cardId };
+      const { unwritten = {} } = answer;
+      const paths = Object.keys(unwritten);
+      const told =
+        paths.length === 0 ? { message: null } : { message: describeUnwritten(unwritten), unwritten };
       const outcome: Outcome = { progress: 'applied', ...told, ...made };
       end({ row, outcome, changes: changes(card, new Set(paths)) });
     }
@@ -107,7 +111,7 @@ export async function applySteps(
       step = withEnds(step, resolved);
     }
     const { row, write, check, changes } = step;
-    const keys = keysOf({ row });
+    const keys = touchedKeys({ row });
     const builds = row.needs !== null && touched.has(row.needs);
     if (builds || keys.some((key) => touched.has(key))) await flush();
     const objection = check(state.of(row), ended);
@@ -199,15 +203,15 @@ export async function readState(
   const { pairs, redirects } = await loadPairs(sql, mappingId, { remoteIds, cardIds });
   const syncState: SyncState = { ...emptySyncState(), pairs };
   const known = await cards.byIds(sql, cardIds);
-  let speakers: Identities | undefined;
+  let speakers: PairIndex | undefined;
   let bound: ReadonlyMap<string, Pair[]> | undefined;
   return {
     of(row) {
       const { cardId, remoteId } = row;
       const pair = remoteId === null ? undefined : syncState.pairs.get(remoteId);
       if (cardId === null) return { card: null, pair, other: undefined };
-      bound ??= boundPairs(syncState, redirects);
-      const other = otherPair(bound, redirects, { ...row, cardId });
+      bound ??= groupPairsByCard(syncState, redirects);
+      const other = findOtherPair(bound, redirects, { ...row, cardId });
       return { card: known.get(cardId) ?? null, pair, other };
     },
     change(changes) {
@@ -222,7 +226,7 @@ export async function readState(
     },
     card: (id) => known.get(id),
     cardOf: (remoteId) => {
-      speakers ??= identities(syncState, redirects);
+      speakers ??= indexPairs(syncState, redirects);
       return speakers.cardOf(remoteId);
     },
   };

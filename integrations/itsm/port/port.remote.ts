@@ -7,11 +7,11 @@ import type { AgreedLink } from '../engine/model.types.ts';
 import type {
   EnginePort,
   PlanRow,
-  RemoteAnswer,
   RemoteState,
   RemoteWrite,
+  RemoteWriteResult,
   Restored,
-  Trace,
+  WriteTrace,
 } from '../engine/plan.types.ts';
 import { canonical } from '../engine/values.ts';
 import { isRemoteError, type RemoteErrorCode, type RemoteRecord, unless } from '../remote.ts';
@@ -20,7 +20,7 @@ import { readDeleted, recreatedAs, storeDeleted } from '../store/plan-rows.ts';
 /** Failures that concern one record alone; the run goes on with the others. */
 const ofTheRow: ReadonlySet<RemoteErrorCode> = new Set(['refused', 'forbidden', 'not_found', 'ambiguous']);
 
-type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'trace'>;
+type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'findWrite'>;
 
 /** The remote's half of what applying needs, through a connector. What is not about one row is thrown: RemoteFailed. */
 export function remotePort(connector: Connector, mapping: Mapping, removals?: Removals): RemotePort {
@@ -33,7 +33,11 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
       : ([kind.remote_type, source, target] as const);
   };
 
-  const write = async (what: RemoteWrite, mark: string, seen: RemoteRecord | null): Promise<RemoteAnswer> => {
+  const write = async (
+    what: RemoteWrite,
+    mark: string,
+    seen: RemoteRecord | null,
+  ): Promise<RemoteWriteResult> => {
     if (what.kind === 'create' || what.kind === 'update') {
       const restored = what.kind === 'create' ? what.restored : undefined;
       const removed = restored && removals ? await removals.load(restored) : undefined;
@@ -120,7 +124,7 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
       );
     },
     writeRemote: (what, mark, seen) => write(what, mark, seen),
-    async trace(what, mark): Promise<Trace> {
+    async findWrite(what, mark): Promise<WriteTrace> {
       if (what.kind === 'create') {
         const record = await connector.findCreated(what.table, mark);
         if (!record) return { kind: 'absent' };
@@ -137,10 +141,10 @@ export function remotePort(connector: Connector, mapping: Mapping, removals?: Re
   };
 }
 
-const doneWithout: RemoteAnswer = { kind: 'done', record: null };
+const doneWithout: RemoteWriteResult = { kind: 'done', record: null };
 
 /** The answer for an error about a single row. @throws all other errors. */
-function answerTo(error: unknown): RemoteAnswer {
+function answerTo(error: unknown): RemoteWriteResult {
   if (!isRemoteError(error)) throw error;
   if (error.code === 'answer_lost') return { kind: 'lost' };
   if (error.code === 'changed_meanwhile') return { kind: 'stale', message: error.message };

@@ -62,7 +62,7 @@ export async function applyStage(
         onProgress: (ended) => storeProgress(job, ended, rows),
       },
       run.id,
-      { remoteBatch: REMOTE_BATCH, atOnce: AT_ONCE },
+      { remoteBatch: REMOTE_BATCH, concurrency: AT_ONCE },
     ),
   );
   if (applied.status === 'stopped')
@@ -105,14 +105,14 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
     const rows = await readAppliedAtRemote(db, run.id, after, CHUNK);
     if (rows.length === 0) return count;
     after = rows.at(-1)!.row.no;
-    const remoteIds = rows.flatMap(({ row, madeId }) => row.remoteId ?? madeId ?? []);
+    const remoteIds = rows.flatMap(({ row, createdId }) => row.remoteId ?? createdId ?? []);
     const looks = await connector.readByIds(mapping.remote_table, remoteIds, columns);
     const { pairs } = await loadPairs(db, mapping.id, { remoteIds });
     const syncState = { ...emptySyncState(), pairs };
     const outcomes = new Map(
-      rows.map(({ row: { no }, madeId }): [number, Outcome] => [
+      rows.map(({ row: { no }, createdId }): [number, Outcome] => [
         no,
-        { progress: 'applied', message: null, ...(madeId === null ? {} : { madeId }) },
+        { progress: 'applied', message: null, ...(createdId === null ? {} : { createdId }) },
       ]),
     );
     const plan = { rows: rows.map(({ row }) => row) };

@@ -1,9 +1,9 @@
 import { inTransaction } from '../../../platform/database.ts';
-import type { AgreedLink, LocalCard, Observation, Pair, RemoteReading } from '../engine/model.types.ts';
+import type { AgreedLink, LocalCard, Observation, Pair, RemoteObservation } from '../engine/model.types.ts';
 import { beginPlanning, emptyRow } from '../engine/plan.fields.ts';
 import { type Ends, endsOf } from '../engine/plan.links.ts';
 import type { LinkPart } from '../engine/plan.ts';
-import { emptySyncState, identities, linkKey, redirected } from '../engine/state.ts';
+import { emptySyncState, indexPairs, linkKey, survivorOf } from '../engine/state.ts';
 import {
   differingLinks,
   type LinkKind,
@@ -21,7 +21,7 @@ import type { RunWork } from './run.state.ts';
 const CHUNK = 1_000;
 
 /** What a plan is made from, but for what is told. */
-type SeenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>) => Observation;
+type SeenOf = (remote: Partial<RemoteObservation>, local: Partial<Observation['local']>) => Observation;
 
 /** Relations that are not alike on both sides, a thousand records from which they start at a time. */
 export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<LinkPart> {
@@ -101,7 +101,7 @@ async function linkPart(
   });
   return {
     syncState: { ...emptySyncState(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
-    seen: { ...seenOf({}, {}), links: { complete: true, local, remote } },
+    observation: { ...seenOf({}, {}), links: { complete: true, local, remote } },
     ends,
   };
 }
@@ -143,7 +143,7 @@ async function endsOfPart(
   const { pairs, redirects, owners } = await whoIsWho(db, mappingIds, remoteIds, cardIds);
   const ties = await tiesOf(remoteIds, cardIds);
   const there = await activeCards(work, [
-    ...[...pairs.values()].map(({ cardId }) => redirected(cardId, redirects)),
+    ...[...pairs.values()].map(({ cardId }) => survivorOf(cardId, redirects)),
     ...ties.flatMap(({ cardId }) => cardId ?? []),
   ]);
   const planning = beginPlanning(
@@ -159,8 +159,8 @@ async function endsOfPart(
   const gone = await goneAmong(db, runId, [...remoteIds, ...pairs.keys()]);
   return {
     ...ends,
-    isWaiting: (id) => ends.isWaiting(id) || (gone.has(id) && ownerOf(id) !== mappingId),
-    rests: (id) => blocked.has(ownerOf(id)),
+    isEnding: (id) => ends.isEnding(id) || (gone.has(id) && ownerOf(id) !== mappingId),
+    isBlocked: (id) => blocked.has(ownerOf(id)),
   };
 }
 
@@ -182,7 +182,7 @@ async function whoIsWho(
     }
     for (const [from, to] of known.redirects) redirects.set(from, to);
   }
-  return { pairs, owners, redirects, ...identities({ ...emptySyncState(), pairs }, redirects) };
+  return { pairs, owners, redirects, ...indexPairs({ ...emptySyncState(), pairs }, redirects) };
 }
 
 /** Cards at ends are only asked whether they are there; those of other types than the mapping's among them. */

@@ -6,24 +6,24 @@ import type {
   Observation,
   Pair,
   Refusal,
-  RemoteReading,
+  RemoteObservation,
   Resolution,
 } from '../engine/model.types.ts';
-import type { DeferredWaits } from '../engine/plan.fields.ts';
+import type { Deferrals } from '../engine/plan.fields.ts';
 import { creatingRowsIn, removeResolved } from '../engine/plan.links.ts';
 import {
-  acts,
+  checkDeletionLimit,
+  isChange,
+  isRemoval,
   type Part,
   type PartChoice,
   type PartSource,
-  type PartTools,
+  type PlanningTools,
   planInParts,
-  removes,
-  tooMany,
 } from '../engine/plan.ts';
 import type { Plan } from '../engine/plan.types.ts';
-import { emptySyncState, identities } from '../engine/state.ts';
-import { canonical, same } from '../engine/values.ts';
+import { emptySyncState, indexPairs } from '../engine/state.ts';
+import { canonical, isEqual } from '../engine/values.ts';
 import type { RemoteRecord } from '../remote.ts';
 import { plannedMakers } from '../store/links.ts';
 import {
@@ -77,7 +77,7 @@ export interface MadePlan {
  */
 export async function planRun(
   work: RunWork,
-  tools: PartTools,
+  tools: PlanningTools,
   told: (rows: number) => void,
   approved = false,
 ): Promise<MadePlan> {
@@ -86,7 +86,7 @@ export async function planRun(
     await deletePlan(sql, runId);
     await dropUnsettledDeferred(sql, mappingId);
   });
-  const waits: DeferredWaits = new Map();
+  const waits: Deferrals = new Map();
   const again = new Set<string>();
   const absences: Record<string, number> = {};
   const count = { rows: 0, removals: 0, changes: 0, resting: 0 };
@@ -100,14 +100,14 @@ export async function planRun(
     for await (const { rows, ...part } of planInParts(planned, source, tools)) {
       work.signal.throwIfAborted();
       for (const id of part.again) again.add(id);
-      for (const [id, wait] of part.waits) waits.set(id, wait);
-      removeResolved(waits, part.reached);
+      for (const [id, wait] of part.deferred) waits.set(id, wait);
+      removeResolved(waits, part.resolved);
       Object.assign(absences, part.absences);
-      count.resting += part.resting;
+      count.resting += part.blockedRelations;
       if (rows.length === 0) continue;
       count.rows += rows.length;
-      count.removals += rows.filter(removes).length;
-      count.changes += rows.filter(acts).length;
+      count.removals += rows.filter(isRemoval).length;
+      count.changes += rows.filter(isChange).length;
       await storing;
       storing = work.keep({}, (sql) => addPlanRows(sql, runId, rows, approved));
       storing.catch(() => {});
@@ -122,7 +122,7 @@ export async function planRun(
   await keepWaiting(work, waits, again);
   const pairs = await countLivePairs(db, mappingId);
   return {
-    stopped: tooMany(mapping, count.removals, pairs),
+    stopped: checkDeletionLimit(mapping, count.removals, pairs),
     changes: count.changes,
     pairs,
     resting: count.resting,
@@ -131,7 +131,7 @@ export async function planRun(
 }
 
 /** Keeps what waits for others, so that the remote need not be asked for it. */
-async function keepWaiting(work: RunWork, waits: DeferredWaits, again: Set<string>): Promise<void> {
+async function keepWaiting(work: RunWork, waits: Deferrals, again: Set<string>): Promise<void> {
   const { runId, mappingId, state } = work;
   // a record that was read without some of its columns is read again
   if (state.hidden.length > 0) for (const id of waits.keys()) again.add(id);
@@ -161,12 +161,12 @@ interface Decisions {
 function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>): PartSource {
   const { db, runId, mappingId, mapping, complete, state } = work;
   const kind = complete && !state.withheld ? 'complete' : 'delta';
-  const seenOf = (remote: Partial<RemoteReading>, local: Partial<Observation['local']>): Observation => ({
+  const seenOf = (remote: Partial<RemoteObservation>, local: Partial<Observation['local']>): Observation => ({
     remote: {
       kind,
       records: [],
       tombstones: [],
-      looks: new Map(),
+      lookups: new Map(),
       watermark: null,
       hiddenColumns: state.hidden.length > 0,
       ...remote,
@@ -174,10 +174,10 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
     local: { cards: new Map(), redirects: new Map(), ...local },
     ...words,
     now: state.now,
-    remoteAheadMs: state.aheadMs ?? 0,
+    remoteClockAheadMs: state.aheadMs ?? 0,
   });
 
-  const part = async ({ remoteIds = [], cardIds = [] }: PartChoice): Promise<Part> => {
+  const loadPart = async ({ remoteIds = [], cardIds = [] }: PartChoice): Promise<Part> => {
     const observed = remoteIds.length === 0 ? [] : await readObserved(db, runId, remoteIds);
     const named = [...new Set([...remoteIds, ...observed.map(({ remote_id }) => remote_id)])];
     const choice = { remoteIds: named, cardIds };
@@ -190,43 +190,43 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
     const cards = await cardsWithTimes(work, [...wanted], pairs);
     const beyond = await referredTo(work, recordsOf(observed), cards.values());
     const { cardOf } = beyond;
-    const makesCircle = await circlesOf(work, pairs.values(), recordsOf(observed), cards, cardOf);
+    const closesCycle = await circlesOf(work, pairs.values(), recordsOf(observed), cards, cardOf);
     return {
       syncState: { ...emptySyncState(), pairs },
-      seen: {
+      observation: {
         ...seenOf(readingOf(observed), { cards, redirects }),
-        copies: await copiesAmong(work, recordsOf(observed), pairs),
-        putBack:
+        duplicates: await copiesAmong(work, recordsOf(observed), pairs),
+        restoredValues:
           newestPaths(work).length === 0
             ? []
             : await readRestoredValues(db, mappingId, [...wanted], newestPaths(work)),
       },
-      beyond: { ...beyond, ...(makesCircle && { makesCircle }) },
+      references: { ...beyond, ...(closesCycle && { closesCycle }) },
     };
   };
 
-  const creates =
+  const createsRecords =
     mapping.sync_direction !== 'pull' &&
     !state.withheld &&
     // what is mapped both ways was read completely before, and what was not mapped then is read now
     (complete || !resumePoint(work).passedOver);
 
   return {
-    part,
-    judged: () => walk(complete ? allPairs(db, mappingId) : observedPairs(db, runId, mappingId)),
-    known: () => walk(allPairs(db, mappingId)),
-    paired: () => walk(livePairs(db, mappingId)),
-    unpaired: () => walk(unpairedRecords(db, runId, mappingId)),
-    read: () => walk(changedRecords(db, runId)),
-    openCards: () => walk(unpairedCards(db, mappingId, mapping.card_type_key)),
+    loadPart,
+    pairsToPlan: () => walk(complete ? allPairs(db, mappingId) : observedPairs(db, runId, mappingId)),
+    allPairs: () => walk(allPairs(db, mappingId)),
+    livePairs: () => walk(livePairs(db, mappingId)),
+    unpairedRecords: () => walk(unpairedRecords(db, runId, mappingId)),
+    readRecords: () => walk(changedRecords(db, runId)),
+    unpairedCards: () => walk(unpairedCards(db, mappingId, mapping.card_type_key)),
     decisions: words.decisions,
-    creates,
-    leadsHere: (path) => referencedMappings(mapping)[path] === mappingId,
-    makers: async (remoteIds, cardIds) => {
+    createsRecords,
+    refersToOwnMapping: (path) => referencedMappings(mapping)[path] === mappingId,
+    findCreatingRows: async (remoteIds, cardIds) => {
       await stored();
       return creatingRowsIn(await plannedMakers(db, runId, { remoteIds, cardIds }));
     },
-    links: async function* () {
+    linkParts: async function* () {
       // relations are told by the rows that make their ends
       await stored();
       if (mapping.relations.length > 0) yield* linkParts(work, seenOf);
@@ -246,21 +246,21 @@ async function* walk(page: IdPage): AsyncGenerator<string[]> {
 const recordsOf = (observed: readonly ObservedRecord[]): RemoteRecord[] =>
   observed.flatMap(({ record }) => (record === null ? [] : [record]));
 
-function readingOf(observed: readonly ObservedRecord[]): Partial<RemoteReading> {
-  const looks: RemoteReading['looks'] = new Map();
+function readingOf(observed: readonly ObservedRecord[]): Partial<RemoteObservation> {
+  const lookups: RemoteObservation['lookups'] = new Map();
   for (const { remote_id, look, record, reclassified } of observed) {
-    if (look === 'there') looks.set(remote_id, record ? { kind: 'there', record } : { kind: 'unknown' });
+    if (look === 'there') lookups.set(remote_id, record ? { kind: 'there', record } : { kind: 'unknown' });
     else if (look === 'gone')
-      looks.set(remote_id, { kind: look, ...(reclassified !== null && { reclassified }) });
-    else if (look !== null) looks.set(remote_id, { kind: look });
+      lookups.set(remote_id, { kind: look, ...(reclassified !== null && { reclassified }) });
+    else if (look !== null) lookups.set(remote_id, { kind: look });
   }
   return {
     records: recordsOf(observed.filter(({ shown }) => shown)),
     tombstones: observed.flatMap(({ remote_id: id, tombstone }) =>
       tombstone === null ? [] : [{ table: '', id, ...tombstone }],
     ),
-    looks,
-    present: new Set(observed.flatMap(({ remote_id, shown }) => (shown ? [remote_id] : []))),
+    lookups,
+    shownIds: new Set(observed.flatMap(({ remote_id, shown }) => (shown ? [remote_id] : []))),
   };
 }
 
@@ -310,7 +310,7 @@ async function circlesOf(
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
   cardOf: TransformContext['cardOf'],
-): Promise<NonNullable<TransformContext['makesCircle']> | undefined> {
+): Promise<NonNullable<TransformContext['closesCycle']> | undefined> {
   const field = mapping.fields.find(({ card_field: path }) => path === 'parent_id');
   if (!field || (referencedMappings(mapping).parent_id ?? mappingId) !== mappingId) return undefined;
   const column = field.remote_field;
@@ -321,7 +321,7 @@ async function circlesOf(
     const local = canonical(cards.get(cardId)?.fields.parent_id);
     const record = read.get(remoteId);
     const remote = record ? canonical(record.fields[column]?.value) : (agreed?.remote ?? null);
-    if (agreed && same(local, agreed.local) && same(remote, agreed.remote)) continue;
+    if (agreed && isEqual(local, agreed.local) && isEqual(remote, agreed.remote)) continue;
     for (const parent of [local, typeof remote === 'string' ? cardOf(remote) : null])
       if (typeof parent === 'string') wanted.push({ card_id: cardId, parent_id: parent });
   }
@@ -335,8 +335,8 @@ async function referredTo(
   { db, mapping, runId }: RunWork,
   records: readonly RemoteRecord[],
   cards: Iterable<LocalCard>,
-): Promise<Part['beyond']> {
-  const known: Part['beyond'][] = [];
+): Promise<Part['references']> {
+  const known: Part['references'][] = [];
   const all = [...cards];
   const fields = mapping.fields.filter(({ transform_type }) => transform_type === 'reference');
   const references = referencedMappings(mapping);
@@ -352,7 +352,7 @@ async function referredTo(
     if (remoteIds.length + cardIds.length === 0) continue;
     const { pairs, redirects } = await loadPairs(db, mappingId, { remoteIds, cardIds });
     const gone = await deletedAmong(db, runId, [...pairs.keys()]);
-    const who = identities({ ...emptySyncState(), pairs }, redirects);
+    const who = indexPairs({ ...emptySyncState(), pairs }, redirects);
     const recordOf = (id: string) => {
       const record = who.presentRecordOf(id);
       return record !== undefined && gone.has(record) ? undefined : record;
@@ -365,7 +365,7 @@ async function referredTo(
   };
 }
 
-function first(known: readonly Part['beyond'][], of: (one: Part['beyond']) => string | undefined) {
+function first(known: readonly Part['references'][], of: (one: Part['references']) => string | undefined) {
   for (const one of known) {
     const found = of(one);
     if (found !== undefined) return found;

@@ -10,7 +10,7 @@ import type {
   MatchRecord,
   MatchResult,
 } from '../../matching/matching.types.ts';
-import type { Scored, Thing } from '../engine/match.ts';
+import type { MatchItem, ScoredPair } from '../engine/match.ts';
 import type { Path } from '../engine/model.types.ts';
 
 /** Only what is all but sure is linked; what is more likely than not is put before a person. */
@@ -38,10 +38,10 @@ const usualParts: Parts = { whole: 10_000, records: 10_000, cards: 25_000 };
  */
 export async function scoreSimilar(
   mapping: Mapping,
-  { records, cards }: { records: Thing[]; cards: Thing[] },
+  { records, cards }: { records: MatchItem[]; cards: MatchItem[] },
   signal: AbortSignal,
   parts: Parts = usualParts,
-): Promise<Scored[]> {
+): Promise<ScoredPair[]> {
   const fields = matchFields(mapping);
   if (fields.length === 0) return [];
   const identities = mapping.fields
@@ -51,7 +51,7 @@ export async function scoreSimilar(
     )
     .map(({ card_field }) => card_field);
   const isWhole = records.length <= parts.whole && cards.length <= parts.whole;
-  const scored: Scored[] = [];
+  const scored: ScoredPair[] = [];
   let model: MatchModel | undefined;
   for (const someCards of isWhole ? [cards] : partsOf(cards, parts.cards)) {
     for (const someRecords of isWhole ? [records] : partsOf(records, parts.records)) {
@@ -70,12 +70,12 @@ export async function scoreSimilar(
 }
 
 async function compare(
-  records: Thing[],
-  cards: Thing[],
+  records: MatchItem[],
+  cards: MatchItem[],
   options: MatchOptions,
   signal: AbortSignal,
 ): Promise<MatchResult> {
-  const recordOf = ({ id, fields: values }: Thing): MatchRecord => ({
+  const recordOf = ({ id, fields: values }: MatchItem): MatchRecord => ({
     id,
     values: Object.fromEntries(
       options.fields.map(({ name }) => {
@@ -102,7 +102,7 @@ const partsOf = <T>(all: readonly T[], size: number): T[][] =>
 const scoredOf = (
   { left, right, score, class: verdict, evidence }: MatchPair,
   identities: Path[],
-): Scored => ({
+): ScoredPair => ({
   remoteId: left,
   cardId: right,
   score,
@@ -111,7 +111,7 @@ const scoredOf = (
       ? 'possible'
       : 'no'
     : verdict,
-  why: evidence
+  reason: evidence
     .filter(({ similarity, bits }) => similarity !== null && bits !== 0)
     .map(({ aspect, similarity }) => `${aspect} ${Math.round((similarity ?? 0) * 100)} %`)
     .join(', '),

@@ -8,7 +8,7 @@ import { counted } from '../../../platform/counted.ts';
 import { type Db, isConnectionLoss } from '../../../platform/database.ts';
 import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
-import type { PartTools } from '../engine/plan.ts';
+import type { PlanningTools } from '../engine/plan.ts';
 import { budgetLeft } from '../limiter/limiter.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { settleRun } from '../port/apply.run.ts';
@@ -110,7 +110,7 @@ async function makePlanOf(
     await enterStage(sql, run.id, 'match');
   });
   let since = performance.now();
-  const tools: PartTools = {
+  const tools: PlanningTools = {
     score: (records, cards) => scoreSimilar(work.mapping, { records, cards }, job.signal),
     evaluate: createEvaluate(),
     onMatched: async () => {

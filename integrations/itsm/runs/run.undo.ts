@@ -148,14 +148,14 @@ async function invertRows(
   { of, into, mappingId, first }: { of: string; into: string; mappingId: string; first: number },
   chunk: readonly AppliedRow[],
 ): Promise<PlanRow[]> {
-  const cardIds = chunk.flatMap(({ row, madeId }) =>
-    row.remoteId === null && madeId === null ? (row.cardId ?? []) : [],
+  const cardIds = chunk.flatMap(({ row, createdId }) =>
+    row.remoteId === null && createdId === null ? (row.cardId ?? []) : [],
   );
   const { pairs } = await loadPairs(db, mappingId, { remoteIds: chunk.flatMap(recordsOf), cardIds });
   const plan = {
     id: of,
     mappingId,
-    madeAt: '',
+    createdAt: '',
     rows: chunk.map(({ row }) => row).reverse(),
     stopped: null,
     closing: { watermark: null, again: [], absences: {} },
@@ -165,13 +165,13 @@ async function invertRows(
   return rows.map((row) => ({ ...row, no: first + row.no }));
 }
 
-function recordsOf({ row: { remoteId, side }, madeId }: AppliedRow): string[] {
+function recordsOf({ row: { remoteId, side }, createdId }: AppliedRow): string[] {
   if (remoteId !== null) return [remoteId];
-  return side === 'remote' && madeId !== null ? [madeId] : [];
+  return side === 'remote' && createdId !== null ? [createdId] : [];
 }
 
-const outcomeOf = ({ madeId }: AppliedRow): Outcome => ({
+const outcomeOf = ({ createdId }: AppliedRow): Outcome => ({
   progress: 'applied',
   message: null,
-  ...(madeId === null ? {} : { madeId }),
+  ...(createdId === null ? {} : { createdId }),
 });

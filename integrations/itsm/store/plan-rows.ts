@@ -77,7 +77,7 @@ export const readBegunRows = (sql: Sql, runId: string): Promise<TrackedRow[]> =>
 /** An applied row and the id of what it created. */
 export interface AppliedRow {
   row: PlanRow;
-  madeId: string | null;
+  createdId: string | null;
 }
 
 /** Applied rows from the end of the plan, before the given number. */
@@ -88,7 +88,7 @@ export const readAppliedBackwards = (
   limit: number,
 ): Promise<AppliedRow[]> =>
   selectRows<AppliedRow>(sql, runId, {
-    more: ', made_id as "madeId"',
+    more: ', made_id as "createdId"',
     where: `progress = 'applied' and no < ? order by no desc limit ?`,
     bindings: [before, limit],
   });
@@ -101,7 +101,7 @@ export const readAppliedAtRemote = (
   limit: number,
 ): Promise<AppliedRow[]> =>
   selectRows<AppliedRow>(sql, runId, {
-    more: ', made_id as "madeId"',
+    more: ', made_id as "createdId"',
     where: `no > ? and side = 'remote' and progress = 'applied' and action not in ('relate', 'unrelate')
       order by no limit ?`,
     bindings: [after, limit],
@@ -120,13 +120,13 @@ export async function markBegun(sql: Sql, runId: string, nos: readonly number[])
 export async function markEnded(
   sql: Sql,
   runId: string,
-  ends: readonly { no: number; progress: Progress; message: string | null; madeId: string | null }[],
+  ends: readonly { no: number; progress: Progress; message: string | null; createdId: string | null }[],
 ): Promise<void> {
   if (ends.length === 0) return;
   await sql.raw(
-    `update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v."madeId",
+    `update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v."createdId",
        ended_at = clock_timestamp()
-     from json_to_recordset(?::json) as v(no integer, progress text, message text, "madeId" text)
+     from json_to_recordset(?::json) as v(no integer, progress text, message text, "createdId" text)
      where p.run_id = ? and p.no = v.no and p.progress in ('pending', 'begun')`,
     [JSON.stringify(ends), runId],
   );

@@ -119,12 +119,12 @@ export async function openRefusedItems(
 }
 
 /** The values of a row that were not accepted, as both sides hold them. */
-function refusedValues({ row, outcome: { left = {}, madeId = '' } }: RowResult): object[] {
+function refusedValues({ row, outcome: { unwritten = {}, createdId = '' } }: RowResult): object[] {
   const { side, agreed, diff } = row;
-  return Object.entries(left).flatMap(([path, reason]) => {
+  return Object.entries(unwritten).flatMap(([path, reason]) => {
     const [both, now] = [agreed[path], diff[path]?.old ?? null];
     if (side === null || both === undefined) return [];
-    const ids = { remote_id: row.remoteId ?? madeId, card_id: row.cardId ?? madeId };
+    const ids = { remote_id: row.remoteId ?? createdId, card_id: row.cardId ?? createdId };
     return [{ kind: 'conflict', ...ids, path, side, ...both, [side]: now, reason }];
   });
 }

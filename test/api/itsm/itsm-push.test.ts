@@ -120,7 +120,7 @@ describe('a mapping that only pushes', () => {
     );
     const messages = [
       "Row 1: 'attributes.costTotalAnnual' is 5 instead of 6.",
-      "'7x' in 'u_cost' is no number",
+      "'7x' in 'u_cost' is not a number",
     ];
     await db('itsm_run_log').insert(
       messages.map((message) => ({ run_id: run.id, level: 'warning', stage: 'verify', message })),

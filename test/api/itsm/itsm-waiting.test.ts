@@ -58,7 +58,7 @@ describe('references to what the same run makes', () => {
     });
     expect((await run(mapping)).stats.planned).toEqual({});
     const staged = await admin.get(`${syncBase}/sync/runs/${pulled.id}/staged?action=update`);
-    expect(staged.body.items[0].reason).toContain('leads to what the plan makes');
+    expect(staged.body.items[0].reason).toContain('refers to an object of this plan');
 
     // and the other way: below a card that has a record, and below one that is to get one
     const make = async (named: string, parent_id: string) =>

@@ -39,11 +39,11 @@ export function landscape(over: Partial<Setting> = {}) {
       kind: 'complete' as const,
       records: structuredClone([...sides.records.values()]),
       tombstones: sides.tombstones,
-      looks: new Map(),
+      lookups: new Map(),
       watermark: sides.now(),
     };
     const local = { cards: structuredClone(sides.cards), redirects: sides.redirects };
-    const seen = { remote, local, resolutions, decisions: [], now: sides.tick(), remoteAheadMs: 0 };
+    const seen = { remote, local, resolutions, decisions: [], now: sides.tick(), remoteClockAheadMs: 0 };
     return makePlan(`p${plans}`, { ...mapping, ...over }, syncState, seen, { score: () => [], evaluate });
   };
   const apply = async (

@@ -11,7 +11,7 @@ describe('a plan that is applied', () => {
     const made = plan();
     sides.edit('remote', remote, 'name', 'c');
     expect((await apply(made)).counts).toMatchObject({ stale: 1, applied: 0 });
-    expect(outcomes.get(0)?.message).toBe("'name' is 'c' at the remote by now, instead of 'a'.");
+    expect(outcomes.get(0)?.message).toBe("'name' is 'c' at the remote now, instead of 'a'.");
     expect(syncState.again).toEqual(new Set([remote]));
     await apply(plan());
     expect(sides.cards.get(card)?.fields.name).toBe('c');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Thing } from '../../../integrations/itsm/engine/match.ts';
+import type { MatchItem } from '../../../integrations/itsm/engine/match.ts';
 import { matchByScore } from '../../../integrations/itsm/engine/match.ts';
 import { type Parts, scoreSimilar } from '../../../integrations/itsm/runs/run.score.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
@@ -26,7 +26,7 @@ const words = [
   'badge',
 ];
 const nameOf = (at: number) => `${words[at % 10]} ${words[Math.floor(at / 10) % 10]} ${1_000 + at * 37}`;
-const things = (side: string, count: number, from: number): Thing[] =>
+const things = (side: string, count: number, from: number): MatchItem[] =>
   Array.from({ length: count }, (_, at) => ({
     id: `${side}${String(at).padStart(3, '0')}`,
     fields: { name: nameOf(from + at), 'attributes.note': evaluate('bare', 'x'.repeat(5_000)) },

@@ -4,28 +4,33 @@ import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
   LocalCard,
-  Look,
   Observation,
   Pair,
   PairState,
+  RecordLookup,
   SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
-import { beginPlanning, type DeferredWaits } from '../../../integrations/itsm/engine/plan.fields.ts';
+import { beginPlanning, type Deferrals } from '../../../integrations/itsm/engine/plan.fields.ts';
 import {
   creatingRowsIn,
   endsOf,
   plannedCards,
   removeResolved,
 } from '../../../integrations/itsm/engine/plan.links.ts';
-import { type PartSource, planInParts, removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
+import {
+  checkDeletionLimit,
+  isRemoval,
+  type PartSource,
+  planInParts,
+} from '../../../integrations/itsm/engine/plan.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
   emptySyncState,
-  identities,
-  indexReading,
+  indexObservation,
+  indexPairs,
   isLive,
   linkKey,
-  redirected,
+  survivorOf,
 } from '../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
@@ -87,15 +92,15 @@ function build({ spots, kind }: World): { syncState: SyncState; seen: Observatio
   const cards = new Map<string, LocalCard>();
   const redirects = new Map<string, string>();
   const records: RemoteRecord[] = [];
-  const looks = new Map<string, Look>();
+  const lookups = new Map<string, RecordLookup>();
   const seen: Observation = {
-    remote: { kind, records, tombstones: [], looks, watermark: NOW },
+    remote: { kind, records, tombstones: [], lookups, watermark: NOW },
     local: { cards, redirects },
     links: { complete: true, local: [], remote: [] },
     resolutions: [],
     decisions: [],
     now: NOW,
-    remoteAheadMs: 0,
+    remoteClockAheadMs: 0,
   };
   const next = (at: number) => (at + 1) % spots.length;
   for (const [at, one] of spots.entries()) place(one, at);
@@ -135,10 +140,10 @@ function build({ spots, kind }: World): { syncState: SyncState; seen: Observatio
       records.push(record);
       if (one.record === 'both') {
         seen.remote.tombstones.push(tombstone);
-        if (one.key > 0) looks.set(remoteId, { kind: 'there', record });
+        if (one.key > 0) lookups.set(remoteId, { kind: 'there', record });
       }
     } else if (one.record === 'gone') seen.remote.tombstones.push(tombstone);
-    else if (one.record === 'missing') looks.set(remoteId, { kind: one.key > 1 ? 'gone' : 'unknown' });
+    else if (one.record === 'missing') lookups.set(remoteId, { kind: one.key > 1 ? 'gone' : 'unknown' });
     else if (one.record === 'merged') {
       seen.remote.tombstones.push({ ...tombstone, mergedInto: rid(next(at)) });
     }
@@ -161,14 +166,14 @@ function sourceOf(
   rows: PlanRow[],
 ): PartSource {
   const { redirects, cards } = seen.local;
-  const index = indexReading(seen.remote);
-  const home = (id: string) => redirected(id, redirects);
+  const index = indexObservation(seen.remote);
+  const home = (id: string) => survivorOf(id, redirects);
   async function* chunks(ids: Iterable<string>): AsyncGenerator<string[]> {
     const all = [...ids].sort();
     for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
   }
   const whole = beginPlanning(of, syncState, seen, evaluate);
-  const part: PartSource['part'] = async ({ remoteIds = [], cardIds = [] }) => {
+  const loadPart: PartSource['loadPart'] = async ({ remoteIds = [], cardIds = [] }) => {
     const asked = new Set(remoteIds);
     for (const id of remoteIds) {
       const into = index.tombstones.get(id)?.mergedInto;
@@ -181,38 +186,38 @@ function sourceOf(
     const { remote } = seen;
     return {
       syncState: { ...emptySyncState(), pairs: new Map(structuredClone(pairs)) },
-      seen: {
+      observation: {
         ...seen,
         links: undefined,
         remote: {
           ...remote,
           records: remote.records.filter(({ id }) => asked.has(id)),
           tombstones: remote.tombstones.filter(({ id }) => asked.has(id)),
-          looks: new Map([...remote.looks].filter(([id]) => asked.has(id))),
+          lookups: new Map([...remote.lookups].filter(([id]) => asked.has(id))),
         },
         local: { redirects, cards: new Map([...cards].filter(([id]) => wanted.has(id))) },
       },
-      beyond: whole.around,
+      references: whole.transformContext,
     };
   };
   const living = [...syncState.pairs.values()].filter(isLive);
-  const primary = identities(syncState, redirects).primary;
+  const primary = indexPairs(syncState, redirects).primary;
   return {
-    part,
-    judged: () => chunks(syncState.pairs.keys()),
-    known: () => chunks(syncState.pairs.keys()),
-    paired: () => chunks(living.map(({ remoteId }) => remoteId)),
-    unpaired: () =>
+    loadPart,
+    pairsToPlan: () => chunks(syncState.pairs.keys()),
+    allPairs: () => chunks(syncState.pairs.keys()),
+    livePairs: () => chunks(living.map(({ remoteId }) => remoteId)),
+    unpairedRecords: () =>
       chunks([...index.records.keys()].filter((id) => !living.some((one) => one.remoteId === id))),
-    read: () => chunks(index.records.keys()),
-    openCards: () => chunks([...cards.keys()].filter((id) => !primary.has(id))),
+    readRecords: () => chunks(index.records.keys()),
+    unpairedCards: () => chunks([...cards.keys()].filter((id) => !primary.has(id))),
     decisions: seen.decisions,
-    creates:
+    createsRecords:
       of.sync_direction === 'bidirectional' ||
       (of.sync_direction === 'push' && seen.remote.kind === 'complete'),
-    leadsHere: () => true,
-    makers: async () => creatingRowsIn(rows),
-    async *links() {
+    refersToOwnMapping: () => true,
+    findCreatingRows: async () => creatingRowsIn(rows),
+    async *linkParts() {
       const planned = plannedCards(rows);
       const ends = endsOf({ ...whole, rows });
       const records = new Map(
@@ -220,8 +225,8 @@ function sourceOf(
       );
       /** The record that a relation is told by in the end. */
       const speaker = (id: string) => {
-        const card = whole.identities.cardOf(id);
-        return card === undefined ? id : (whole.identities.recordOf(card) ?? id);
+        const card = whole.pairIndex.cardOf(id);
+        return card === undefined ? id : (whole.pairIndex.recordOf(card) ?? id);
       };
       const links = seen.links!;
       const froms = new Set([
@@ -235,7 +240,7 @@ function sourceOf(
         const agreed = [...syncState.links].filter(([, { source }]) => here.has(speaker(source)));
         yield {
           syncState: { ...emptySyncState(), links: new Map(agreed) },
-          seen: { ...seen, links: { ...links, local, remote } },
+          observation: { ...seen, links: { ...links, local, remote } },
           ends,
         };
       }
@@ -265,7 +270,7 @@ const score: Scorer = (records, cards) =>
               cardId,
               score: 0.9,
               verdict: remoteId.endsWith('1') ? 'match' : 'possible',
-              why: 'digit',
+              reason: 'digit',
             } as const,
           ]
         : [],
@@ -284,14 +289,14 @@ it(`is the same in parts as at once, up to the order of its rows (seed ${seed})`
       const rows: PlanRow[] = [];
       const again = new Set<string>();
       const absences = {};
-      const waits: DeferredWaits = new Map();
+      const waits: Deferrals = new Map();
       const source = sourceOf(of, { syncState, seen }, one.chunk, rows);
       const tools = { score: async (...args: Parameters<Scorer>) => score(...args), evaluate };
       for await (const part of planInParts(of, source, tools)) {
         rows.push(...part.rows);
         for (const id of part.again) again.add(id);
-        for (const [id, wait] of part.waits) waits.set(id, wait);
-        removeResolved(waits, part.reached);
+        for (const [id, wait] of part.deferred) waits.set(id, wait);
+        removeResolved(waits, part.resolved);
         Object.assign(absences, part.absences);
       }
       expect(told(rows)).toEqual(told(plan.rows));
@@ -301,7 +306,7 @@ it(`is the same in parts as at once, up to the order of its rows (seed ${seed})`
         absences: plan.closing.absences,
       });
       const living = [...syncState.pairs.values()].filter(isLive).length;
-      expect(tooMany(of, rows.filter(removes).length, living)).toBe(plan.stopped);
+      expect(checkDeletionLimit(of, rows.filter(isRemoval).length, living)).toBe(plan.stopped);
     }),
     { numRuns: 300, seed },
   );

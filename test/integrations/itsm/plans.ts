@@ -2,9 +2,9 @@ import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
   LocalCard,
-  Look,
   Observation,
   Pair,
+  RecordLookup,
   SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
@@ -70,7 +70,7 @@ export interface Given {
   records?: RemoteRecord[];
   kind?: 'complete' | 'delta';
   tombstones?: string[];
-  looks?: [string, Look][];
+  looks?: [string, RecordLookup][];
   redirects?: [string, string][];
   over?: Partial<Observation>;
 }
@@ -79,7 +79,7 @@ export const seen = (given: Given): Observation => ({
     kind: given.kind ?? 'complete',
     records: given.records ?? [],
     tombstones: (given.tombstones ?? []).map((id) => ({ table: 'cmdb_ci_appl', id, at: NOW })),
-    looks: new Map(given.looks),
+    lookups: new Map(given.looks),
     watermark: NOW,
   },
   local: {
@@ -89,7 +89,7 @@ export const seen = (given: Given): Observation => ({
   resolutions: [],
   decisions: [],
   now: NOW,
-  remoteAheadMs: 0,
+  remoteClockAheadMs: 0,
   ...given.over,
 });
 /** The plan of a run, made at once. */

@@ -106,12 +106,12 @@ describe('rows that write here', () => {
     expect(await ends(runId)).toEqual([
       'applied',
       expect.stringMatching(/^refused: .*this name/),
-      expect.stringMatching(/^applied: Left out: attributes.nonsense/),
+      expect.stringMatching(/^applied: Not written: attributes.nonsense/),
       'applied',
       expect.stringMatching(/^refused: .*this name/),
       'applied',
       'skipped: nothing to do',
-      "stale: 'name' is 'taken here' here by now, instead of 'another name'.",
+      "stale: 'name' is 'taken here' here now, instead of 'another name'.",
     ]);
     const { syncState } = await loadSyncState(t.services.db, mapping.id);
     expect(syncState.pairs.get(ids[0]!)).toMatchObject({
@@ -235,7 +235,7 @@ describe('rows that write here', () => {
     await put(unmap(syncState, apart!, redirects));
     await apply(runId);
     expect(await ends(runId)).toEqual([
-      "stale: 'name' is 'newer still' at the remote by now, instead of 'new still'.",
+      "stale: 'name' is 'newer still' at the remote now, instead of 'new still'.",
       'stale: The pair is unmapped instead of linked.',
       'stale: The pair is unmapped instead of linked.',
     ]);
@@ -267,8 +267,8 @@ describe('rows that write at the remote', () => {
     await apply(runId);
     expect(await ends(runId)).toEqual([
       'applied',
-      "stale: 'name' is 'b1 changed' at the remote by now, instead of 'b1'.",
-      "stale: 'name' is 'c3' here by now, instead of 'c2'.",
+      "stale: 'name' is 'b1 changed' at the remote now, instead of 'b1'.",
+      "stale: 'name' is 'c3' here now, instead of 'c2'.",
       'applied',
       'applied',
     ]);
@@ -297,7 +297,7 @@ describe('rows that write at the remote', () => {
         return answer;
       },
     };
-    const killed = { atOnce: 1 };
+    const killed = { concurrency: 1 };
     await expect(apply(runId, killed, dying)).rejects.toThrow('killed');
     expect((await ends(runId)).sort()).toEqual(['applied', 'begun', 'begun']);
     const before = instance.writes.length;
@@ -376,7 +376,7 @@ describe('a run that is taken back', () => {
     await apply(backId);
     expect(await ends(backId)).toEqual([
       'applied',
-      "stale: 'name' is 'touched again' here by now, instead of 'touched new'.",
+      "stale: 'name' is 'touched again' here now, instead of 'touched new'.",
       'applied',
       'applied',
     ]);

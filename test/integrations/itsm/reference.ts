@@ -3,7 +3,7 @@ import type { TransformContext } from '../../../integrations/itsm/engine/fields.
 import { matchRecords, type Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
   Observation,
-  RemoteReading,
+  RemoteObservation,
   StateChange,
   SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
@@ -20,28 +20,28 @@ import {
   removeResolved,
 } from '../../../integrations/itsm/engine/plan.links.ts';
 import { planPairs } from '../../../integrations/itsm/engine/plan.pairs.ts';
-import { removes, tooMany } from '../../../integrations/itsm/engine/plan.ts';
+import { checkDeletionLimit, isRemoval } from '../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
-  boundThings,
-  identityTakers,
+  createIdentityOwners,
+  itemOfCard,
+  itemOfRecord,
   linkedRecords,
-  openCards,
-  openRecords,
+  pairedItems,
   planCards,
   planRecord,
   readRecords,
-  recordThing,
-  returningThings,
-  thing,
-  unreadThings,
+  restoredItems,
+  unpairedCards,
+  unpairedRecords,
+  unreadItems,
 } from '../../../integrations/itsm/engine/plan.unmatched.ts';
-import { indexReading, isLive, redirected } from '../../../integrations/itsm/engine/state.ts';
+import { indexObservation, isLive, survivorOf } from '../../../integrations/itsm/engine/state.ts';
 
 interface PlanTools {
   score: Scorer;
   evaluate: TransformContext['evaluate'];
-  beyond?: PartOptions['beyond'];
+  beyond?: PartOptions['references'];
 }
 
 /** The plan of a whole observation at once: the reference for `planInParts`, which reads and plans one chunk after another. */
@@ -50,57 +50,62 @@ export function makePlan(
   mapping: Mapping,
   syncState: SyncState,
   seen: Observation,
-  { score, evaluate, beyond }: PlanTools,
+  { score, evaluate, beyond: references }: PlanTools,
 ): Plan {
-  const planning = beginPlanning(mapping, syncState, seen, evaluate, beyond ? { beyond } : {});
+  const planning = beginPlanning(mapping, syncState, seen, evaluate, references ? { references } : {});
   planPairs(planning);
   planUnmatched(planning, score);
-  removeResolved(planning.waits, planReferences(planning, planning.late, creatingRowsIn(planning.rows)));
+  removeResolved(
+    planning.deferred,
+    planReferences(planning, planning.openReferences, creatingRowsIn(planning.rows)),
+  );
   planLinks(planning, endsOf(planning));
   const pairs = [...syncState.pairs.values()].filter(isLive).length;
   return {
     id,
     mappingId: mapping.id,
-    madeAt: seen.now,
+    createdAt: seen.now,
     rows: planning.rows,
-    stopped: tooMany(mapping, planning.rows.filter(removes).length, pairs),
+    stopped: checkDeletionLimit(mapping, planning.rows.filter(isRemoval).length, pairs),
     closing: {
       watermark: seen.remote.watermark,
-      again: [...new Set([...planning.again, ...planning.waits.keys()])].sort(),
+      again: [...new Set([...planning.again, ...planning.deferred.keys()])].sort(),
       absences: planning.absences,
     },
   };
 }
 
 function planUnmatched(planning: Planning, score: Scorer): void {
-  const { mapping, seen } = planning;
-  const records = openRecords(planning, new Set(linkedRecords(planning)));
-  const cards = openCards(planning);
+  const { mapping, observation } = planning;
+  const records = unpairedRecords(planning, new Set(linkedRecords(planning)));
+  const cards = unpairedCards(planning);
   const unmatched = {
-    records: records.map((record) => recordThing(planning, record)),
-    cards: cards.map((card) => thing(planning, card)),
-    bound: [...returningThings(planning), ...boundThings(planning)],
+    records: records.map((record) => itemOfRecord(planning, record)),
+    cards: cards.map((card) => itemOfCard(planning, card)),
+    paired: [...restoredItems(planning), ...pairedItems(planning)],
   };
-  const matches = matchRecords(mapping, unmatched, seen.decisions, score);
+  const matches = matchRecords(mapping, unmatched, observation.decisions, score);
   const held = new Set<string>();
   for (const record of records) planRecord(planning, record, matches.get(record.id)!, held);
   if (
     mapping.sync_direction === 'pull' ||
-    (mapping.sync_direction === 'push' && seen.remote.kind === 'delta')
+    (mapping.sync_direction === 'push' && observation.remote.kind === 'delta')
   )
     return;
-  const takers = identityTakers(mapping);
-  for (const one of boundThings(planning)) takers.addCard(one);
-  for (const record of readRecords(planning)) takers.addRecord(recordThing(planning, record));
-  for (const one of unreadThings(planning)) takers.addRecord(one);
+  const takers = createIdentityOwners(mapping);
+  for (const one of pairedItems(planning)) takers.addCard(one);
+  for (const record of readRecords(planning)) takers.addRecord(itemOfRecord(planning, record));
+  for (const one of unreadItems(planning)) takers.addRecord(one);
   planCards(planning, cards, held, takers);
 }
 
 /** The records that a run reads by key before it plans, as the stored queries of missing and doubtful records select them. */
-export function wantedLooks(syncState: SyncState, reading: RemoteReading): string[] {
-  const { records, tombstones } = indexReading(reading);
+export function wantedLooks(syncState: SyncState, reading: RemoteObservation): string[] {
+  const { records, tombstones } = indexObservation(reading);
   const wanted = [...tombstones.values()].flatMap(({ mergedInto }) =>
-    mergedInto === undefined || records.has(mergedInto) || reading.looks.has(mergedInto) ? [] : [mergedInto],
+    mergedInto === undefined || records.has(mergedInto) || reading.lookups.has(mergedInto)
+      ? []
+      : [mergedInto],
   );
   for (const remoteId of tombstones.keys()) {
     const state = syncState.pairs.get(remoteId)?.state.kind;
@@ -111,7 +116,7 @@ export function wantedLooks(syncState: SyncState, reading: RemoteReading): strin
     if (state.kind === 'unmapped' || state.kind === 'removed' || tombstones.has(remoteId)) continue;
     if (!records.has(remoteId) && reading.kind === 'complete') wanted.push(remoteId);
   }
-  return [...new Set(wanted)].filter((id) => !reading.looks.has(id));
+  return [...new Set(wanted)].filter((id) => !reading.lookups.has(id));
 }
 
 /** Unmaps a card in memory: its pair, and those that merges brought to it. */
@@ -121,7 +126,7 @@ export const unmap = (
   redirects: ReadonlyMap<string, string>,
 ): StateChange[] =>
   [...syncState.pairs.values()]
-    .filter((pair) => redirected(pair.cardId, redirects) === cardId)
+    .filter((pair) => survivorOf(pair.cardId, redirects) === cardId)
     .map(({ remoteId }): StateChange => ({ op: 'state', remoteId, state: { kind: 'unmapped' } }));
 
 /** Maps an unmapped record again, in memory. */

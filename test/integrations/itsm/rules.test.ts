@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { remoteObjection } from '../../../integrations/itsm/engine/apply.check.ts';
+import { remoteStaleReason } from '../../../integrations/itsm/engine/apply.check.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/fields.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
-import type { Look, Observation, Pair } from '../../../integrations/itsm/engine/model.types.ts';
+import type { Observation, Pair, RecordLookup } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
 import { fieldErrors } from '../../../integrations/itsm/mappings/mapping.check.ts';
@@ -33,7 +33,7 @@ describe('what is gone', () => {
     expect(told(planned(syncState, { cards, kind: 'delta' }))).toEqual([]);
     expect(told(planned(syncState, { cards }, counting))).toEqual(['skip c1 r1']);
     expect(told(planned(syncState, { cards, looks: [['r1', { kind: 'unknown' }]] }))).toEqual(['skip c1 r1']);
-    const there: Look = { kind: 'there', record: record('r1', 'changed') };
+    const there: RecordLookup = { kind: 'there', record: record('r1', 'changed') };
     expect(told(planned(syncState, { cards, looks: [['r1', there]] }, counting))).toEqual(['skip c1 r1']);
     expect(told(planned(syncState, { cards, looks: [['r1', there]] }))).toEqual(['update local c1 r1']);
   });
@@ -48,13 +48,13 @@ describe('what is gone', () => {
 
   it('is gone after several complete readings also where looks are not answered, but not while a look shows it', () => {
     const counting = mapping({ complete_reads: 2 });
-    const read = (absences: number, look: Look, state?: Pair['state']) =>
+    const read = (absences: number, look: RecordLookup, state?: Pair['state']) =>
       planned(
         syncStateOf(pair('r1', 'c1', 'a', { absences, ...(state && { state }) })),
         { cards, looks: [['r1', look]] },
         counting,
       );
-    const unanswered: Look = { kind: 'unknown' };
+    const unanswered: RecordLookup = { kind: 'unknown' };
     expect(told(read(0, unanswered))).toEqual(['skip c1 r1']);
     expect(read(0, unanswered).closing.absences).toEqual({ r1: 1 });
     expect(told(read(1, unanswered))).toEqual(['quarantine c1 r1']);
@@ -65,11 +65,11 @@ describe('what is gone', () => {
     const proved = read(1, unanswered, { ...waiting, evidence: 'readings' }).rows[0]!;
     expect(proved.action).toBe('delete');
     const state = { kind: 'unknown', message: 'it is not shown' } as const;
-    expect(remoteObjection(counting, proved, state)).toBeNull();
-    expect(remoteObjection(counting, proved, { kind: 'there', record: record('r1', 'a') })).not.toBeNull();
+    expect(remoteStaleReason(counting, proved, state)).toBeNull();
+    expect(remoteStaleReason(counting, proved, { kind: 'there', record: record('r1', 'a') })).not.toBeNull();
     const called = read(1, unanswered, { ...waiting, evidence: 'tombstone' }).rows[0]!;
     expect(called.action).toBe('delete');
-    expect(remoteObjection(counting, called, state)).not.toBeNull();
+    expect(remoteStaleReason(counting, called, state)).not.toBeNull();
   });
 
   it('waits in quarantine, is released when it is back, and removed when its time has come', () => {
@@ -79,7 +79,7 @@ describe('what is gone', () => {
           state: { kind: 'quarantined', gone: 'remote', evidence: 'look', since },
         }),
       );
-    const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
+    const looks: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
     expect(told(planned(waiting('2026-06-01T11:59:30.000Z'), { cards, looks }))).toEqual(['skip c1 r1']);
     const late = planned(waiting('2026-06-01T11:58:00.000Z'), { cards, looks });
     expect(told(late)).toEqual(['delete local c1 r1']);
@@ -93,7 +93,7 @@ describe('what is gone', () => {
 
   it('waits in quarantine while a person is asked about what was changed here, whoever is told to win', () => {
     const moved = [card('c1', 'b')];
-    const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
+    const looks: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
     const first = planned(syncState, { cards: moved, looks });
     expect(told(first)).toEqual(['conflict c1 r1', 'quarantine c1 r1']);
     const [{ old: local, new: remote } = { old: null, new: null }] = Object.values(first.rows[0]!.diff);
@@ -123,7 +123,7 @@ describe('what is gone', () => {
   });
 
   it('takes its counterpart along only as the policy says', () => {
-    const looks: [string, Look][] = [['r1', { kind: 'gone' }]];
+    const looks: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
     const by = (mode: Mapping['sync_mode'], origin: Pair['origin'], direction?: Mapping['sync_direction']) =>
       told(
         planned(
@@ -190,7 +190,7 @@ describe('which record is which card', () => {
         cardId,
         verdict,
         score: 0.9,
-        why: 'the names are alike',
+        reason: 'the names are alike',
       }));
       return () => all;
     };
@@ -278,7 +278,7 @@ describe('relations', () => {
   });
 
   it('wait while what is at their end is gone, in the plan that finds it gone and in those after it', () => {
-    const gone: [string, Look][] = [['r2', { kind: 'gone' }]];
+    const gone: [string, RecordLookup][] = [['r2', { kind: 'gone' }]];
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since: NOW } as const;
     const waiting = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b', { state }));
     for (const base of [false, true]) {
@@ -298,7 +298,7 @@ describe('relations', () => {
         expect(told({ rows } as Plan)).toEqual([...first, 'skip']);
         expect(rows.at(-1)).toMatchObject({ link, side: null, cards: null });
         expect(rows.at(-1)!.reason).toMatch(
-          `The relation was ${base ? 'removed at the remote' : 'added here'}, and waits: a side of record r2`,
+          `The relation was ${base ? 'removed at the remote' : 'added here'}, but is deferred: one side of the pair of record r2`,
         );
       }
     }

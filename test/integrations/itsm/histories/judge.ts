@@ -1,4 +1,4 @@
-import { identities, isLive, unmappedCards } from '../../../../integrations/itsm/engine/state.ts';
+import { findUnmappedCards, indexPairs, isLive } from '../../../../integrations/itsm/engine/state.ts';
 import { KEY, PATHS, type Shown, tokenOf } from './landscape.ts';
 import type { Life } from './life.ts';
 
@@ -18,8 +18,8 @@ export async function judge(life: Life): Promise<void> {
     again: new Set<string>(),
     watermark: null,
   };
-  const { primary, cardOf } = identities(syncState, redirects);
-  const apart = unmappedCards(syncState);
+  const { primary, cardOf } = indexPairs(syncState, redirects);
+  const apart = findUnmappedCards(syncState);
 
   for (const pair of pairs.filter(isLive)) {
     const cardId = cardOf(pair.remoteId)!;

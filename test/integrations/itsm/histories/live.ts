@@ -1,5 +1,5 @@
 import type { Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
-import { acts } from '../../../../integrations/itsm/engine/plan.ts';
+import { isChange } from '../../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { KEY, type Landscape, PATHS, type Shown, spelled, tokenOf } from './landscape.ts';
 import { type Before, judgeChanges, type Life, type People, tokens } from './life.ts';
@@ -51,7 +51,7 @@ async function settle(life: Life, people: People): Promise<void> {
   for (let round = 0; round < PATIENCE; round += 1) {
     const complete = round % 3 !== 2;
     const plan = await watchedRun(life, { do: 'run', complete, between: null, trouble: [] }, people);
-    if (!plan || plan.rows.some(acts) || Object.keys(plan.closing.absences).length > 0) continue;
+    if (!plan || plan.rows.some(isChange) || Object.keys(plan.closing.absences).length > 0) continue;
     const conflicts = await landscape.conflicts();
     if (conflicts.length === 0) {
       const waiting = (await landscape.pairs()).some(({ state }) => state.kind === 'quarantined');

@@ -15,12 +15,12 @@ import type {
   Plan,
   PlanRow,
   Progress,
-  RemoteAnswer,
   RemoteState,
   RemoteWrite,
+  RemoteWriteResult,
   RowResult,
 } from '../../../../integrations/itsm/engine/plan.types.ts';
-import { boundPairs, identities, otherPair } from '../../../../integrations/itsm/engine/state.ts';
+import { findOtherPair, groupPairsByCard, indexPairs } from '../../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.ts';
 import type { Shown } from './landscape.ts';
 import type { PersonAct, Setting, Trouble } from './steps.ts';
@@ -113,7 +113,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     const other =
       cardId === null
         ? undefined
-        : otherPair(boundPairs(syncState, redirects), redirects, { ...row, cardId });
+        : findOtherPair(groupPairsByCard(syncState, redirects), redirects, { ...row, cardId });
     return {
       card: card ? structuredClone(card) : null,
       pair: row.remoteId === null ? undefined : structuredClone(syncState.pairs.get(row.remoteId)),
@@ -145,12 +145,12 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
       }
       if (held) held.archived = write.kind === 'archive';
     }
-    const made = write && card && row.cardId === null ? { madeId: card.id } : {};
+    const made = write && card && row.cardId === null ? { createdId: card.id } : {};
     const outcome: Outcome = { progress: 'applied', message: null, ...made };
     return end({ row, outcome, changes: changes(write ? card : null) });
   };
   /** The remote in memory writes conditionally. */
-  const doRemote = (write: RemoteWrite, mark: string, seen: RemoteRecord | null): RemoteAnswer => {
+  const doRemote = (write: RemoteWrite, mark: string, seen: RemoteRecord | null): RemoteWriteResult => {
     if (seen && mutant !== 'no check' && !isDeepStrictEqual(sides.records.get(seen.id), seen)) {
       return { kind: 'stale', message: 'The record was changed meanwhile.' };
     }
@@ -192,7 +192,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
         });
       }),
     readRemote: async (_table, ids) => await call(() => new Map(ids.map((id) => [id, read(id)] as const))),
-    whoIs: async () => identities(syncState, sides.redirects),
+    resolveIds: async () => indexPairs(syncState, sides.redirects),
     begin: async (rows) =>
       await call(() =>
         rows.map(({ row, check }) => {
@@ -209,7 +209,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
       await call(() => (lost.done ? doRemote(write, mark, seen) : null));
       return { kind: 'lost' };
     },
-    trace: async (write, mark) =>
+    findWrite: async (write, mark) =>
       await call(() => {
         if (write.kind !== 'create' && !setting.marks) return { kind: 'unmarked' };
         const id = arrived.get(mark);

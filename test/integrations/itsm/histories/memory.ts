@@ -1,7 +1,7 @@
 import { applyPlan } from '../../../../integrations/itsm/engine/apply.ts';
 import type {
-  Look,
-  RemoteReading,
+  RecordLookup,
+  RemoteObservation,
   Resolution,
   StateChange,
 } from '../../../../integrations/itsm/engine/model.types.ts';
@@ -31,7 +31,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     if (mutant === 'no base') for (const pair of syncState.pairs.values()) pair.base = {};
   };
 
-  const readRemote = (complete: boolean): RemoteReading => {
+  const readRemote = (complete: boolean): RemoteObservation => {
     const watermark = sides.now();
     const since = syncState.watermark ?? '';
     const kind = complete || syncState.watermark === null ? 'complete' : 'delta';
@@ -40,13 +40,19 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       ({ id, updatedAt }) => kind === 'complete' || updatedAt >= since || syncState.again.has(id),
     );
     const tombstones = setting.tombstones ? sides.tombstones.filter(({ at }) => at >= since) : [];
-    const looks = new Map<string, Look>();
-    const reading: RemoteReading = { kind, records: structuredClone(records), tombstones, looks, watermark };
+    const lookups = new Map<string, RecordLookup>();
+    const reading: RemoteObservation = {
+      kind,
+      records: structuredClone(records),
+      tombstones,
+      lookups,
+      watermark,
+    };
     if (!setting.looks) return reading;
     for (const id of [...wantedLooks(syncState, reading), ...syncState.again]) {
       const record = sides.records.get(id);
       if (record && records.includes(record)) continue;
-      looks.set(id, record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' });
+      lookups.set(id, record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' });
     }
     return reading;
   };
@@ -61,7 +67,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       resolutions,
       decisions: [],
       now: sides.now(),
-      remoteAheadMs: 0,
+      remoteClockAheadMs: 0,
     };
     return makePlan(`plan${plans}`, mapping, syncState, seen, { score: () => [], evaluate, beyond: places });
   };

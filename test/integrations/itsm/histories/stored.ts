@@ -196,7 +196,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
 
   const planOf = async (id: string): Promise<Plan> => {
     const { closing } = await loadRun(db, id);
-    return { id, mappingId, madeAt: '', rows: await planRows(id), stopped: null, closing } as Plan;
+    return { id, mappingId, createdAt: '', rows: await planRows(id), stopped: null, closing } as Plan;
   };
   const outcomesOf = async (runId: string): Promise<Map<number, Outcome>> => {
     const ends = await db('itsm_plan_rows')
@@ -206,7 +206,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     return new Map(
       ends.map(({ no, progress, message, made_id }) => [
         no,
-        { progress, message, ...(made_id === null ? {} : { madeId: made_id }) },
+        { progress, message, ...(made_id === null ? {} : { createdId: made_id }) },
       ]),
     );
   };
@@ -260,7 +260,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       .where({ id })
       .update({ stage: 'apply', closing: JSON.stringify(made.closing), plan_made_at: new Date() });
     const { stopped, closing } = made;
-    return { id, mappingId, madeAt: '', rows: await planRows(id), stopped, closing };
+    return { id, mappingId, createdAt: '', rows: await planRows(id), stopped, closing };
   };
 
   const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {

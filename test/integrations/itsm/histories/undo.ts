@@ -44,13 +44,13 @@ async function judgeUndo(
     if (progress !== 'applied' && message === null)
       faults.push(`undo row ${no} is ${progress}, without a reason`);
   }
-  const made = new Set(rows.map(({ no }) => outcomes.get(no)?.madeId));
+  const made = new Set(rows.map(({ no }) => outcomes.get(no)?.createdId));
   for (const side of ['local', 'remote'] as const) {
     const was = byId(before[side]);
     const is = byId(await landscape.shown(side));
     const mine = rows.filter((row) => row.side === side);
     for (const row of mine) {
-      const one = is.get(idOf(row) ?? outcomes.get(row.no)?.madeId ?? '');
+      const one = is.get(idOf(row) ?? outcomes.get(row.no)?.createdId ?? '');
       const there = row.action !== 'delete';
       if (there !== (one !== undefined))
         faults.push(`undo row ${row.no}: ${there ? 'not back' : 'still there'}`);
@@ -66,7 +66,7 @@ async function judgeUndo(
       const change = changeOf(was.get(id), is.get(id));
       if (change.length > 0 && !row && !made.has(id))
         faults.push(`undo changed ${id}, of which it says nothing`);
-      const origin = row && of.rows[Number(/^Takes back row (\d+)/.exec(row.reason)?.[1])];
+      const origin = row && of.rows[Number(/^Undoes row (\d+)/.exec(row.reason)?.[1])];
       if (!origin || origin.action === 'restore') continue;
       for (const [path, value] of change) {
         const left = tokenOf(path, origin.diff[path]?.new ?? null);
