@@ -219,7 +219,9 @@ async function send(applying: ApplyContext, open: readonly Sending[]): Promise<S
       const { answer, unwritten } = await writeOneOrEach(applying, { row, write, correlationId }, current);
       if (answer.kind === 'done') {
         const record = answer.found ? null : answer.record;
-        const notices = [answer.notice, describeAlteredValues(mapping, row, record, unwritten)].filter(Boolean);
+        const notices = [answer.notice, describeAlteredValues(mapping, row, record, unwritten)].filter(
+          Boolean,
+        );
         const notice = notices.join(' ') || null;
         endings.push(appliedRow(mapping, row, answer.record?.id, record, { ...answer, notice, unwritten }));
       } else if (answer.kind === 'refused') {
