@@ -8,19 +8,19 @@ import type { EventDraft } from './events/events.types.ts';
 import { earlierResult, storeResult } from './idempotency.ts';
 
 interface CommandOptions {
-  /** Roll back at the end: the answer is the same, nothing is written. */
+  /** Roll back at the end: the result is the same, but nothing is written. */
   dryRun?: boolean;
-  /** The command changes the metamodel or what it is made of: no other command runs beside it. */
+  /** The command changes the metamodel or data that it is compiled from: no other command runs concurrently. */
   changesMetamodel?: boolean;
 }
 
-/** The metamodel is being changed, or, as the cause says, others rely on it: the command has not begun. */
+/** The metamodel is being changed or, if `cause` says so, is in use by other commands: the command has not started. */
 class MetamodelLocked extends Error {}
 
-/** Pauses between attempts, each of them half to one and a half as long. */
+/** Delays between attempts in milliseconds, with a jitter of half to one and a half. */
 const PAUSE_MS = 100;
 const PATIENCE_MS = 120_000;
-/** How long a change of the metamodel waits for writes that are under way; each of its waits keeps all other writes waiting. */
+/** How long a change of the metamodel waits for running writes; while it waits, all other writes wait too. */
 const CHANGE_PATIENCE_MS = 4_000;
 
 class RolledBack<T> extends Error {
@@ -32,8 +32,8 @@ class RolledBack<T> extends Error {
 }
 
 /**
- * Runs one command: a transaction in which `work` reads with locks, decides and writes, and which ends by
- * recording its events and raising its topics under the feed's lock. Sets `ctx.position`.
+ * Runs one command: a transaction in which `work` reads with locks, decides and writes, and which at its end records
+ * the events and raises the topics under the feed's lock. Sets `ctx.position`.
  */
 export async function command<T>(
   ctx: Ctx,
@@ -48,7 +48,7 @@ export async function command<T>(
   let position: number | undefined;
   const attempt = () =>
     inTransaction(ctx.db, async (sql) => {
-      // lock 7203003: commands that rely on the metamodel share it, a change of the metamodel takes it alone
+      // Advisory lock 7203003: commands acquire it shared, changes of the metamodel exclusively.
       const version = await lockMetamodel(sql, options.changesMetamodel ?? false);
       if (ctx.batch.joined) await lockBatch(sql, ctx.batch);
       const metamodel =
@@ -80,7 +80,7 @@ export async function command<T>(
   }
 }
 
-/** The metamodel's version, which stays as it is until the transaction ends. @throws MetamodelLocked */
+/** The metamodel's version, which does not change until the transaction ends. @throws MetamodelLocked */
 async function lockMetamodel(sql: Knex.Transaction, changing: boolean): Promise<number> {
   const held = sql.raw('select lock_metamodel(?) as version', [changing]);
   const { rows } = await held.catch((error: unknown) => {
@@ -92,8 +92,8 @@ async function lockMetamodel(sql: Knex.Transaction, changing: boolean): Promise<
 }
 
 /**
- * Waits, without a connection, for as long as the metamodel is being changed or cannot be.
- * @throws the database's error of the lock where others rely on the metamodel for too long.
+ * Waits, without a connection, until the metamodel can be read or changed.
+ * @throws the lock timeout of PostgreSQL if other commands use the metamodel for too long.
  */
 async function retryWhileLocked<T>(attempt: () => Promise<T>, patienceMs: number): Promise<T> {
   const end = Date.now() + patienceMs;
@@ -114,8 +114,8 @@ async function retryWhileLocked<T>(attempt: () => Promise<T>, patienceMs: number
 }
 
 /**
- * Writes events and raises topics; must be the transaction's last statement, since it takes the feed's lock.
- * @returns the feed position after it, or undefined when there was nothing to record.
+ * Writes events and raises topics; must be the last statement of the transaction, since it acquires the feed's lock.
+ * @returns the feed position of the last event, or undefined if there was nothing to record.
  */
 export async function recordEvents(
   sql: Knex.Transaction,
@@ -134,16 +134,16 @@ export async function recordEvents(
 }
 
 /**
- * Logins and the like are acts of a person that no batch can undo; what was read has changed nothing; notifications follow
- * from others' writes; and batches are in none.
+ * Events that are in no batch: those of logins, which cannot be undone; of reads, which change nothing; of
+ * notifications, which follow from other writes; and of batches themselves.
  */
 const outsideBatches =
   /^auth\.|^mutation_batch\.|^notification\.(created|updated)$|^export\.|^file\.downloaded$|^report(_query)?\.started$/;
 const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event_type);
 
 /**
- * The context's batch as `record_events` and `record_batch` take it.
- * @param written how many rows its first transaction writes, which counts where the writer has announced no number.
+ * The context's batch in the form of the parameters of `record_events` and `record_batch`.
+ * @param written the number of rows that its first transaction writes, used if the writer has announced no number.
  */
 export function batchRow(ctx: Ctx, written = 0): string {
   const { id, toolName, rowCount } = ctx.batch;
@@ -156,7 +156,7 @@ export function batchRow(ctx: Ctx, written = 0): string {
   });
 }
 
-/** Events as rows of their table, but for position, id and time. */
+/** Events as rows of their table, without position, id and time. */
 export function eventRows(ctx: Ctx, events: EventDraft[]) {
   const { impersonatedRole } = ctx.caller;
   return events.map((event) => ({
@@ -171,12 +171,12 @@ export function eventRows(ctx: Ctx, events: EventDraft[]) {
   }));
 }
 
-/** What came of a part of a command: its value, or why it was refused. */
+/** The result of a part of a command: its value, or why it was refused. */
 export type Attempt<T> = { ok: true; value: T } | { ok: false; error: EstateError };
 
 /**
- * Executes a part of a command behind a savepoint: when it is refused, all that it has written and noted is taken
- * back, and the command continues.
+ * Executes a part of a command after a savepoint: if it is refused, its writes, events and topics are discarded, and
+ * the command continues.
  */
 export async function attempt<T>(work: Work, part: (work: Work) => Promise<T>): Promise<Attempt<T>> {
   const events: EventDraft[] = [];
@@ -202,7 +202,7 @@ export async function attempt<T>(work: Work, part: (work: Work) => Promise<T>): 
 
 /**
  * The caller's open batch of this id, for a request that joins it.
- * @throws EstateError `not_found` for no batch and for others' batches, `wrong_state` for a closed one.
+ * @throws EstateError `not_found` for unknown batches and batches of others, `wrong_state` for a closed one.
  */
 export async function joinBatch(ctx: Ctx, id: string): Promise<BatchRef> {
   const row = ctx.caller.userId && (await find(ctx.db, id, ''));
@@ -212,7 +212,7 @@ export async function joinBatch(ctx: Ctx, id: string): Promise<BatchRef> {
 }
 
 /**
- * Keeps a joined batch from being closed before the transaction ends.
+ * Prevents a joined batch from being closed before the transaction ends.
  * @throws EstateError `not_found`, `wrong_state`.
  */
 async function lockBatch(sql: Sql, { id }: BatchRef): Promise<void> {

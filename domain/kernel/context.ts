@@ -10,44 +10,44 @@ import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 import type { AppPermission, TokenScope } from './permissions/permissions.data.ts';
 import type { RowModel } from './resources/rows.ts';
 
-/** Who acts, and with which application permissions. */
+/** The caller and their application permissions. */
 export interface Caller {
-  /** Null for the service itself (schedules, clean-up). */
+  /** Null for the service itself (schedules, housekeeping). */
   userId: string | null;
   email: string | null;
   displayName: string;
   role: string;
   permissions: ReadonlySet<AppPermission> | '*';
-  /** The scopes of the presented API token, which bound every other right of the caller; absent: unbounded. */
+  /** The scopes of the presented API token, which limit all rights of the caller; absent: unlimited. */
   scopes?: ReadonlySet<TokenScope>;
-  /** The id of the presented token, to revoke it. */
+  /** The id of the presented token, needed to revoke it. */
   tokenId: string | null;
-  /** When the presented token ends. */
+  /** When the presented token expires. */
   tokenExpiresAt: Date | null;
-  /** The user's token version that the presented login was made under. */
+  /** The user's token version at the time of the presented login. */
   tokenVersion?: number;
-  /** When the person logged in, in seconds since 1970; absent for whatever is no login. */
+  /** When the user logged in, in seconds since 1970; absent if the token is not from a login. */
   loginAt?: number;
-  /** The personal or service token that was shown instead of a login's. */
+  /** The personal or service token that was presented instead of an access token. */
   apiTokenId?: string;
-  /** The role as which an administrator reads the service; `role` and `permissions` are that role's. */
+  /** The role that an administrator impersonates; `role` and `permissions` are those of that role. */
   impersonatedRole?: string;
-  /** Whether the token only serves to set up the second factor. */
+  /** Whether the token can only be used to set up the second factor. */
   setupOnly?: true;
 }
 
-/** One batch of writes, which is listed, inspected and undone as a whole. */
+/** A batch of writes, which can be listed, inspected and undone as one unit. */
 export interface BatchRef {
   id: string;
-  /** What writes: `METHOD path`, a kind of job, or the name under which a batch was opened. */
+  /** The source of the writes: `METHOD path`, a kind of job, or the name given when the batch was opened. */
   toolName: string;
-  /** Set for an open batch that the request joins; `dryRun`: what joins it is tried and not written. */
+  /** Set for an open batch that the request joins; `dryRun`: requests that join it are rolled back. */
   joined?: { dryRun: boolean };
-  /** How many rows the writer has announced; counts with the batch's first write. */
+  /** The number of rows that the writer has announced; used by the first write of the batch. */
   rowCount?: number;
 }
 
-/** What every command and query is called with: one per request or job. */
+/** The context of every command and query: one for each request or job. */
 export interface Ctx {
   db: Db;
   log: Logger;
@@ -55,30 +55,30 @@ export interface Ctx {
   requestId: string;
   origin: 'api' | 'web' | 'mcp' | 'job' | 'system';
   jobId: string | null;
-  /** The mutation batch that everything written through this context belongs to. */
+  /** The mutation batch of all writes in this context. */
   batch: BatchRef;
   passwords: Passwords;
-  /** What the parts of the domain add to shared operations. */
+  /** The composed extensions, see {@link Extensions}. */
   extensions: Extensions;
   metamodels: MetamodelStore;
-  /** The metamodel as it was when the request or job began. */
+  /** The metamodel at the start of the request or job. */
   metamodel: Metamodel;
-  /** The feed position of the last write made through this context. */
+  /** The feed position of the last write in this context. */
   position: number | undefined;
-  /** ETags of an `If-Match` header; a command refuses with 412 when none fits. */
+  /** ETags of the `If-Match` header; a command refuses with 412 if none matches. */
   ifMatch: string[] | undefined;
-  /** The request's claim on its `Idempotency-Key`, under which its commands store their results. */
+  /** The request's claim of its `Idempotency-Key`, under which its commands store their results. */
   claim: IdempotencyClaim | undefined;
 }
 
-/** A request's hold on its `Idempotency-Key`. */
+/** A request's claim of its `Idempotency-Key`. */
 export interface IdempotencyClaim {
   key: string;
-  /** Changes when another request takes the key over. */
+  /** Changes when another request takes over the key. */
   id: string;
-  /** Results of the commands that an earlier request with this key committed before it was lost, in order. */
+  /** Results of the commands that an earlier request with this key committed before its process crashed, in order. */
   results: (Uint8Array | null)[];
-  /** Encrypts results that hold secrets; absent for operations whose answers hold none. */
+  /** Encrypts results that contain secrets; absent for operations without secrets in their responses. */
   seal: SealedResults | undefined;
 }
 
@@ -88,49 +88,49 @@ export interface SealedResults {
   open(sealed: string): string;
 }
 
-/** What a command's body works with: one transaction, and the events and topics it leaves behind. */
+/** The state of a running command: its transaction, and the events and topics to record. */
 export interface Work {
   sql: Knex.Transaction;
-  /** The metamodel in force; nobody else changes it before the transaction ends. */
+  /** The current metamodel; it cannot change before the transaction ends. */
   metamodel: Metamodel;
-  /** What the parts of the domain add to shared operations. */
+  /** The composed extensions. */
   extensions: Extensions;
-  /** Records an event, to be written as the transaction's last act. */
+  /** Records an event, which is written at the end of the transaction. */
   emit(event: EventDraft): void;
-  /** Records a topic whose version rises with the commit. */
+  /** Records a topic whose version increases with the commit. */
   raise(topic: string): void;
 }
 
-/** A card as the extensions see it that act on its deletion. */
+/** A card that is going to be deleted, as passed to extensions. */
 export interface DeletedCard {
   id: string;
   name: string;
   type: string;
 }
 
-/** A user as the extensions see it that act on its deletion. */
+/** A user who is going to be deleted, as passed to extensions. */
 export interface DeletedUser {
   id: string;
   display_name: string;
 }
 
-/** Rows of one table that refer to a card by one column, and move to the surviving card of a merge. */
+/** Rows of one table that refer to a card by one column; a merge moves them to the surviving card. */
 export interface CardReference {
-  /** The kind of row, as events name it. */
+  /** The kind of row, as in events. */
   entity: string;
   /** The model of the rows, which have a column `id`, and its table. */
   model: RowModel;
   table: string;
   column: string;
-  /** The column of the only user whom such a row concerns; other users get no event of it. */
+  /** The column of the only user whom such a row concerns; other users do not receive its events. */
   owner?: 'user_id';
-  /** Set where a card has at most one row of its kind. */
+  /** Set if a card has at most one row of the kind. */
   once?: {
     /** The columns that are equal in two rows of the same kind. */
     by: string[];
-    /** SQL on `t`: the rows that a merge may drop; without it any. Other rows are kept, in preference to these. */
+    /** SQL on `t`: the rows that a merge may delete; by default any. Other rows take precedence over them. */
     only?: string;
-    /** The event of a row that a merge drops (`gone`) or its undo restores; `user` is the display name of its user. */
+    /** The event of a row that a merge deletes (`gone`) or its undo restores; `user` is the display name of its user. */
     event(
       card: { id: string; name: string },
       type: CardType,
@@ -151,7 +151,7 @@ export interface Extensions {
   stakeholdersChanged(work: Work, cardType: string, cardIds?: readonly string[]): Promise<void>;
 }
 
-/** Anyone who has not logged in. */
+/** A caller who is not logged in. */
 export const anonymousCaller: Caller = {
   userId: null,
   email: null,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { EstateError } from '../../platform/errors.ts';
 import type { Ctx } from './context.ts';
 
-/** The strong ETag of a representation, whole or in pieces: a hash of its very text. */
+/** The strong ETag of a representation, given as a whole or in chunks: a hash of its text. */
 export function etagOf(text: string | Buffer[]): string {
   const hash = createHash('sha1');
   for (const part of typeof text === 'string' ? [text] : text) hash.update(part);
@@ -21,8 +21,8 @@ export function matchesEtag(etag: string, given: string[]): boolean {
 }
 
 /**
- * Compares the request's `If-Match` with the representation as it is under the command's lock.
- * @throws EstateError `precondition_failed` when the resource has changed.
+ * Compares the request's `If-Match` with the representation read under the command's lock.
+ * @throws EstateError `precondition_failed` if the resource has changed.
  */
 export function checkIfMatch(ctx: Ctx, representation: string): void {
   if (!ctx.ifMatch) return;

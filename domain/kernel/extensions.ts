@@ -11,10 +11,10 @@ export type Retention = SettingValues['retention'];
 /** Deletes one batch of expired rows; called again until it returns 0. @returns how many rows were deleted. */
 type Cleanup = (sql: Sql, retention: Retention) => Promise<number>;
 
-/** How many rows one call of a {@link Cleanup} deletes at most. */
+/** The maximum number of rows that one call of a {@link Cleanup} deletes. */
 export const CLEANUP_BATCH = 5_000;
 
-/** Deletes rows of a table on an SQL condition, which may hold one value of the retention settings. */
+/** Deletes rows of a table that match an SQL condition, which may use one of the retention settings. */
 export function deleteExpired(
   table: string,
   condition: string,
@@ -30,30 +30,33 @@ export function deleteExpired(
 }
 
 /**
- * What one part of the domain adds to operations that are implemented below it. Each part declares its own extension; the
+ * The operations that a part of the domain adds to lower contexts. Each part declares its own extension; the
  * application composes them (`domain/app`), and every command gets the composition as `work.extensions`.
  */
 export interface Extension {
   resources?: readonly Resource[];
-  /** How events are undone which do not tell rows of a resource. */
+  /** How events are undone that are not events of a resource's rows. */
   undo?: readonly UndoSpec[];
-  /** What undoing those needs, by event type or by the first part of it. */
+  /** The rights that undoing them needs, by event type or by its first part. */
   undoRights?: Readonly<Record<string, UndoRight>>;
   jobs?: readonly JobDefinition[];
 
-  /** By the name under which the housekeeping job counts them. */
+  /** Clean-ups by the names under which the housekeeping job counts them. */
   cleanups?: Readonly<Record<string, Cleanup>>;
-  /** Deletes the rows that belong to locked cards which are about to be deleted, with an event for each row. */
+  /** Deletes the rows that belong to locked cards that are going to be deleted, with an event for each row. */
   deleteWithCards?(work: Work, cards: readonly DeletedCard[]): Promise<void>;
-  /** Deletes or updates the rows that belong to locked users who are about to be deleted, with an event for each row. */
+  /** Deletes or updates the rows that belong to locked users who are going to be deleted, with an event for each row. */
   deleteWithUsers?(work: Work, ctx: Ctx, users: readonly DeletedUser[]): Promise<void>;
-  /** Reacts to accounts that were closed, reopened, deleted or given other rights. */
+  /** Called for accounts that were deactivated, reactivated or deleted, or whose rights have changed. */
   userRightsChanged?(work: Work, ctx: Ctx, userIds: readonly string[]): Promise<void>;
-  /** Reacts to changed stakeholders of cards of a type; without `cardIds`, to changed role definitions of the type. */
+  /**
+   * Called when stakeholders of cards of a type have changed; without `cardIds`, when role definitions of the type have
+   * changed.
+   */
   stakeholdersChanged?(work: Work, cardType: string, cardIds?: readonly string[]): Promise<void>;
 }
 
-/** Composes extensions into what commands call: each hook calls those of all extensions, in the given order. */
+/** Composes extensions: each hook calls the hooks of all extensions, in the given order. */
 export function composeExtensions(list: readonly Extension[]): Extensions {
   return {
     jobs: list.flatMap(({ jobs }) => jobs ?? []),
@@ -74,7 +77,7 @@ export function composeExtensions(list: readonly Extension[]): Extensions {
   };
 }
 
-/** How events are undone, of all extensions. */
+/** How events are undone, from all extensions. */
 export function undoSpecsOf(list: readonly Extension[]): UndoSpec[] {
   return list.flatMap(({ resources = [], undo = [] }) => [
     ...undo,

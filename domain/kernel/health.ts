@@ -7,14 +7,14 @@ import type { Services } from './services.ts';
 
 interface Readiness {
   ready: boolean;
-  /** Each thing that the service needs: `ok` or what is wrong. */
+  /** The status of each dependency: `ok` or an error. */
   checks: Record<string, string>;
 }
 
 const LIMIT_MS = 2_000;
-/** How long an outcome holds: however often somebody asks, writes are tried once in this time. */
+/** How long a result is valid: writes are tested at most once in this time. */
 const FRESH_MS = 1_000;
-/** Bytes that are written to try whether files can be stored. */
+/** Number of bytes that are written to test whether files can be stored. */
 const PROBE_BYTES = 64 * 1024;
 
 async function within(work: Promise<unknown>): Promise<string> {
@@ -34,14 +34,14 @@ async function within(work: Promise<unknown>): Promise<string> {
 function fault(error: unknown): string {
   if (isStorageFull(error)) return 'refuses writes: storage_full, no space is left';
   const { name, message } = error as Error;
-  // what Redis answers, as opposed to what happens to a connection to it
+  // Errors that Redis returns, as opposed to connection errors.
   if (name === 'ReplyError') {
     return message.startsWith('OOM') ? 'refuses writes: its memory is full' : 'refuses writes';
   }
   return isConnectionLoss(error) || name !== 'error' ? 'not reachable' : 'refuses writes';
 }
 
-/** Stores a file and removes it. */
+/** Stores and deletes a file. */
 async function tryFiles({ blobs }: Services): Promise<void> {
   const key = randomUUID();
   await blobs.put(key, Readable.from([Buffer.alloc(PROBE_BYTES)]));
@@ -49,7 +49,8 @@ async function tryFiles({ blobs }: Services): Promise<void> {
 }
 
 /**
- * PostgreSQL stops when it cannot write its log. Where it stopped in our own data folder, the disk of that folder says why.
+ * PostgreSQL stops if it cannot write its log. If it stopped in the embedded data folder, the disk usage shows the
+ * reason.
  */
 export async function namingFullDisk(
   state: string,
@@ -63,7 +64,7 @@ export async function namingFullDisk(
 async function look(services: Services): Promise<Readiness> {
   const { embedded, dataDir } = services.config;
   const checks: Record<string, Promise<string>> = {
-    // a record of the write-ahead log that means nothing: a server that cannot write refuses it, and so does a standby
+    // Writes a WAL record without effect: a server that cannot write refuses it, and so does a standby.
     database: within(
       services.db.raw(
         `select pg_logical_emit_message(true, 'estate', '') from (select 1 from roles limit 1) r`,
@@ -79,8 +80,8 @@ async function look(services: Services): Promise<Readiness> {
 }
 
 /**
- * Whether requests can be served: database, files and, where it is used, Redis accept a write. Queue and cache are on the
- * same Redis, or the queue is in the database.
+ * Whether requests can be served: database, files and, if used, Redis accept a write. Queue and cache use the same
+ * Redis, or the queue is in PostgreSQL.
  */
 export function createReadiness(services: Services): () => Promise<Readiness> {
   let last: Promise<Readiness> | undefined;

@@ -11,22 +11,22 @@ interface StoredAnswer {
   body: string | null;
 }
 
-/** After this time a request without an answer is considered dead, even if its process lives. */
+/** After this time in milliseconds a request without a response is considered dead, even if its process lives. */
 const ABANDONED_SECONDS = 120;
 
 interface Claiming {
   key: string;
-  /** Of the whole request. */
+  /** A hash of the complete request. */
   hash: string;
-  /** The process that carries the request out, as `Signals` names it. */
+  /** The process that executes the request, as named by `Signals`. */
   processNumber: number;
   seal: SealedResults | undefined;
 }
 
 /**
- * Claims a key of the caller for one request. If the process of an earlier request with the key has died before the
- * answer was kept, the claim passes on with the results of the commands that had committed.
- * @returns the claim under which the request is executed, or the answer of the first request.
+ * Claims a key of the caller for one request. If the process of an earlier request with the key crashed before its
+ * response was stored, the claim is taken over with the results of the commands that had committed.
+ * @returns the claim under which the request is executed, or the response of the first request.
  * @throws EstateError `idempotency_key_reused` for another request, `idempotency_in_progress` while the first one runs.
  */
 export async function claimIdempotencyKey(
@@ -72,7 +72,7 @@ export async function claimIdempotencyKey(
 const claimed = (ctx: Ctx) =>
   ctx.db('idempotency_keys').where({ user_id: ctx.caller.userId, key: ctx.claim?.key, claim: ctx.claim?.id });
 
-/** Keeps the answer under the request's key. */
+/** Stores the response under the request's key. */
 export async function storeAnswer(ctx: Ctx, answer: StoredAnswer): Promise<void> {
   await claimed(ctx).update({
     status: answer.status,
@@ -82,7 +82,7 @@ export async function storeAnswer(ctx: Ctx, answer: StoredAnswer): Promise<void>
   });
 }
 
-/** Frees the key of a request without an answer to keep; what its commands have written is not written again. */
+/** Releases the key of a request without a storable response; writes of its committed commands are not repeated. */
 export async function releaseIdempotencyKey(ctx: Ctx): Promise<void> {
   if ((await claimed(ctx).where({ carried_out: false }).delete()) === 0) {
     await claimed(ctx).update({ holder: null });
@@ -124,7 +124,7 @@ export async function storeResult(
   if (rowCount === 0) throw takenOver();
 }
 
-/** The first request was executed, and its answer cannot be made again. */
+/** The first request was executed, and its response cannot be created again. */
 const answerLost = (): EstateError =>
   new EstateError(
     'idempotency_in_progress',
@@ -138,7 +138,7 @@ const takenOver = (): EstateError =>
     { headers: { 'retry-after': '2' } },
   );
 
-/** A result as bytes, in the form of the structured clone algorithm, so that dates and maps stay what they are. */
+/** A result as bytes, in the form of the structured clone algorithm, so that dates and maps are preserved. */
 function pack(result: unknown, { seal }: IdempotencyClaim): Buffer | null {
   let bytes: Buffer;
   try {

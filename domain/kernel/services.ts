@@ -13,7 +13,7 @@ import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 import type { SessionReader } from './sessions.ts';
 import type { SettingsStore } from './settings/settings.state.ts';
 
-/** What a process is made of; built once in its main file and passed down. */
+/** The services of a process; created once in its main file and passed down. */
 export interface Services {
   config: Config;
   log: Logger;
@@ -45,7 +45,7 @@ export async function createContext(
     requestId: more.requestId,
     origin: more.origin,
     jobId: more.jobId ?? null,
-    // what a job writes is undone under the job's own id
+    // The writes of a job are undone under the job's own id.
     batch: { id: more.jobId ?? randomUUID(), toolName: more.tool },
     passwords: services.passwords,
     extensions: services.extensions,
@@ -57,7 +57,7 @@ export async function createContext(
   };
 }
 
-/** The context of work that the service does by itself. @param tool what does it, as its batch shows. */
+/** The context of work that the service executes for itself. @param tool the source shown in its batch. */
 export async function systemContext(
   services: Services,
   tool: string,

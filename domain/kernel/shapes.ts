@@ -9,25 +9,25 @@ import Type, {
 /* What schemas are made of: of columns, requests, answers and archives. */
 
 export const closed = { additionalProperties: false } as const;
-/** An object that has no members but these. */
+/** An object without additional members. */
 export const object = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
   Type.Object(members, { ...closed, ...options });
 /** An array of such objects. */
 export const arrayOf = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
   Type.Array(object(members), options);
-/** A closed object each of whose members can be missing. */
+/** A closed object whose members are all optional. */
 export const partialObject = <P extends TProperties>(members: P, options: TSchemaOptions = {}) =>
   Type.Partial(Type.Object(members), { ...closed, ...options });
 /** A closed object that is a component of the API's description. */
 export const component = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
   object(members, { $id, ...options });
-/** A component for items of lists, which `fields` can cut. */
+/** A component for items of lists, from which `fields` can select members. */
 export const itemComponent = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
   partialObject(members, { $id, ...options });
 
-/** Optional text is null, never missing, in answers. */
+/** Optional text is null in responses, never absent. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-/** The plain form: the format alone would also take `urn:uuid:`, which PostgreSQL does not. */
+/** The plain form: `format` alone would also accept `urn:uuid:`, which PostgreSQL does not. */
 export const Uuid = Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' });
 export const DateOnly = Type.String({ format: 'date' });
 /** RFC 3339 in UTC with milliseconds. */
@@ -41,12 +41,12 @@ export const Position = Type.String({
   examples: ['48213'],
   description: 'A place in the change feed; grows in commit order',
 });
-/** A JSON object whose members are somebody else's. */
+/** A JSON object with members defined elsewhere. */
 export const OpenObject = Type.Record(Type.String(), Type.Unknown());
 /** The key of a type, a field, a role. */
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
 
-/** One of the given values; its static type is their union. @param options with them, or the description alone. */
+/** One of the given values; its static type is their union. @param options schema options, or only the description. */
 export function Choice<const V extends readonly string[]>(
   values: V,
   options: string | TSchemaOptions = {},
@@ -57,5 +57,5 @@ export function Choice<const V extends readonly string[]>(
   ) as unknown as TUnsafe<V[number]>;
 }
 
-/** What an object with these members holds. */
+/** The static type of an object with these members. */
 export type StaticOf<P extends TProperties> = Static<ReturnType<typeof Type.Object<P>>>;

@@ -1,12 +1,12 @@
 import type { Sql } from '../../platform/database.ts';
 
-/** Keeps the newest state of what a topic's version names, in the memory of a process. */
+/** Caches, in the memory of a process, the state that belongs to a topic version. */
 export interface VersionedStore<T> {
-  /** The state of the given version or a later one; read from `sql` when the kept one is older. */
+  /** The state of the given version or a later one; read from `sql` if the cached one is older. */
   at(version: number, sql: Sql): Promise<T>;
 }
 
-/** A store of what `load` reads; of those who ask for a newer state at once, one reads it. */
+/** A store of the state that `load` reads; concurrent callers share one read. */
 export function createVersionedStore<T extends { version: number }>(
   load: (sql: Sql) => Promise<T>,
 ): VersionedStore<T> {

@@ -29,7 +29,7 @@ import { importView } from './archimate.views.ts';
 
 const MAX_ATTEMPTS = 5;
 
-/** A line of the report: one thing of the model, what was done with it, and what of it was not kept. */
+/** A line of the report: one concept of the model, its outcome, and the parts of it that were not imported. */
 interface ReportLine {
   kind: ModelRow['kind'] | 'view';
   identifier: string;
@@ -39,7 +39,7 @@ interface ReportLine {
   not_kept?: NotImported;
 }
 
-/** How much of the things that were imported is kept nowhere. */
+/** Counts of the parts of imported concepts that are not stored. */
 interface NotImportedCounts
   extends Record<'properties' | 'names' | 'languages' | 'types' | 'attributes', number> {
   /** Entries of the model's folders. */
@@ -52,8 +52,9 @@ interface Outcomes {
 }
 
 /**
- * Imports a model by the rules of the imports of cards and relations, and its views as diagrams: all that fits, in one
- * transaction, with the job's end. What does not fit is a line of the report and stops nothing else.
+ * Imports a model with the checks of the imports of cards and relations, and its views as diagrams: everything that is
+ * valid, in one transaction together with the job's end. A concept that is not valid becomes a line of the report and
+ * does not stop the others.
  */
 export async function runModelImport(
   job: RunningJob<ArchimateImport>,
@@ -134,14 +135,14 @@ function reportRows(
   rows: ModelRow[],
   outcomes: Map<number, { outcome: Outcome; errors: FieldError[] | null }>,
 ): ReportLine[] {
-  // the stages of an import name other rows by their lines, which are those of no file here
+  // The import stages name other rows by their lines, which do not exist in a model file.
   const named = (message: string) =>
     message.replace(
       /\bline (\d+)/g,
       (_, line) => `${rows[0]!.kind} "${rows[Number(line) - 1]?.identifier ?? ''}"`,
     );
   return rows.flatMap(({ kind, identifier, name, row, fault, notKept }, at): ReportLine[] => {
-    // the card of its target carries out a relationship that has no row
+    // A parent relationship without its own row has the outcome of the card of its target.
     if (!row && !fault) return [];
     const { outcome, errors } = outcomes.get(at + 1) ?? { outcome: 'failed' as const, errors: null };
     const found = fault
@@ -212,13 +213,13 @@ async function endWith(
     name: `archimate-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
     mediaType: 'application/x-ndjson',
     ownerId: ctx.caller.userId,
-    // errors contain no values
+    // Errors contain no values.
     withCosts: false,
     needs: [],
     expiresAt: null,
   });
   const failed = outcomeOf({ counts }).status === 'failed';
-  // a failed import can be run again
+  // A failed import can be retried.
   if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
   const { created, updated, unchanged } = counts;
   const summary = `${created} created, ${updated} updated, ${unchanged} unchanged, ${counts.failed} failed`;
@@ -240,18 +241,18 @@ async function endWith(
 
 const BATCH_ROWS = 1_000;
 
-/** What a model is written with. */
+/** The state of a model's import. */
 interface Importing {
   work: Work;
   job: RunningJob<ArchimateImport>;
-  /** Whether an earlier attempt has met a unique index. */
+  /** Whether an earlier attempt violated a unique index. */
   searchTaken: boolean;
   flush(): Promise<void>;
 }
 
 /**
- * Imports rows of one kind in the caller's transaction, by the stages of the import of a file; row `n` is line `n`.
- * @param id under which they are staged.
+ * Imports rows of one kind in the caller's transaction with the stages of a file import; row `n` is line `n`.
+ * @param id the id under which they are staged.
  */
 async function importRows(
   importing: Importing,
@@ -279,7 +280,7 @@ async function importRows(
 async function stage({ work, job }: Importing, kind: ImportKind, id: string, rows: readonly ModelRow[]) {
   const { sql } = work;
   const { ctx } = job;
-  // a line for each row, so that lines are places; one without a row is blank, and is read over
+  // One line for each row, so that line numbers are indexes; a missing row is a blank line, which is skipped.
   const lines = function* () {
     for (const { row } of rows) yield Buffer.from(`${row ? JSON.stringify(row) : ''}\n`);
   };
@@ -292,7 +293,7 @@ async function stage({ work, job }: Importing, kind: ImportKind, id: string, row
   }
 }
 
-/** The cards of the rows that were carried out, by line. */
+/** The cards of the applied rows, by line. */
 async function cardIdsOf(sql: Knex.Transaction, id: string): Promise<Map<number, string>> {
   const { rows } = await sql.raw(
     `select p.line, p.card_id from import_card_plan p join import_outcomes o on o.job_id = p.job_id and o.line = p.line
@@ -302,7 +303,7 @@ async function cardIdsOf(sql: Knex.Transaction, id: string): Promise<Map<number,
   return new Map(rows.map(({ line, card_id }: { line: number; card_id: string }) => [line, card_id]));
 }
 
-/** Removes what was staged. */
+/** Deletes the staged rows. */
 async function removeRows(sql: Knex.Transaction, ids: string[]): Promise<void> {
   for (const id of ids) await removeStaged(sql, id);
 }

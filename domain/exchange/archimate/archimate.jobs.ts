@@ -21,7 +21,7 @@ export const archimateOptions = {
 const ImportPayload = object({ ...archimateOptions, file_id: Type.String({ format: 'uuid' }) });
 export type ArchimateImport = Static<typeof ImportPayload>;
 
-/** Reads a model of the ArchiMate exchange format, in one transaction; an interrupted run begins anew. */
+/** Imports a model of the ArchiMate exchange format in one transaction; an interrupted run starts over. */
 export const archimateImportJob = defineJob({
   kind: 'archimate-import',
   queue: 'bulk',
@@ -30,7 +30,7 @@ export const archimateImportJob = defineJob({
   resumable: false,
 });
 
-/** What a model holds. Shared by the request and the job. */
+/** The contents of an exported model. Shared by the request and the job. */
 export const ArchimateExport = object({
   types: Type.Array(Type.String({ maxLength: 100 }), {
     default: [],
@@ -42,7 +42,7 @@ export const ArchimateExport = object({
 });
 export type ArchimateExport = Static<typeof ArchimateExport>;
 
-/** Writes the inventory as a model of the ArchiMate exchange format; an interrupted run begins anew. */
+/** Exports the inventory as a model of the ArchiMate exchange format; an interrupted run starts over. */
 export const archimateExportJob = defineJob({
   kind: 'archimate-export',
   queue: 'bulk',

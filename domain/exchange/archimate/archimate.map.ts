@@ -3,7 +3,7 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 /** The namespace of The Open Group's model exchange file format, 3.0 to 3.2. */
 export const NAMESPACE = 'http://www.opengroup.org/xsd/archimate/3.0/';
 
-/** The element that represents a card type; types that only this workspace has are groupings. */
+/** The element that represents a card type; custom types are exported as groupings. */
 const elementOf: Readonly<Record<string, string>> = {
   Objective: 'Goal',
   Platform: 'Grouping',
@@ -20,7 +20,7 @@ const elementOf: Readonly<Record<string, string>> = {
   Provider: 'BusinessActor',
 };
 
-/** The card types of the elements of other tools' models; what is missing has none. */
+/** The card types of the elements of other tools' models; other elements have none. */
 const typeOfElement: Readonly<Record<string, string>> = {
   Goal: 'Objective',
   Outcome: 'Objective',
@@ -50,7 +50,10 @@ const typeOfElement: Readonly<Record<string, string>> = {
   CommunicationNetwork: 'ITComponent',
 };
 
-/** Relation types that ArchiMate has a word for, in their own direction; all others are associations, which fit any ends. */
+/**
+ * Relation types that correspond to an ArchiMate relationship, in their own direction; all others are exported as
+ * associations, which may have any ends.
+ */
 const relationshipOf: Readonly<Record<string, string>> = {
   relAppToDataObj: 'Access',
   relProcessToDataObj: 'Access',
@@ -71,14 +74,17 @@ export function cardTypeOf(metamodel: Metamodel, element: string): string | unde
   return key !== undefined && metamodel.visibleTypes.includes(key) ? key : undefined;
 }
 
-/** What no XML can hold (XML 1.0, 2.2), and what its readers change. */
+/** Characters that XML cannot contain (XML 1.0, 2.2), or that parsers change. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 
-/** Whether XML holds the text as it is. */
+/** Whether XML preserves the text. */
 export const isWritable = (text: string): boolean => !UNWRITABLE.test(text);
 
-/** A value as a property: texts as they are; others, and texts that no XML can hold, as JSON under `<key>.json`. */
+/**
+ * A value as a property: texts as they are; other values, and texts that XML cannot contain, as JSON under
+ * `<key>.json`.
+ */
 export function propertyOf(key: string, value: unknown): { key: string; text: string } {
   if (typeof value === 'string' && isWritable(value)) return { key, text: value };
   const text = JSON.stringify(value).replace(
@@ -88,7 +94,7 @@ export function propertyOf(key: string, value: unknown): { key: string; text: st
   return { key: `${key}.json`, text };
 }
 
-/** The values of properties; the text of a property that is no JSON. */
+/** The values of properties; the text of a property that is not valid JSON. */
 export function valuesOf(properties: ReadonlyMap<string, string>): Map<string, unknown> {
   return new Map(
     [...properties].map(([key, text]): [string, unknown] => {
@@ -102,5 +108,5 @@ export function valuesOf(properties: ReadonlyMap<string, string>): Map<string, u
   );
 }
 
-/** What names of this service's properties begin with. */
+/** The prefix of the names of this service's properties. */
 export const PREFIX = 'estate:';

@@ -1,10 +1,10 @@
 import { readXml } from '../../../platform/xml.ts';
 import { NAMESPACE, PREFIX } from './archimate.map.ts';
 
-/** Characters of a model, at most. */
+/** Maximum length of a model, in characters. */
 export const MAX_MODEL = 24 * 1024 * 1024;
 const LIMITS = { depth: 64, elements: 3_000_000 };
-/** Nodes and connections of a view that are read: a drawing of more is refused. */
+/** Maximum number of nodes and connections of a view that are read: a larger drawing is refused. */
 const MAX_PARTS = 100_000;
 
 interface Concept {
@@ -15,9 +15,9 @@ interface Concept {
   documentation: string | null;
   /** This service's own properties, without their prefix. */
   properties: Map<string, string>;
-  /** Names of the properties that other tools gave it. */
+  /** Names of the properties that other tools added. */
   foreignProperties: string[];
-  /** How many further languages its name, documentation and properties are given in; only the first one is read. */
+  /** Number of further languages of its name, documentation and properties; only the first language is read. */
   languages: number;
 }
 export type ModelElement = Concept;
@@ -67,7 +67,7 @@ const QUALIFIERS = ['accessType', 'modifier', 'isDirected'];
 
 /**
  * Reads a model in The Open Group's exchange format.
- * @throws Error saying why it is none, or too large.
+ * @throws Error with the reason if it is not valid, or too large.
  */
 export function parseModel(xml: string): Model {
   if (xml.length > MAX_MODEL) throw new Error(`it has more than ${MAX_MODEL} characters`);

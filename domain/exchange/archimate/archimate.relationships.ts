@@ -1,6 +1,6 @@
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 
-/** A built-in relation type, and whether it runs against the relationship's direction. */
+/** A built-in relation type, and whether its direction is the reverse of the relationship's. */
 export interface RelationTarget {
   key: string;
   turned: boolean;
@@ -12,9 +12,9 @@ const against = (key: string): RelationTarget => ({ key, turned: true });
 const partOfApplication = { 'Application Interface': along('relAppToInterface') };
 
 /**
- * The relation types whose meaning follows from an ArchiMate relationship (ArchiMate 3.2, chapter 5) between two card
- * types, by relationship and "source target". A relationship that is missing here says something that no relation type
- * says, such as a flow between two applications.
+ * The relation types that correspond to an ArchiMate relationship (ArchiMate 3.2, chapter 5) between two card types, by
+ * relationship and "source target". A relationship that is missing here, such as a flow between two applications, has
+ * no corresponding relation type.
  */
 const relationOf: Readonly<Record<string, Readonly<Record<string, RelationTarget>>>> = {
   Serving: {
@@ -59,9 +59,9 @@ const relationOf: Readonly<Record<string, Readonly<Record<string, RelationTarget
 };
 
 /**
- * The visible relation type that a relationship of another tool becomes, or undefined: nothing is guessed. An Association
- * says no more than that two elements are related, so it becomes the relation type that joins their card types where
- * there is exactly one.
+ * The visible relation type that a relationship of another tool becomes, or undefined if that is ambiguous. An
+ * Association only says that two elements are related, so it becomes the relation type that connects their card types
+ * if there is exactly one.
  */
 export function relationTypeOf(
   metamodel: Metamodel,
@@ -77,7 +77,7 @@ export function relationTypeOf(
 }
 
 function onlyRelationType(metamodel: Metamodel, source: string, target: string): RelationTarget | undefined {
-  // two cards of one type would become a successor and a predecessor
+  // For two cards of one type the direction would be ambiguous (successor or predecessor).
   if (source === target) return undefined;
   const joining = metamodel.visibleRelationTypes
     .map((key) => metamodel.relationTypes.get(key)!)

@@ -5,32 +5,32 @@ import { cardTypeOf, elementType, relationshipType, valuesOf } from './archimate
 import type { Model, ModelElement, ModelRelationship } from './archimate.parse.ts';
 import { relationTypeOf } from './archimate.relationships.ts';
 
-/** What the cards and relations made of a thing do not hold of it. */
+/** Parts of a concept that the resulting cards and relations do not store. */
 export interface NotImported {
-  /** Names of properties that other tools gave it. */
+  /** Names of properties that other tools added. */
   properties?: string[];
-  /** The name of a relationship: relations have none. */
+  /** The name of a relationship: relations have no name. */
   name?: string;
-  /** How many further languages its texts are given in. */
+  /** Number of further languages of its texts. */
   languages?: number;
-  /** Its ArchiMate type, where an export would write another one. */
+  /** Its ArchiMate type, if an export would write another one. */
   type?: string;
   /** Names of attributes such as `accessType`. */
   attributes?: string[];
 }
 
-/** What is imported of one thing of a model, or why it is not. */
+/** The imported row of a concept of a model, or why it is not imported. */
 export interface ModelRow {
   kind: 'element' | 'relationship';
   identifier: string;
   name: string;
-  /** A row of the import of cards or relations; undefined where there is a fault, or nothing to write. */
+  /** A row of the import of cards or relations; undefined after an error, or if there is nothing to write. */
   row?: Record<string, unknown>;
   fault?: FieldError;
   notKept: NotImported;
 }
 
-/** Concepts after which the process may answer others. */
+/** Number of concepts after which the event loop may process other requests. */
 const STRIDE = 1_000;
 
 async function mapped<T, R>(list: readonly T[], map: (item: T) => R): Promise<R[]> {
@@ -42,7 +42,7 @@ async function mapped<T, R>(list: readonly T[], map: (item: T) => R): Promise<R[
   return made;
 }
 
-/** Turns a model into rows as the imports of cards and relations take them. */
+/** Converts a model to rows of the imports of cards and relations. */
 export async function rowsOf(ctx: Ctx, model: Model): Promise<{ cards: ModelRow[]; relations: ModelRow[] }> {
   const types = new Map<string, string>();
   const ids = new Map<string, { id?: string; external_id?: string }>();
@@ -74,7 +74,7 @@ export async function rowsOf(ctx: Ctx, model: Model): Promise<{ cards: ModelRow[
   return { cards, relations };
 }
 
-/** What is known of a model's elements by their identifiers. */
+/** The elements of a model by their identifiers. */
 interface Elements {
   types: ReadonlyMap<string, string>;
   ids: ReadonlyMap<string, { id?: string; external_id?: string }>;
@@ -95,7 +95,7 @@ function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, pa
     if (name) notKept.name = name;
     if (qualifiers.length > 0) notKept.attributes = qualifiers;
     if (isParent(relationship, types)) {
-      // the row of the part's card names the parent
+      // The row of the part's card names the parent.
       if (parents.get(target) === relationship) {
         if (type !== 'Composition') notKept.type = type;
         return place;
@@ -128,7 +128,7 @@ function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, pa
   return { ...place, row };
 }
 
-/** What is not kept of any concept: properties of other tools, and texts in further languages. */
+/** The parts that are not stored of any concept: properties of other tools, and texts in further languages. */
 export function lostOf({ foreignProperties, languages }: Model['elements'][number]): NotImported {
   return {
     ...(foreignProperties.length > 0 ? { properties: foreignProperties } : {}),
@@ -144,7 +144,7 @@ function cardRow(element: ModelElement, type: string, values: Map<string, unknow
   return row;
 }
 
-/** `attributes.<key>` and `lifecycle.<phase>` as members of objects, as lines of JSON have them. */
+/** `attributes.<key>` and `lifecycle.<phase>` as members of objects, as in lines of NDJSON. */
 function nested(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const parts: Record<string, [string, unknown][]> = { attributes: [], lifecycle: [] };
@@ -167,7 +167,7 @@ function isParent(
   return source !== target && types.has(source) && types.get(source) === types.get(target);
 }
 
-/** The relationship that names the whole of each part, by identifiers; of several the first. */
+/** The relationship that names the whole of each part, by identifiers; the first if there are several. */
 function parentsOf(model: Model, types: ReadonlyMap<string, string>): Map<string, ModelRelationship> {
   const parents = new Map<string, ModelRelationship>();
   for (const relationship of model.relationships) {

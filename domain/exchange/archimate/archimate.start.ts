@@ -7,7 +7,7 @@ import { type ArchimateImport, archimateImportJob } from './archimate.jobs.ts';
 
 const UPLOAD_MS = 97 * 86_400_000;
 
-/** What importing a model needs the permission for. @throws EstateError `forbidden` naming the first that is missing. */
+/** The permissions that an import of a model needs. @throws EstateError `forbidden` naming the first missing one. */
 export function requireModelRights({ caller }: Ctx, { mode }: Pick<ArchimateImport, 'mode'>): void {
   requirePermission(caller, 'inventory.create');
   if (mode === 'upsert') requirePermission(caller, 'inventory.edit');
@@ -15,7 +15,7 @@ export function requireModelRights({ caller }: Ctx, { mode }: Pick<ArchimateImpo
   requirePermission(caller, 'diagrams.manage');
 }
 
-/** Asks for the import of an uploaded model as a job. @throws EstateError `forbidden`. */
+/** Starts a job that imports an uploaded model. @throws EstateError `forbidden`. */
 export async function startModelImport(
   ctx: Ctx,
   content: StoredContent,

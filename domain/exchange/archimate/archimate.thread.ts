@@ -3,15 +3,15 @@ import { deserialize, serialize } from 'node:v8';
 import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import type { Model } from './archimate.parse.ts';
 
-/** How long reading one model may take, in milliseconds: ten times what one of the largest size takes. */
+/** Timeout for parsing one model, in milliseconds: ten times the duration for one of the maximum size. */
 const LIMIT_MS = 60_000;
-/** Concepts that are serialised together: the receiving thread answers others between two pieces. */
+/** Number of concepts that are serialised together: the receiving thread can process other requests between two chunks. */
 const PIECE = 1_000;
 
 const LISTS = ['elements', 'relationships', 'views'] as const;
 type Lists = Pick<Model, (typeof LISTS)[number]>;
 
-/** A model in pieces, each one a part of one of its lists. */
+/** A model in chunks, each of which is a part of one of its lists. */
 export interface PackedModel extends Omit<Model, keyof Lists> {
   pieces: Uint8Array<ArrayBuffer>[];
 }
@@ -23,8 +23,9 @@ const ask = boundedThreadPool<string, PackedModel | { fault: string }>({
 });
 
 /**
- * Reads a model in a thread of its own, so that the process answers others meanwhile.
- * @throws Error saying why it is none; EstateError `unavailable`, `query_too_heavy` where it takes too much time or memory.
+ * Parses a model in a worker thread, so that the event loop is not blocked.
+ * @throws Error with the reason if it is not valid; EstateError `unavailable`, `query_too_heavy` if it takes too much
+ * time or memory.
  */
 export async function readModelInThread(xml: string): Promise<Model> {
   const answer = await ask(xml);
@@ -39,7 +40,7 @@ export async function readModelInThread(xml: string): Promise<Model> {
   return model;
 }
 
-/** A model as it passes between threads. A view, which may hold many nodes, is a piece of its own. */
+/** A model in the form that is sent between threads. A view, which may have many nodes, is a separate chunk. */
 export function packModel({ elements, relationships, views, ...rest }: Model): PackedModel {
   const lists: Lists = { elements, relationships, views };
   const pieces = LISTS.flatMap((list) => {

@@ -43,10 +43,10 @@ export interface ViewCards {
 }
 
 /**
- * Makes a diagram of a view. One that this service has written comes back as it was, with its id unless there is such a
- * diagram already: that one stays as it is.
- * @param again whether a view that the caller has imported before stays as it is.
- * @throws EstateError for a drawing that cannot be taken.
+ * Creates a diagram from a view. A view that this service exported becomes the same diagram, with its id unless a
+ * diagram with this id exists already: that one is not changed.
+ * @param again whether a view that the caller has imported before is left unchanged.
+ * @throws EstateError for a drawing that is not valid.
  */
 export async function importView(
   work: Work,
@@ -80,7 +80,7 @@ export async function importView(
   return 'created';
 }
 
-/** The setting in which a diagram keeps the identifier of the view that it was made of. */
+/** The setting in which a diagram stores the identifier of its view. */
 const SOURCE = 'archimate_view';
 
 async function isThere({ sql }: Work, ctx: Ctx, identifier: string): Promise<boolean> {
@@ -91,7 +91,7 @@ async function isThere({ sql }: Work, ctx: Ctx, identifier: string): Promise<boo
   return row !== undefined;
 }
 
-/** Who sees it: those with whom it was shared are found by their addresses, and it stays private without any. */
+/** The sharing of the diagram: users are found by their addresses; without any the diagram is private. */
 async function audienceOf(
   { sql }: Work,
   ctx: Ctx,
@@ -125,7 +125,7 @@ async function audienceOf(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Those of the ids that are cards of visible types. */
+/** The ids that are cards of visible types. */
 async function knownCards({ sql, metamodel }: Work, ids: unknown): Promise<string[]> {
   if (!Array.isArray(ids)) return [];
   return await sql('cards')
@@ -135,7 +135,7 @@ async function knownCards({ sql, metamodel }: Work, ids: unknown): Promise<strin
     .pluck('id');
 }
 
-/** The groups of these names; those that are missing are made. */
+/** The groups with these names; missing ones are created. */
 async function groupsOf({ sql, emit }: Work, groups: unknown): Promise<string[]> {
   if (!Array.isArray(groups)) return [];
   const ids: string[] = [];

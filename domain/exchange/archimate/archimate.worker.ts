@@ -3,7 +3,7 @@ import type { Answered } from '../../../platform/worker-threads.ts';
 import { parseModel } from './archimate.parse.ts';
 import { type PackedModel, packModel } from './archimate.thread.ts';
 
-/** Reads models outside the thread that runs jobs. */
+/** Parses models outside the thread that runs jobs. */
 parentPort!.on('message', (xml: string) => {
   let answer: PackedModel | { fault: string };
   try {

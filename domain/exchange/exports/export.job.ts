@@ -3,7 +3,7 @@ import { POSITION_PATTERN } from '../../kernel/events/events.types.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { object } from '../../kernel/shapes.ts';
 
-/** What is exported, and how. Shared by the request and the job. */
+/** The options of an export. Shared by the request and the job. */
 export const ExportRequest = object({
   format: Type.Union([
     Type.Literal('csv'),
@@ -52,7 +52,7 @@ export const ExportRequest = object({
 
 export type ExportRequest = Static<typeof ExportRequest>;
 
-/** Writes a part of the inventory to a file, from one snapshot; an interrupted one begins anew. */
+/** Exports a part of the inventory to a file, from one snapshot; an interrupted run starts over. */
 export const exportJob = defineJob({
   kind: 'export',
   queue: 'bulk',

@@ -3,8 +3,8 @@ import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { object } from '../../kernel/shapes.ts';
 
 /**
- * One run of an extraction schedule. Its file is made once and then brought to its destination; a destination that is
- * away is tried again for about half an hour.
+ * One run of an extraction schedule. Its file is created once and then delivered to its destination; an unavailable
+ * destination is retried for about half an hour.
  */
 export const scheduledExtractionJob = defineJob({
   kind: 'scheduled_extraction',

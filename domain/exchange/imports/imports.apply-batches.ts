@@ -20,7 +20,7 @@ import {
 
 const MAX_ATTEMPTS = 10;
 
-/** Carries out the rows of one batch of the plan. */
+/** Applies the rows of one batch of the plan. */
 export function applyBatch(
   kind: ImportPayload['kind'],
   applying: Applying,
@@ -29,7 +29,7 @@ export function applyBatch(
   return kind === 'cards' ? applyCards(applying, batch) : applyRelations(applying, batch);
 }
 
-/** Whether a write has met what another has just written under a unique index. */
+/** Whether a write violated a unique index because of a concurrent write. */
 export function isClash(error: unknown): boolean {
   if (error instanceof EstateError) {
     return ['sibling_name_taken', 'external_id_taken', 'duplicate_relation'].includes(error.code);
@@ -38,8 +38,8 @@ export function isClash(error: unknown): boolean {
 }
 
 /**
- * Carries out the plan batch by batch, each in a transaction of its own with its outcomes and the checkpoint. A dry
- * run rolls each back and stores the outcomes after it.
+ * Applies the plan batch by batch, each in a separate transaction together with its outcomes and the checkpoint. A dry
+ * run rolls each back and stores the outcomes afterwards.
  */
 export async function applyBatches(
   job: RunningJob<ImportPayload>,
@@ -69,15 +69,15 @@ export async function applyBatches(
 export interface PlannedBatch {
   ctx: Ctx;
   kind: ImportKind;
-  /** Under which the plan is kept. */
+  /** The id under which the plan is stored. */
   jobId: string;
   batch: number;
   dryRun: boolean;
 }
 
 /**
- * Tries a batch until others' writes leave it alone, without the rows that they have made impossible.
- * @param keep stores what became of the rows, in the batch's own transaction; not called in a dry run.
+ * Retries a batch until no concurrent write conflicts with it, without the rows that conflict.
+ * @param keep stores the outcomes of the rows in the transaction of the batch; not called in a dry run.
  */
 export async function attemptBatch(
   { ctx, kind, jobId, batch, dryRun }: PlannedBatch,
@@ -109,7 +109,7 @@ export async function attemptBatch(
   }
 }
 
-/** What is stored with a batch. */
+/** The data stored with a batch. */
 function stepAfter(before: JobCounts, outcomes: RowOutcome[], done: number, batches: number): JobStep {
   const counts = { ...before };
   for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;

@@ -18,7 +18,7 @@ import {
 } from './imports.people.write.ts';
 import { type Applying, BatchConflict, type RowOutcome } from './imports.types.ts';
 
-/** A row of the plan with what it writes. */
+/** A row of the plan with its write. */
 interface PlannedCard {
   line: number;
   card_id: string;
@@ -30,11 +30,11 @@ interface PlannedCard {
   type: string;
   parent_by: StagedCard['parent_by'];
   payload: CardPayload;
-  /** Whether the row that makes the parent has failed since the plan was made. */
+  /** Whether the row that creates the parent has failed since planning. */
   orphaned: boolean;
 }
 
-/** What is to be written for one row. */
+/** The write of one row. */
 interface CardStep {
   row: PlannedCard;
   type: CardType;
@@ -47,9 +47,9 @@ interface CardStep {
 }
 
 /**
- * Carries out one batch of the plan in the caller's transaction: cards are locked, merged by the rules of single
- * writes, and written in a few statements with an event each.
- * @throws BatchConflict when others have changed what the plan relied on.
+ * Applies one batch of the plan in the caller's transaction: cards are locked, merged like in a single write, and
+ * written in a few statements, with an event for each.
+ * @throws BatchConflict if concurrent writes have invalidated the plan.
  */
 export async function applyCards(applying: Applying, batch: number): Promise<RowOutcome[]> {
   const { work, jobId } = applying;
@@ -83,7 +83,7 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
       const { card, faults: wrong } = newCard(ctx, card_id, cardRow, attached);
       return card ? { row, type, before, after: card, changed: true, attached } : wrong;
     }
-    // a row that leaves its card where it is must not undo another's move
+    // A row that does not move its card must not revert the move of another row.
     const place = row.structural ? cardRow : { ...cardRow, parent_id: before.parent_id };
     const { faults: wrong, after, changed, event } = mergeCard(ctx, before, place, attached);
     if (wrong.length > 0) return wrong;
@@ -132,7 +132,7 @@ function orphanFault(row: PlannedCard, faults: ReadonlyMap<number, unknown>): Fi
   return { field: parentColumn(row.parent_by), code: 'parent_failed', message };
 }
 
-/** After a unique index was met: finds the rows that meet it. @throws BatchConflict naming them. */
+/** Finds the rows that violate a unique index. @throws BatchConflict naming them. */
 async function refuseTaken({ work, searchTaken, known }: Applying, steps: CardStep[]): Promise<void> {
   if (!searchTaken) return;
   const taken = await findTaken(
@@ -171,7 +171,7 @@ async function write(applying: Applying, steps: CardStep[], around: PeopleAndTag
 }
 
 /**
- * Checks the parent of each card again: other writers may have moved, archived or deleted cards since planning.
+ * Checks the parent of each card again: concurrent writers may have moved, archived or deleted cards since planning.
  * @throws BatchConflict naming the rows that are no longer valid.
  */
 async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promise<void> {
@@ -228,7 +228,7 @@ function outcomesOf(
   });
 }
 
-/** The rows whose id, external id or name another card has by now, by line. */
+/** The rows whose id, external id or name is used by another card meanwhile, by line. */
 async function findTaken(
   sql: Knex.Transaction,
   cards: (StoredCard & { line: number; is_new: boolean })[],
@@ -252,7 +252,7 @@ async function findTaken(
   return new Map(rows.map(({ line, ...fault }: FieldError & { line: number }) => [line, fault]));
 }
 
-/** The levels of the capabilities below moved ones, where they must change. */
+/** The levels of the capabilities below moved ones, if they change. */
 async function levelsToFollow(
   sql: Knex.Transaction,
   moved: { id: string; level: string }[],

@@ -19,18 +19,18 @@ import { lacking, refusedCosts } from './imports.rights.ts';
 
 const STAKEHOLDERS = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
 
-/** What a row, its plan and the tables around say about one card. */
+/** The data of a row, its plan and related tables for one card. */
 export interface CardRow {
   type: CardType;
   payload: CardPayload;
   parent_id: string | null;
-  /** The capability level that it shall have; null leaves it as it is. */
+  /** The new capability level; null if it does not change. */
   level: string | null;
-  /** The id under which all that one import archives can be restored together. */
+  /** The id of the archiving operation: all cards that one import archives can be restored together. */
   archive_batch_id: string;
 }
 
-/** The tag groups and roles that a card fills after its row; relations are as they were. */
+/** The tag groups and roles that the card has after its row is applied; relations do not change. */
 function filledAfter(before: FilledSlots, attached: Attached): FilledSlots {
   return {
     relations: before.relations,
@@ -41,7 +41,7 @@ function filledAfter(before: FilledSlots, attached: Attached): FilledSlots {
 
 const nothing: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };
 
-/** The new card of a row, or what is wrong with it. */
+/** The new card of a row, or its errors. */
 export function newCard(
   ctx: Ctx,
   id: string,
@@ -79,7 +79,7 @@ export interface MergedCard {
   event: EventType;
 }
 
-/** An existing card with its row merged in, by the rules of a single patch, or what is wrong with it. */
+/** An existing card with its row merged in like a single patch, or its errors. */
 export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: Attached): MergedCard {
   const { type, payload, parent_id, level } = row;
   const { input } = payload;

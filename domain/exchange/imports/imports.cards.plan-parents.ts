@@ -6,8 +6,8 @@ export const parentField = `case p.parent_by when 'external_id' then 'parent_ext
   else 'parent_id' end`;
 
 /**
- * Finds the parent that each row shall have, in the file or in the inventory, and then the cards that are named by
- * parent and name alone. Rows that name a parent that is not there fail.
+ * Finds the parent of each row, in the file or in the inventory, and then the cards that are identified by parent and
+ * name only. Rows whose parent does not exist fail.
  */
 export async function findParents(planning: Planning): Promise<void> {
   const { sql, pulse } = planning;
@@ -44,7 +44,7 @@ export async function findParents(planning: Planning): Promise<void> {
   await refuseNew(planning);
 }
 
-/** Finds the cards at the ends of paths, step by step from the roots; cards of the file may lie on the way. */
+/** Finds the cards at the ends of paths, step by step from the roots; a path may include cards of the file. */
 async function walkPaths({ sql, pulse }: Planning): Promise<void> {
   await sql.raw(
     `create temp table plan_paths on commit drop as
@@ -78,7 +78,7 @@ async function walkPaths({ sql, pulse }: Planning): Promise<void> {
   }
 }
 
-/** Finds the cards of rows without id and external id: by parent and name, archived ones for archived rows. */
+/** Finds the cards of rows without id and external id by parent and name; for archived rows among archived cards. */
 async function identifyByName(planning: Planning): Promise<void> {
   const { sql, mode, pulse } = planning;
   const keyless = `p.given_id is null and p.external_id is null and p.is_new and p.placed and p.name is not null`;
@@ -108,7 +108,7 @@ async function identifyByName(planning: Planning): Promise<void> {
   );
 }
 
-/** Fails rows with faults that count only for new cards, now that it is known which are. */
+/** Fails rows with errors that only apply to new cards, once it is known which cards are new. */
 async function refuseNew({ sql, pulse }: Planning): Promise<void> {
   pulse();
   await sql.raw('update plan_rows set failed = true where is_new and fails_new and not failed');

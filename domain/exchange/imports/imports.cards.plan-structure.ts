@@ -4,20 +4,21 @@ import { MACRO } from '../../inventory/cards/rules/capability.ts';
 import { parentField } from './imports.cards.plan-parents.ts';
 import { type Planning, refuse } from './imports.planning.ts';
 
-/** Whether the row `p` makes its existing root card a Macro, or takes that away. */
+/** Whether the row `p` changes the level of its existing root card to or from Macro. */
 export const turnsMacro = `(not p.is_new and p.parent is null
   and (coalesce(p.level, p.stored_level) is not distinct from '${MACRO}')
     <> (p.stored_level is not distinct from '${MACRO}'))`;
 
 const moves = '(not p.is_new and p.parent is distinct from p.stored_parent)';
 const status = `coalesce(p.status, p.stored_status, 'ACTIVE')`;
-/** Deeper levels than this cannot come from the rules; it ends a walk through a broken hierarchy. */
+/** A depth that valid hierarchies never reach; it ends a walk through a corrupt hierarchy. */
 const DEEPEST_LEVEL = 100;
 
 /**
- * Fails rows that no hierarchy can hold: loops, children of cards that are not made, levels that lie too deep, active
- * cards below archived ones, siblings of one name. A failed row leaves its card where it was, which may fail others,
- * so it goes on until nothing fails any more. Leaves the depth of each card in `plan_depths`.
+ * Fails rows that would make the hierarchy invalid: cycles, children of cards that are not created, too deep levels,
+ * active cards below archived ones, siblings with the same name. The card of a failed row is not moved, which may
+ * invalidate other rows, so the checks are repeated until no more rows fail. Stores the depth of each card in
+ * `plan_depths`.
  */
 export async function settleStructure(planning: Planning): Promise<void> {
   const { sql } = planning;
@@ -41,7 +42,7 @@ export async function settleStructure(planning: Planning): Promise<void> {
   }
 }
 
-/** Fails rows that would lie below a card whose row has failed, and what would lie below those. */
+/** Fails rows whose parent's row has failed, and their descendants. */
 async function refuseOrphans(planning: Planning): Promise<number> {
   return await refuse(
     planning,
@@ -56,7 +57,7 @@ async function refuseOrphans(planning: Planning): Promise<number> {
   );
 }
 
-/** Walks the hierarchy as it will be: the cards of the file, and all that lies above them. */
+/** Walks the resulting hierarchy: the cards of the file and all their ancestors. */
 async function measureDepths({ sql, pulse }: Planning): Promise<void> {
   pulse();
   await sql.raw('truncate plan_nodes, plan_depths');
@@ -94,11 +95,11 @@ interface Unreached {
   id: string;
   parent: string;
   line: number | null;
-  /** Whether its row could still be carried out. */
+  /** Whether its row can still be applied. */
   open: boolean;
 }
 
-/** Fails each row of a loop: what no root reaches either lies in one, or below one. */
+/** Fails each row of a cycle: cards that no root reaches are in a cycle or below one. */
 async function refuseLoops(planning: Planning): Promise<number> {
   const { rows } = await planning.sql.raw(
     `select n.id, n.parent, n.line, coalesce(not p.failed, false) as open
@@ -115,7 +116,7 @@ async function refuseLoops(planning: Planning): Promise<number> {
   );
 }
 
-/** Of cards that each have one parent among them, those that lie on a loop. */
+/** Of cards that each have one parent among them, those in a cycle. */
 function membersOfLoops(cards: Unreached[]): Unreached[] {
   const byId = new Map(cards.map((card) => [card.id, card]));
   const children = new Map<string, number>();
@@ -131,7 +132,7 @@ function membersOfLoops(cards: Unreached[]): Unreached[] {
   return [...byId.values()];
 }
 
-/** Fails rows that would lie below the deepest level of any hierarchy, or bring cards there. */
+/** Fails rows that would be, or would move cards, below the maximum depth of hierarchies. */
 async function refuseDepths(planning: Planning): Promise<number> {
   return await refuse(
     planning,
@@ -148,7 +149,7 @@ async function refuseDepths(planning: Planning): Promise<number> {
   );
 }
 
-/** Fails capabilities that would lie too deep, with all that lies below them, and a Macro that is no root. */
+/** Fails capabilities below the maximum depth, with their descendants, and Macros that are not roots. */
 async function refuseLevels(planning: Planning): Promise<number> {
   const { leveled } = planning;
   if (leveled.length === 0) return 0;
@@ -175,7 +176,7 @@ async function refuseLevels(planning: Planning): Promise<number> {
   return notRoot + tooDeep;
 }
 
-/** Fails rows that would leave an active card below an archived one. */
+/** Fails rows that would put an active card below an archived one. */
 async function refuseArchived(planning: Planning): Promise<number> {
   const below = await refuse(
     planning,
@@ -200,7 +201,7 @@ async function refuseArchived(planning: Planning): Promise<number> {
   return below + above;
 }
 
-/** Fails rows whose card would get the name of an active sibling, in the inventory or from an earlier line. */
+/** Fails rows whose card would have the name of an active sibling, in the inventory or from an earlier line. */
 async function refuseNames(planning: Planning): Promise<number> {
   const wanted = `(
     select p.line, p.card_id, p.type, p.parent, lower(coalesce(p.name, p.stored_name)) as name

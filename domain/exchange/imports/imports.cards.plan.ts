@@ -20,9 +20,9 @@ export const leveledTypes = ({ cardTypes }: Metamodel): string[] =>
   [...cardTypes.values()].filter(hasLevels).map(({ key }) => key);
 
 /**
- * Plans rows of cards: which card each means, and where that will be in the hierarchy. Rows are checked against each other
- * as if all were written at once, except names and external ids: those that an existing card gives up are free only for
- * the next import, so that the order of writing cannot matter.
+ * Plans rows of cards: the card of each row, and its new parent. Rows are checked against each other as if they were
+ * written at once, except names and external ids: those that an existing card gives up can be used only by the next
+ * import, so that the order of writes does not matter.
  */
 export const cardPlan: PlanSpec = {
   rowsTable: 'import_card_rows',
@@ -68,14 +68,14 @@ export const cardPlan: PlanSpec = {
       case when leveled and (is_new or structural) then
         case planned_level when 0 then 'Macro' else 'L' || planned_level end end as level
     from ranked`,
-  // parents before children; cards to be archived come last, children before parents
+  // Parents before children; cards to be archived come last, children before parents.
   order: 'archives, case when archives then -depth else depth end, line',
   columns: 'line, card_id, is_new, parent_id, parent_line, level, structural',
 };
 
 /**
- * Refuses rows whose keys contradict the inventory, and the later of two rows with one key. `fails_new` rows that
- * make a card fail here too.
+ * Refuses rows whose keys contradict the inventory, and the later of two rows with the same key. `fails_new` rows that
+ * create a card fail here too.
  */
 async function checkKeys(planning: Planning): Promise<void> {
   await refuse(
@@ -104,7 +104,7 @@ async function checkKeys(planning: Planning): Promise<void> {
   await refuseRepeated(planning);
 }
 
-/** Fails the later of two rows that have an id, an external id or a card in common, naming the line that counts. */
+/** Fails the later of two rows with the same id, external id or card, naming the line that takes precedence. */
 async function refuseRepeated(planning: Planning): Promise<void> {
   await refuseDuplicates(
     planning,
@@ -132,8 +132,8 @@ interface StructuralRow {
 }
 
 /**
- * Merges the rows that move, archive or restore existing cards, only to see whether they can be: other rows rely on
- * where those cards will lie. What the rest of the rows says about existing cards is checked when it is written.
+ * Merges the rows that move, archive or restore existing cards to check whether that is possible: other rows depend on
+ * the new places of these cards. Other rows of existing cards are checked when they are written.
  */
 async function checkStructuralRows(planning: Planning): Promise<void> {
   const { sql, jobId, leveled, pulse } = planning;

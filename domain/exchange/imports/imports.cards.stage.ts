@@ -11,7 +11,7 @@ import { typeErrors, typeOfRow } from './imports.relations.stage.ts';
 import { lacking, refusedCosts } from './imports.rights.ts';
 import type { CardRowValues, ImportRow } from './imports.row.ts';
 
-/** What rows of cards are staged with. */
+/** The data that is needed to stage rows of cards. */
 export interface Surroundings {
   catalogue: TagCatalogue;
   users: ReadonlyMap<string, string>;
@@ -19,7 +19,7 @@ export interface Surroundings {
   types: ReadonlyMap<string, string>;
 }
 
-/** Converts a row as read into a row as staged. */
+/** Converts a parsed row to a staged row. */
 export function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: Surroundings): StagedCard {
   const { values } = row;
   const errors = [...row.errors];
@@ -85,7 +85,7 @@ function check(
   for (const fault of validateCardInput(ctx.metamodel, type.key, input, { creating: true })) {
     if (faulty.has(fault.field)) continue;
     const missing = fault.field === 'name' && input.name === undefined;
-    // an existing card has a name, and may be sent its readonly values back
+    // An existing card has a name, and its readonly values may be sent unchanged.
     if (missing || fault.code === 'readonly') later.push(fault);
     else errors.push(fault);
   }
@@ -136,7 +136,7 @@ function inputOf(type: CardType, values: CardRowValues): CardInput {
   const input: CardInput = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   if (values.attributes !== undefined) {
     const attributes = values.attributes && { ...values.attributes };
-    // nothing to clear in fields that the type does not have
+    // Fields that the type does not have need not be cleared.
     for (const [key, value] of Object.entries(attributes ?? {})) {
       if (value === null && !type.fields.has(key)) delete attributes![key];
     }
@@ -145,7 +145,7 @@ function inputOf(type: CardType, values: CardRowValues): CardInput {
   return cleanCardInput(input);
 }
 
-/** What the caller may not set on a new card. */
+/** The values that the caller may not set on a new card. */
 function refusedForNew(ctx: Ctx, type: CardType, payload: CardPayload): FieldError[] {
   const faults: FieldError[] = [];
   const { caller } = ctx;

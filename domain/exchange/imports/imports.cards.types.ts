@@ -1,28 +1,31 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { ApprovalStatus, CardInput, CardStatus } from '../../inventory/cards/rules/card.types.ts';
 
-/** Somebody in a role of a card. */
+/** A user with a role on a card. */
 export interface StagedHolder {
   user_id: string;
   role: string;
 }
 
-/** What a row writes into its card, besides its place. */
+/** The values that a row writes to its card, except its parent. */
 export interface CardPayload {
   /** Cleaned and valid for the type; without parent and capability level. */
   input: CardInput;
   status?: CardStatus;
-  /** Taken for a new card only: afterwards an approval is an act of its own. */
+  /** Only used for a new card: afterwards an approval needs its own operation. */
   approval_status?: ApprovalStatus;
-  /** Ids of all tags that the card shall have. */
+  /** Ids of all tags of the card. */
   tags?: string[];
-  /** All who shall hold a role. */
+  /** All stakeholders of the card. */
   holders?: StagedHolder[];
-  /** Tags and holders join those that are there, but for a tag of a group that allows one: it takes the other's place. */
+  /**
+   * Tags and stakeholders are added to the existing ones; in a group that allows one tag the new tag replaces the old
+   * one.
+   */
   additive?: boolean;
 }
 
-/** A row of `import_card_rows`, as far as reading it decides. */
+/** The columns of `import_card_rows` that parsing determines. */
 export interface StagedCard {
   line: number;
   type: string | null;
@@ -36,7 +39,7 @@ export interface StagedCard {
   parent_path: string[] | null;
   level: string | null;
   errors: FieldError[] | null;
-  /** Faults that only count when the row makes a new card. */
+  /** Errors that only apply if the row creates a card. */
   new_errors: FieldError[] | null;
   bytes: number;
   /** Null for a row that has failed. */

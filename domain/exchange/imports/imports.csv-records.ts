@@ -11,11 +11,11 @@ export interface CsvRecord {
   /** Its size in the file. */
   bytes: number;
   cells: string[];
-  /** Why it could not be split into cells. */
+  /** Why it could not be parsed. */
   fault?: FieldError;
 }
 
-/** Larger records are refused, so that a quote left open does not take in the whole file. */
+/** Larger records are refused, so that an unclosed quote does not include the rest of the file. */
 export const MAX_RECORD = 1024 * 1024;
 const BLOCK = 64 * 1024;
 const LF = 10;
@@ -46,9 +46,9 @@ function detectSeparator(head: Buffer): Separator {
 }
 
 /**
- * Splits a CSV file (RFC 4180; lines end with LF, CRLF or CR) into records, the header being the first. A malformed
- * record is returned with its error, and reading continues after it. Empty lines and lines of empty cells are left out.
- * Holds a few blocks of 64 KiB in memory, or twice the largest record.
+ * Parses a CSV file (RFC 4180; lines end with LF, CRLF or CR) into records; the header is the first one. A malformed
+ * record is returned with its error, and parsing continues after it. Empty lines and lines of empty cells are skipped.
+ * Buffers a few blocks of 64 KiB, or twice the largest record.
  * @param separator detected from the first record if not given.
  */
 export async function* csvRecords(
@@ -66,7 +66,7 @@ export async function* csvRecords(
     const { records, rest } = splitter.split(Buffer.concat(held), false);
     held = rest.length > 0 ? [rest] : [];
     size = rest.length;
-    // a record that has not ended is begun anew only when much more of it is there
+    // An incomplete record is parsed again only when considerably more of it was read.
     wanted = Math.max(BLOCK, 2 * size);
     if (records.length > 0) yield records;
   }
@@ -76,23 +76,23 @@ export async function* csvRecords(
 
 interface Split {
   records: CsvRecord[];
-  /** What belongs to a record that goes on in the next block. */
+  /** The rest of a block: the beginning of a record that continues in the next block. */
   rest: Buffer;
 }
 
-/** Takes a file block by block; a block begins with what was left of the one before. */
+/** Adds a block of the file; it is parsed together with the rest of the previous one. */
 class Splitter {
   #separator: Separator | undefined;
   #line = 1;
   #records: CsvRecord[] = [];
-  /** Set inside a record that is too large, of which nothing is kept. */
+  /** Set inside a record that is too large and is discarded. */
   #skipping: { quoted: boolean } | undefined;
 
   constructor(separator: Separator | undefined) {
     this.#separator = separator;
   }
 
-  /** The records that end in the block; `last` if nothing comes after it. */
+  /** The records that end in the block; `last` if it is the last block. */
   split(block: Buffer, last: boolean): Split {
     this.#records = [];
     this.#separator ??= detectSeparator(block);
@@ -107,13 +107,13 @@ class Splitter {
     return { records: this.#records, rest: block.subarray(at) };
   }
 
-  /** Takes records from `start` up to the first broken one; `again` if there may be more behind it. */
+  /** Parses records from `start` up to the first malformed one; `again` if more records may follow it. */
   #take(block: Buffer, start: number, last: boolean): { at: number; again: boolean } {
     const { found, failure } = parseRecords(block.subarray(start), this.#separator!);
     let at = start;
     for (const { cells, end } of found) {
       const to = start + end;
-      // at the end of a block the record may go on, and so may its line break
+      // At the end of a block the record, and even its line break, may be incomplete.
       if (!last && to === block.length && block[to - 1] !== LF) return { at, again: false };
       if (to - at > MAX_RECORD) this.#add(block, at, to, [], tooLong);
       else if (cells.some((cell) => cell !== '')) this.#add(block, at, to, cells);
@@ -138,7 +138,7 @@ class Splitter {
     this.#line += lineBreaks(block, from, to);
   }
 
-  /** Goes to the end of a record without keeping it. @returns up to where the block is done with. */
+  /** Skips to the end of a record. @returns the offset up to which the block was consumed. */
   #skip(block: Buffer, from: number, last: boolean): number {
     const state = this.#skipping!;
     let at = from;
@@ -175,11 +175,11 @@ const unclosedQuote: FieldError = {
 
 interface Found {
   cells: string[];
-  /** Where the record ends, its line break included. */
+  /** The offset of the end of the record, its line break included. */
   end: number;
 }
 
-/** All records of a piece of CSV up to its end or up to the first that is broken. */
+/** All records of a CSV text up to its end or up to the first malformed one. */
 function parseRecords(bytes: Buffer, separator: Separator): { found: Found[]; failure?: CsvError } {
   const found: Found[] = [];
   try {
@@ -199,7 +199,7 @@ function parseRecords(bytes: Buffer, separator: Separator): { found: Found[]; fa
   return { found };
 }
 
-/** Where the quoting of a field breaks: at a quote inside it, or behind the quote that closes it. */
+/** Where the quoting of a field is invalid: at a quote inside it, or after its closing quote. */
 function strayQuote(block: Buffer, field: number): number {
   if (block[field] !== QUOTE) return field;
   for (let at = block.indexOf(QUOTE, field + 1); at >= 0; at = block.indexOf(QUOTE, at + 2)) {
@@ -208,7 +208,7 @@ function strayQuote(block: Buffer, field: number): number {
   return block.length;
 }
 
-/** The offset behind the line that `from` lies in; -1 if it goes on in the next block. */
+/** The offset after the end of the line of `from`; -1 if it continues in the next block. */
 function endOfLine(block: Buffer, from: number, last: boolean): number {
   for (let at = from; at < block.length; at += 1) {
     if (block[at] === LF) return at + 1;

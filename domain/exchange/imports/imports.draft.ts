@@ -2,7 +2,7 @@ import type { FieldError } from '../../../platform/errors.ts';
 import { parentFields } from './imports.fields.ts';
 import type { ImportKind, ImportRow } from './imports.row.ts';
 
-/** A row while it is read. */
+/** A row during parsing. */
 export interface Draft {
   line: number;
   values: Record<string, unknown>;
@@ -10,7 +10,7 @@ export interface Draft {
   errors: FieldError[];
 }
 
-/** A row without anything read yet. */
+/** A row without values. */
 export function newDraft(line: number): Draft {
   return { line, values: {}, clears: [], errors: [] };
 }
@@ -28,14 +28,14 @@ export function clearField(row: Draft, field: string): void {
   row.clears.push(field);
 }
 
-/** The type of the row's card or relation, as far as it is given. */
+/** The type of the row's card or relation, if it is known. */
 export function typeOf(row: Draft): string | undefined {
   return row.values.type as string | undefined;
 }
 
 /**
- * The row as it is handed on, once all of it is read.
- * @param noParent whether the row says that there is no parent.
+ * The parsed row.
+ * @param noParent whether the row clears the parent.
  */
 export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: boolean): ImportRow<K> {
   const faulty = (...fields: string[]) => row.errors.some(({ field }) => fields.includes(field));
@@ -56,7 +56,7 @@ export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: b
   return { line: row.line, kind, values: row.values, clears: row.clears, errors: row.errors };
 }
 
-/** A row of which nothing could be read. */
+/** A row that could not be parsed. */
 export function faultyRow<K extends ImportKind>(line: number, kind: K, fault: FieldError): ImportRow<K> {
   return { line, kind, values: {}, clears: [], errors: [fault] };
 }

@@ -12,7 +12,7 @@ import type { CardColumn, RelationColumn } from '../../kernel/transfer/columns.t
 import { readStakeholding, readTag, splitPath, splitValues } from '../../kernel/transfer/csv-cells.ts';
 import type { ImportKind } from './imports.row.ts';
 
-/** How one field of a row is read; a reader notes what is wrong and then gives nothing. */
+/** How one field of a row is parsed; a reader adds its errors and then returns nothing. */
 export type FieldReader =
   | {
       list?: undefined;
@@ -20,7 +20,7 @@ export type FieldReader =
       read: (text: string, field: string, errors: FieldError[]) => unknown;
     }
   | {
-      /** How the items stand in one cell. */
+      /** The form of several items in one cell. */
       list: (cell: string) => string[];
       clears: boolean;
       read: (items: string[], field: string, errors: FieldError[]) => unknown;
@@ -47,7 +47,7 @@ function line(max: number, clears: boolean): FieldReader {
   };
 }
 
-/** A name as it is written; blanks around it are removed when it is stored. */
+/** A name as in the file; it is trimmed when it is stored. */
 function name(max: number): FieldReader {
   return {
     clears: true,
@@ -123,11 +123,11 @@ const relationFields: Record<RelationColumn, FieldReader> = {
   description,
 };
 
-/** The readers of a kind's own fields, by name; attributes and lifecycle phases are read by their types. */
+/** The readers of the built-in fields of a kind, by name; attributes and lifecycle phases are read by their types. */
 export const fieldReaders: Record<ImportKind, Readonly<Record<string, FieldReader>>> = {
   cards: cardFields,
   relations: relationFields,
 };
 
-/** The members of a card's row that name its parent; clearing them all makes it a root. */
+/** The members of a card's row that name its parent; the card becomes a root if all are cleared. */
 export const parentFields: readonly CardColumn[] = ['parent_id', 'parent_external_id', 'parent_path'];

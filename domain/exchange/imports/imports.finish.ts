@@ -14,7 +14,7 @@ export async function finishImport(job: RunningJob<ImportPayload>, services: Ser
   return await inTransaction(services.db, (sql) => endWithReport(sql, job, services));
 }
 
-/** Of an atomic import of which a row has failed, every other row is skipped. */
+/** If a row of an atomic import has failed, all other rows are skipped. */
 async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): Promise<void> {
   await inTransaction(db, async (sql) => {
     const failed = await sql('import_outcomes').where({ job_id: id, outcome: 'failed' }).first('line');
@@ -31,7 +31,7 @@ async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): P
   });
 }
 
-/** Makes the report the job's result, in the transaction that ends the job. */
+/** Stores the report as the job's result, in the transaction that ends the job. */
 export async function endWithReport(
   sql: Knex.Transaction,
   job: RunningJob<ImportPayload>,
@@ -49,15 +49,15 @@ export async function endWithReport(
     name: `import-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
     mediaType: 'application/x-ndjson',
     ownerId: ctx.caller.userId,
-    // errors contain no values
+    // Errors contain no values.
     withCosts: false,
     needs: [],
-    // is deleted with its job
+    // Deleted with its job.
     expiresAt: null,
   });
   const error = payload.atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined;
   const failed = outcomeOf({ counts, ...(error ? { error } : {}) }).status === 'failed';
-  // a failed import can be run again
+  // A failed import can be retried.
   if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
   const result: JobResult = {
     fileId: file.id,

@@ -4,7 +4,7 @@ import { object } from '../../kernel/shapes.ts';
 
 const flag = (description: string, value: boolean) => Type.Boolean({ default: value, description });
 
-/** How a file is imported. Shared by the request and the job. */
+/** The options of an import. Shared by the request and the job. */
 export const importOptions = {
   kind: Type.Union([Type.Literal('cards'), Type.Literal('relations')], { default: 'cards' }),
   mode: Type.Union([Type.Literal('create'), Type.Literal('upsert')], {
@@ -35,10 +35,10 @@ const Payload = object({
   format: Type.Union([Type.Literal('csv'), Type.Literal('ndjson')]),
 });
 
-/** What an import job works on. */
+/** The services and the job of an import. */
 export type ImportPayload = Static<typeof Payload>;
 
-/** Reads an uploaded file of cards or relations into the inventory. */
+/** Imports an uploaded file of cards or relations into the inventory. */
 export const importJob = defineJob({
   kind: 'import',
   queue: 'bulk',

@@ -17,7 +17,7 @@ export type TagCatalogue = ReadonlyMap<string, TagGroup>;
 
 const fold = (name: string) => name.toLowerCase();
 
-/** Reads all tags that rows may name. */
+/** Reads all tags that rows can name. */
 export async function readTagCatalogue(sql: Sql): Promise<TagCatalogue> {
   const { rows } = await sql.raw(
     `select g.name, g.mode, g.restrict_to_types as types,
@@ -37,7 +37,7 @@ export async function readTagCatalogue(sql: Sql): Promise<TagCatalogue> {
   );
 }
 
-/** The ids of the tags that a row names, or what is wrong with them; names are matched without regard to case. */
+/** The ids of the tags that a row names, or its errors; names are compared case-insensitively. */
 export function resolveTags(
   catalogue: TagCatalogue,
   type: CardType,
@@ -63,7 +63,7 @@ export function resolveTags(
   return { ids: [...ids], faults };
 }
 
-/** The ids of the users with the given addresses, by address in small letters. */
+/** The ids of the users with the given addresses, by address in lower case. */
 export async function readUserIds(sql: Sql, emails: Iterable<string>): Promise<Map<string, string>> {
   const wanted = [...new Set([...emails].map(fold))];
   if (wanted.length === 0) return new Map();
@@ -74,7 +74,7 @@ export async function readUserIds(sql: Sql, emails: Iterable<string>): Promise<M
   return new Map(rows.map((row: { id: string; email: string }) => [row.email, row.id]));
 }
 
-/** Who the row says shall hold a role, or what is wrong with it. */
+/** The stakeholders that a row names, or its errors. */
 export function resolveHolders(
   users: ReadonlyMap<string, string>,
   type: CardType,

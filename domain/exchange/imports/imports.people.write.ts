@@ -12,11 +12,11 @@ import type { CardPayload, StagedHolder } from './imports.cards.types.ts';
 
 interface StoredHolder extends StagedHolder {
   id: string;
-  /** The whole row. */
+  /** The complete row. */
   row: StakeholderRow;
 }
 
-/** The tags and stakeholders of the cards of a batch, as far as its rows set them. */
+/** The tags and stakeholders of the cards of a batch, if its rows set them. */
 export interface PeopleAndTags {
   /** Tag ids by card. */
   tags: ReadonlyMap<string, ReadonlySet<string>>;
@@ -27,21 +27,24 @@ export interface PeopleAndTags {
   users: ReadonlyMap<string, string>;
 }
 
-/** What a row changes around its card. */
+/** The changes of a row to the tags and stakeholders of its card. */
 export interface Attached {
   addedTags: string[];
   removedTags: string[];
   addedHolders: StagedHolder[];
   removedHolders: StoredHolder[];
-  /** The tag groups that the card fills then; absent where the row leaves its tags. */
+  /** The card's tag groups after the change; absent if the row does not change tags. */
   tagGroups?: ReadonlySet<string>;
-  /** The roles that are held then; absent where the row leaves its stakeholders. */
+  /** The assigned roles after the change; absent if the row does not change stakeholders. */
   roles?: ReadonlySet<string>;
   changesHolders: boolean;
   changes: boolean;
 }
 
-/** Reads what the rows of a batch may change: the tags and holders of existing cards, and the names for events. */
+/**
+ * Reads the data that the rows of a batch may change: the tags and stakeholders of existing cards, and the names for
+ * events.
+ */
 export async function readPeopleAndTags(
   sql: Knex.Transaction,
   rows: { card_id: string; is_new: boolean; payload: CardPayload }[],
@@ -92,7 +95,7 @@ export async function readPeopleAndTags(
   return { tags, holders, catalogue, users };
 }
 
-/** What a row changes around its card; a tag or user that has gone meanwhile is left out. */
+/** The changes of a row to tags and stakeholders; tags and users that were deleted meanwhile are omitted. */
 export function attachedBy(cardId: string, payload: CardPayload, around: PeopleAndTags): Attached {
   const attached: Attached = {
     addedTags: [],
@@ -125,7 +128,7 @@ export function attachedBy(cardId: string, payload: CardPayload, around: PeopleA
   return attached;
 }
 
-/** The tags of a card that stay beside those that it gets: all but others of groups that allow one. */
+/** The remaining tags of a card that gets further tags: all except those of groups that allow one tag and get another. */
 function keptTags(
   stored: ReadonlySet<string>,
   wanted: ReadonlySet<string>,
@@ -137,14 +140,14 @@ function keptTags(
   return [...stored].filter((id) => !full.has(catalogue.get(id)?.groupId ?? ''));
 }
 
-/** One card with what changes around it. */
+/** One card with the changes of its tags and stakeholders. */
 export interface AttachedCard {
   card: { id: string; name: string };
   type: CardType;
   attached: Attached;
 }
 
-/** Writes tags and stakeholders in one statement a kind, with an event for each. */
+/** Writes tags and stakeholders in one statement for each kind, with an event for each. */
 export async function savePeopleAndTags(
   work: Work,
   cards: AttachedCard[],

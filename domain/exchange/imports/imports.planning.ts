@@ -59,7 +59,7 @@ const storedErrors = `(
 )`;
 
 /**
- * SQL for the line that represents all rows of `plan_rows` with one key: the first that can still be carried out, else the
+ * SQL of the line that represents all rows of `plan_rows` with the same key: the first that has not failed, else the
  * first. @param key the columns of the key.
  */
 export const representative = (key: string): string =>
@@ -92,9 +92,9 @@ export async function refuseDuplicates(planning: Planning, select: string): Prom
 const MAX_REPLANS = 10;
 
 /**
- * Decides for each staged row what to write, set by set, and stores the plan in batches and the outcomes of rows that failed.
- * The plan is repeated while a row was refused because of another with the same key that failed later on: so one valid row
- * of several with one key is written. Rows of `plan_excluded` fail from the beginning.
+ * Determines the write of each staged row, set by set, and stores the plan in batches and the outcomes of rows that
+ * failed. The plan is repeated if a row was refused because of another row with the same key that failed later: so one
+ * valid row of several with one key is written. Rows of `plan_excluded` fail from the beginning.
  */
 export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Planned> {
   const { sql, pulse, mode, jobId, leveled } = planning;

@@ -20,16 +20,14 @@ import { badText, utf8Chunks } from './imports.utf8.ts';
 export interface ReadCsvOptions<K extends ImportKind = ImportKind> extends ReadOptions<K> {
   /** Detected from the header if not given. */
   separator?: Separator;
-  /** What an empty cell does: leave the value, or clear it. */
+  /** What an empty cell does: leave the value unchanged, or clear it. */
   empty: 'leave' | 'clear';
 }
 
 /**
- * Reads a CSV file in batches of rows; faulty rows carry their errors and don't stop the others. Texts are taken as
- * they stand but for the apostrophe that guards formulas; keys, ids, numbers, truth values and dates without blanks
- * around them.
- * @throws EstateError `validation_failed`, before any row: no header, or one with columns that are unknown, repeated
- * or missing.
+ * Parses a CSV file into batches of rows; rows with errors contain them and do not stop the others. Texts are read
+ * verbatim except for the apostrophe that escapes formulas; keys, ids, numbers, booleans and dates are trimmed.
+ * @throws EstateError `validation_failed` before any row: no header, or one with unknown, repeated or missing columns.
  */
 export async function* readCsv<K extends ImportKind>(
   stream: AsyncIterable<Uint8Array>,
@@ -71,7 +69,7 @@ function rowReader<K extends ImportKind>(
 ): (record: CsvRecord) => ImportRow<K> {
   const { kind } = options;
   const cells = columns.map((column, index) => ({ index, read: cellReader(column, options), column }));
-  // the type determines how attributes are read, so it is read first
+  // The type determines how attributes are parsed, so it is read first.
   const ordered = [
     ...cells.filter(({ column }) => column.part === 'field'),
     ...cells.filter(({ column }) => column.part !== 'field'),
@@ -87,7 +85,7 @@ function rowReader<K extends ImportKind>(
     const row = newDraft(record.line);
     for (const { index, read } of ordered) {
       const cell = record.cells[index]!;
-      // most cells of a file of several types are empty
+      // Most cells of a file of several types are empty.
       if (cell !== '' || options.empty === 'clear') read(row, cell);
     }
     return finishRow(row, kind, noParent);
@@ -110,7 +108,7 @@ function clearer({ part, key }: FileColumn, options: ReadCsvOptions): (row: Draf
     return fieldReaders[options.kind][key]!.clears ? (row) => clearField(row, key) : () => undefined;
   }
   if (part === 'lifecycle') return (row) => setMember(row, part, key, null);
-  // in a file of several types a column that the row's type does not have is empty by nature
+  // In a file of several types, columns that the row's type does not have are expected to be empty.
   return (row) => {
     if (options.fieldType(typeOf(row), key)) setMember(row, part, key, null);
   };

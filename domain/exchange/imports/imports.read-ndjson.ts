@@ -16,10 +16,10 @@ import { badDay, type ImportKind, type ImportRow, inBatches, type ReadOptions, R
 import { badText, utf8Chunks } from './imports.utf8.ts';
 
 /**
- * Reads a file with a JSON object on each line in batches of rows; faulty rows carry their errors and don't stop the
- * others. `lifecycle` and `attributes` are nested, several values are arrays or stand in one text as in a CSV cell;
- * `null` and empty texts clear. Empty lines are left out.
- * @throws EstateError `validation_failed` when the file is UTF-16.
+ * Parses a file with a JSON object on each line into batches of rows; rows with errors contain them and do not stop the
+ * others. `lifecycle` and `attributes` are nested; several values are an array, or one text as in a CSV cell; `null`
+ * and empty texts clear. Empty lines are skipped.
+ * @throws EstateError `validation_failed` if the file is UTF-16.
  */
 export async function* readNdjson<K extends ImportKind>(
   stream: AsyncIterable<Uint8Array>,
@@ -44,7 +44,7 @@ interface Line {
   text?: string;
 }
 
-/** The lines of a file that are not blank; of a line that is too long nothing is kept. */
+/** The non-blank lines of a file; the contents of a line that is too long are discarded. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let line = 1;
   let held: Buffer[] = [];
@@ -96,7 +96,7 @@ function readLine<K extends ImportKind>(
 
   const row = newDraft(line);
   const { type, ...others } = item;
-  // the type determines how attributes are read, so it is read first
+  // The type determines how attributes are parsed, so it is read first.
   if (type !== undefined) readMember(row, 'type', type, options);
   for (const [key, value] of Object.entries(others)) readMember(row, key, value, options);
   const noParent = parentFields.some((field) => isBlank(item[field]));
@@ -156,7 +156,7 @@ function isTexts(value: unknown): value is string | string[] {
   );
 }
 
-/** A name that the file made up, fit to be reported: short, and of characters that can be stored. */
+/** An unknown name from the file, truncated and cleaned so that it can be reported and stored. */
 function shown(name: string): string {
   return name.slice(0, 100).toWellFormed().replaceAll('\0', '\ufffd');
 }

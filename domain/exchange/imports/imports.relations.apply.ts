@@ -12,7 +12,7 @@ import {
 import { refusedCosts } from './imports.rights.ts';
 import type { Applying, Outcome, RowOutcome } from './imports.types.ts';
 
-/** A row of the plan with what it writes. */
+/** A row of the plan with its write. */
 interface PlannedRelation {
   line: number;
   relation_id: string;
@@ -24,8 +24,8 @@ interface PlannedRelation {
 }
 
 /**
- * Carries out one batch of the plan in the caller's transaction: the ends are locked, each row is decided on by the
- * rules of single writes, and all are written in a few statements with an event each.
+ * Applies one batch of the plan in the caller's transaction: the ends are locked, each row is checked like a single
+ * write, and all are written in a few statements, with an event for each.
  */
 export async function applyRelations(applying: Applying, batch: number): Promise<RowOutcome[]> {
   const { work, ctx, jobId } = applying;
@@ -60,7 +60,7 @@ export async function applyRelations(applying: Applying, batch: number): Promise
   return outcomes;
 }
 
-/** One row, against the relations as the rows before have left them. */
+/** Applies one row to the relations as they are after the previous rows. */
 function step(
   { work, ctx }: Applying,
   relations: RelationWorkingSet,

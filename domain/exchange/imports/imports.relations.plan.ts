@@ -120,7 +120,7 @@ async function checkIdentity(planning: Planning): Promise<void> {
 const PAGE = 2_000;
 const exceeded = `'the card has another relation of this type, which is ' || p.cardinality`;
 
-/** Refuses relations beyond what their type allows a card, in the inventory and among the rows before. */
+/** Refuses relations that exceed the cardinality of their type, in the inventory and among the previous rows. */
 async function checkCardinality(planning: Planning): Promise<void> {
   const limited = [...planning.ctx.metamodel.relationTypes.values()].filter(
     (type) => limitedSides(type).length > 0,
@@ -151,7 +151,7 @@ async function checkCardinality(planning: Planning): Promise<void> {
   if (onBoth.length > 0) await refuseSecondPartners(planning, onBoth);
 }
 
-/** Checks types that allow one relation on either side in the order of the file: failed rows take no place. */
+/** Checks cardinalities that allow one relation on either side in the order of the file: failed rows do not count. */
 async function refuseSecondPartners(planning: Planning, types: string[]): Promise<void> {
   const taken = new Set<string>();
   for (let line = 0; ; ) {

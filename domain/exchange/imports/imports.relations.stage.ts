@@ -19,7 +19,7 @@ export interface StagedRelation {
   payload: RelationInput | null;
 }
 
-/** Converts a row as read into a row as staged. @param types the types of relations that rows identify by id only. */
+/** Converts a parsed row to a staged row. @param types the types of relations that rows identify by id only. */
 export function stageRelation(
   ctx: Ctx,
   { line, values, errors: read }: ImportRow<'relations'>,
@@ -56,7 +56,7 @@ export function typeOfRow(
   return type ?? (id ? types.get(id) : undefined) ?? null;
 }
 
-/** Why a row has no usable type, unless reading it has failed there already. */
+/** Why the type of a row is not valid, unless parsing has reported that already. */
 export function typeErrors(
   key: string | null,
   { id }: { id?: string },

@@ -9,8 +9,8 @@ import { rowsTable } from './imports.staging.ts';
 const PAGE = 5_000;
 
 /**
- * Writes what became of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`; of the
- * failed ones only, unless `all`.
+ * Writes the outcomes of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`; only
+ * failed rows, unless `all`.
  */
 export async function storeReport(
   sql: Sql,
@@ -36,7 +36,7 @@ export async function storeReport(
   return await storeContent(blobs, Readable.from(lines()));
 }
 
-/** How many rows came to what; those that an atomic import has skipped are none of it. */
+/** Number of rows by outcome, without those that an atomic import has skipped. */
 export async function countOutcomes(sql: Sql, jobId: string): Promise<JobCounts> {
   const counts: JobCounts = { total: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
   const { rows } = await sql.raw(

@@ -3,12 +3,12 @@ import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { ImportPayload } from './imports.job.ts';
 
-/** The refusal of a value that the caller may not set. */
+/** The error for a value that the caller may not set. */
 export function lacking(field: string, permission: string): FieldError {
   return { field, code: 'forbidden', message: `needs the permission ${permission}` };
 }
 
-/** The costs that a row of a card or relation type sets, for a caller who may not see them. */
+/** The errors of costs in a row of a card or relation type, for a caller who may not see costs. */
 export function refusedCosts(
   type: { costKeys: readonly string[] },
   { attributes }: { attributes?: Record<string, unknown> | null },
@@ -19,7 +19,7 @@ export function refusedCosts(
     .map((key) => lacking(`attributes.${key}`, 'costs.view'));
 }
 
-/** What an import needs the permission for. @throws EstateError `forbidden` naming the first that is missing. */
+/** The permissions that an import needs. @throws EstateError `forbidden` naming the first missing one. */
 export function requireImportRights(
   { caller }: Ctx,
   { kind, mode }: Pick<ImportPayload, 'kind' | 'mode'>,

@@ -4,13 +4,13 @@ import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
 
 export type ImportKind = 'cards' | 'relations';
 
-/** What a row says about a card: an absent member leaves the value, `null` clears it. */
+/** The values of a row of cards: an absent member is not changed, `null` clears it. */
 export interface CardRowValues {
   id?: string;
   type?: string;
   subtype?: string | null;
   external_id?: string | null;
-  /** As written; blanks around it are dropped when it is stored. */
+  /** As in the file; trimmed when it is stored. */
   name?: string | null;
   alias?: string | null;
   description?: string | null;
@@ -29,7 +29,7 @@ export interface CardRowValues {
   attributes?: Record<string, unknown> | null;
 }
 
-/** What a row says about a relation: an absent member leaves the value, `null` clears it. */
+/** The values of a row of relations: an absent member is not changed, `null` clears it. */
 interface RelationRowValues {
   id?: string;
   type?: string;
@@ -41,17 +41,17 @@ interface RelationRowValues {
   attributes?: Record<string, unknown> | null;
 }
 
-/** The field of faults that concern a row as a whole. */
+/** The field of errors that concern a row as a whole. */
 export const ROW = 'row';
 
-/** One row of a file, read as far as it goes without the database. */
+/** One row of a file, parsed without access to the database. */
 export interface ImportRow<K extends ImportKind = ImportKind> {
   /** The line of the file on which the row begins, from 1; the header is a line too. */
   line: number;
   kind: K;
-  /** Only what could be read: invalid values are only in `errors`. */
+  /** Only valid values: invalid ones are reported in `errors`. */
   values: { cards: CardRowValues; relations: RelationRowValues }[K];
-  /** Paths of what `values` clears with `null`, such as `alias` or `attributes.timeModel`. */
+  /** Paths of the values that `null` clears, such as `alias` or `attributes.timeModel`. */
   clears: string[];
   errors: FieldError[];
 }
@@ -61,23 +61,23 @@ export interface ReadOptions<K extends ImportKind = ImportKind> {
   /** All attribute keys that occur in the metamodel for this kind. */
   attributeKeys: ReadonlySet<string>;
   /**
-   * The type of an attribute of a card or relation type. Without a type, when the row is identified by its id
-   * alone: the type that the key has wherever it occurs. Undefined if there is none: the value is passed on unchanged,
-   * and the validation of the type refuses it.
+   * The type of an attribute of a card or relation type. Without a type, if the row is identified by its id only: the
+   * type that the key has in any type. Undefined if there is none: the value is passed on unchanged, and the validation
+   * of the type refuses it.
    */
   fieldType: (type: string | undefined, key: string) => FieldType | undefined;
-  /** Rows a batch, at most; large rows make smaller batches. 2,000 if not given. */
+  /** Maximum rows of a batch, 2,000 by default; large rows make smaller batches. */
   batchRows?: number;
 }
 
-/** What is wrong with a date that cannot be read. */
+/** The error of a date that cannot be parsed. */
 export const badDay = { code: 'bad_date', message: 'is not an existing date as YYYY-MM-DD' };
 
 const BATCH_ROWS = 2_000;
-// so that rows with long texts don't pile up
+// Limits the memory used by rows with long texts.
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Gathers rows into batches of at most so many rows, and of about 4 MiB of the file. */
+/** Collects rows into batches of at most the given number, and of about 4 MiB of the file. */
 export async function* inBatches<K extends ImportKind>(
   source: AsyncIterable<{ row: ImportRow<K>; bytes: number }[]>,
   batchRows = BATCH_ROWS,

@@ -82,7 +82,7 @@ async function plan(
 
 const MAX_ATTEMPTS = 5;
 
-/** A row of an atomic import has failed after the plan was made; all of it is rolled back. */
+/** A row of an atomic import has failed after planning; everything is rolled back. */
 class AtomicRefusal extends Error {
   readonly outcomes: RowOutcome[];
   constructor(outcomes: RowOutcome[]) {
@@ -92,9 +92,9 @@ class AtomicRefusal extends Error {
 }
 
 /**
- * Carries out the whole plan, the report and the job's end in one transaction: all rows or none, however the worker
- * ends. Does nothing when a row has failed already.
- * @returns undefined when nothing was written.
+ * Applies the complete plan, the report and the end of the job in one transaction: all rows or none, even if the worker
+ * crashes. Does nothing if a row has failed already.
+ * @returns undefined if nothing was written.
  */
 async function applyAtomically(
   job: RunningJob<ImportPayload>,
@@ -165,7 +165,7 @@ async function attempt(
   }
 }
 
-/** Reads the uploaded file into the staging table; rows that an earlier run has stored are left out. */
+/** Reads the uploaded file into the staging table; rows that an earlier run has stored are skipped. */
 async function readFile(
   job: RunningJob<ImportPayload>,
   { db, blobs }: Services,
@@ -198,7 +198,7 @@ async function readFile(
       checkpoint: { stage: 'read', line: fresh.at(-1)!.line } satisfies ImportProgress,
     };
     await pending;
-    // the next rows are read while these are written
+    // The next rows are read while these are written.
     pending = inTransaction(db, async (sql) => {
       await storeRows(sql, job.id, payload.kind, staged);
       await job.checkpoint({ sql }, step);

@@ -8,12 +8,12 @@ import type { ImportKind, ImportRow, ReadOptions } from './imports.row.ts';
 
 const separators: Record<string, Separator> = { comma: ',', semicolon: ';', tab: '\t' };
 
-/** What a file is read as. */
+/** The kind and format of a file. */
 export type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separator'>;
 
 /**
  * Reads a file of cards or relations in batches of rows.
- * @throws EstateError `validation_failed` before any row, when the header does not fit.
+ * @throws EstateError `validation_failed` before any row, if the header is not valid.
  */
 export function readSource<K extends ImportKind>(
   content: AsyncIterable<Uint8Array>,

@@ -12,7 +12,7 @@ interface StagedRows {
   relations: StagedRelation;
 }
 
-/** Converts rows as read into rows as staged: checks everything that does not depend on other rows or cards. */
+/** Converts parsed rows to staged rows: checks everything that does not depend on other rows or cards. */
 type Stager<K extends ImportKind> = (sql: Sql, rows: ImportRow<K>[]) => Promise<StagedRows[K][]>;
 
 const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } = {

@@ -4,13 +4,13 @@ import type { StagedRelation } from './imports.relations.stage.ts';
 import type { ImportKind } from './imports.row.ts';
 import type { RowOutcome } from './imports.types.ts';
 
-/** The table that holds the staged rows of a kind. */
+/** The table with the staged rows of a kind. */
 export const rowsTable: Record<ImportKind, string> = {
   cards: 'import_card_rows',
   relations: 'import_relation_rows',
 };
 
-/** The table that holds what is to be done with rows of a kind. */
+/** The table with the plan of a kind. */
 export const planTable: Record<ImportKind, string> = {
   cards: 'import_card_plan',
   relations: 'import_relation_plan',
@@ -45,7 +45,7 @@ export async function countRows(sql: Sql, jobId: string, kind: ImportKind): Prom
   return await queryValue(sql, `select count(*)::int as n from ${rowsTable[kind]} where job_id = ?`, [jobId]);
 }
 
-/** Writes what became of rows, in one statement. */
+/** Stores the outcomes of rows, in one statement. */
 export async function storeOutcomes(sql: Sql, jobId: string, outcomes: RowOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   await sql.raw(
@@ -58,17 +58,17 @@ export async function storeOutcomes(sql: Sql, jobId: string, outcomes: RowOutcom
 
 const tables = [...Object.values(rowsTable), ...Object.values(planTable), 'import_outcomes'];
 const CLEAN_BATCH = 20_000;
-/** For so long a failed or cancelled import can be gone on with. */
+/** How long a failed or cancelled import can be resumed. */
 export const RESUME_DAYS = 7;
 
-/** Removes all that is kept for an import that has ended. */
+/** Deletes the working data of an import that has ended. */
 export async function removeStaged(db: Sql, jobId: string): Promise<void> {
   for (const table of tables) await db(table).where({ job_id: jobId }).delete();
 }
 
 /**
- * Removes a batch of what is kept for imports that have ended well, were given up days ago, or are forgotten.
- * @returns how many rows went.
+ * Deletes a batch of the working data of imports that succeeded, can no longer be resumed, or no longer exist.
+ * @returns the number of deleted rows.
  */
 export async function removeStale(sql: Sql): Promise<number> {
   let removed = 0;

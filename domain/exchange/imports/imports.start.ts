@@ -11,13 +11,13 @@ import { RESUME_DAYS } from './imports.staging.ts';
 export type ImportOptions = Omit<ImportPayload, 'file_id'>;
 
 const DAY_MS = 86_400_000;
-/** The file of a job that ends well goes with its end; this is for those that are given up. */
+/** The file of a successful job is deleted at its end; this is for jobs that were abandoned. */
 const UPLOAD_DAYS = 90 + RESUME_DAYS;
 const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
 /**
- * Checks the head of an uploaded file and asks for its import as a job.
- * @throws EstateError `forbidden`, `validation_failed` naming each column that does not fit.
+ * Checks the header of an uploaded file and starts a job that imports it.
+ * @throws EstateError `forbidden`, `validation_failed` naming each invalid column.
  */
 export async function startImport(
   ctx: Ctx,

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { type FieldError, invalidField } from '../../../platform/errors.ts';
 
 /**
- * Replaces a byte that is not UTF-8. It begins with a NUL, which no text may contain, so that such a
- * text is always refused and never stored with a replacement.
+ * Replaces a byte that is not UTF-8. It begins with NUL, which no text may contain, so that such a text is always
+ * refused and never stored with a replacement.
  */
 const NOT_UTF8 = '\0\ufffd';
 const replacement = Buffer.from('\ufffd');
 
-/** So many bytes are handed on at once: who reads them makes objects of all of them before it goes on. */
+/** Maximum number of bytes for each chunk: the consumer converts all of it to objects before it continues. */
 const PIECE = 64 * 1024;
 
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -18,9 +18,9 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 /**
- * The bytes of a text file without a byte order mark, about 64 KiB at once however they come, cut only between
- * characters; bytes that are not UTF-8 are marked for {@link badText} to find.
- * @throws EstateError `validation_failed` when the file is UTF-16.
+ * The bytes of a text file without a byte order mark, in chunks of about 64 KiB that end between characters; bytes that
+ * are not UTF-8 are marked for {@link badText}.
+ * @throws EstateError `validation_failed` if the file is UTF-16.
  */
 export async function* utf8Chunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
@@ -53,7 +53,7 @@ function withoutMark(head: Buffer): Buffer {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? head.subarray(3) : head;
 }
 
-/** How many bytes at the end begin a character that goes on in the next chunk. */
+/** Number of bytes at the end that belong to a character which continues in the next chunk. */
 function incompleteEnd(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back]!;
@@ -67,7 +67,7 @@ function incompleteEnd(bytes: Buffer): number {
 function marked(bytes: Buffer): Buffer {
   if (isUtf8(bytes)) return bytes;
   const parts: string[] = [];
-  // a replacement character that the file holds itself is no fault
+  // A replacement character in the file itself is no error.
   for (let from = 0; from <= bytes.length; ) {
     const found = bytes.indexOf(replacement, from);
     const to = found < 0 ? bytes.length : found;
@@ -77,7 +77,7 @@ function marked(bytes: Buffer): Buffer {
   return Buffer.from(parts.join('\ufffd'));
 }
 
-/** The fault of a text that PostgreSQL cannot hold, or whose bytes were no characters; undefined if it is sound. */
+/** The error of a text that PostgreSQL cannot store, or whose bytes were not UTF-8; undefined if it is valid. */
 export function badText(field: string, text: string): FieldError | undefined {
   if (text.includes(NOT_UTF8)) {
     return { field, code: 'bad_encoding', message: 'holds bytes that are not UTF-8' };

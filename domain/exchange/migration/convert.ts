@@ -11,17 +11,17 @@ import type { SourceRow } from './source.types.ts';
 export interface NamedTag {
   group: string | null;
   name: string;
-  /** What `Group/Tag` means where there is such a group: a slash may as well be a part of a name. */
+  /** The meaning of `Group/Tag` if the group exists: the slash may also be a part of a name. */
   perhaps?: { group: string; name: string };
 }
 
-/** Relations that a cell names by their other ends. */
+/** Relations whose other ends are named in a cell. */
 interface NamedRelation {
   type: string;
   reversed: boolean;
   column: string;
   items: string[];
-  /** Of the one relation that the row names. */
+  /** The type of the only relation that the row names. */
   values?: RelationValues;
 }
 
@@ -170,7 +170,7 @@ export function pathKey(text: string): string {
     .toLowerCase();
 }
 
-/** A value of a relation as a cell of its own. */
+/** A value of a relation in its own cell. */
 interface RelationPart {
   type: string;
   reversed: boolean;

@@ -32,8 +32,8 @@ export const quoted = (text: string): string =>
   `“${text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text}”`;
 
 /**
- * Whether a status means archived, or why that is not known. Of a column that nobody has mapped only `archived` itself does:
- * `inactive` may as well be a state of the thing, and archived rows are left out.
+ * Whether a status means archived, or why that is unknown. In a column without a mapping only `archived` itself does:
+ * `inactive` may also be a status of the application itself, and archived rows are left out.
  */
 export function readStatus(
   cell: string,
@@ -63,7 +63,7 @@ function readValue(field: CompiledField, cell: string): unknown {
     case 'single_select':
       return optionOf(field, cell);
     case 'multiple_select': {
-      // some put commas between them
+      // Some files separate them with commas.
       const keys = itemsOf(cell).flatMap((item) => {
         const whole = optionOf(field, item);
         return whole === undefined ? item.split(',').map((part) => optionOf(field, part.trim())) : [whole];

@@ -1,2 +1,2 @@
-/** Letters and digits alone, in small ones: how names of the same thing are compared. */
+/** Letters and digits only, in lower case: the form in which names are compared. */
 export const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');

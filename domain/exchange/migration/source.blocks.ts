@@ -56,7 +56,7 @@ export function createSheet(name: string, source: SourceType): Sheet {
         }
         if (first) {
           first = false;
-          // an exported table has a second head with the names that people see
+          // An exported table has a second header row with display names.
           if (source === 'leanix' && isSecondHead(heads, clean)) {
             labels = clean;
             return [];

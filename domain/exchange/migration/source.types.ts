@@ -1,8 +1,8 @@
-/** Columns of a sheet, at most. */
+/** Maximum columns of a sheet. */
 export const MAX_COLUMNS = 2_000;
-/** Characters of a cell, at most. */
+/** Maximum characters of a cell. */
 export const MAX_CELL = 100_000;
-/** Rows of a file, in all its sheets. */
+/** Maximum rows of a file, in all its sheets. */
 export const MAX_ROWS = 500_000;
 
 /** Some rows of a sheet. Empty ones are left out. */
@@ -41,7 +41,7 @@ export interface SourceBlock {
   ends?: RelationEnds | null;
 }
 
-/** The native types that relations join. */
+/** The native types that relations connect. */
 export interface RelationEnds {
   source: string;
   target: string;
@@ -73,7 +73,7 @@ export type Gathered = Map<
   }
 >;
 
-/** What reading a file collects besides its rows; complete when all rows are read. */
+/** The facts that are collected while a file is read; complete when all rows are read. */
 export interface SourceFacts {
   blocks: Gathered;
   /** The version of the snapshot, from the sheet that describes it. */

@@ -13,7 +13,7 @@ export interface MigrationSource {
   accepted_extensions: string[];
 }
 
-/** What can be migrated from. */
+/** The supported sources. */
 const sources: readonly MigrationSource[] = [
   { key: 'leanix', label: 'LeanIX snapshot', accepted_extensions: ['.xlsx'] },
   { key: 'sheet', label: 'Workbook or table', accepted_extensions: ['.xlsx', '.csv', '.tsv'] },
@@ -33,7 +33,7 @@ const sourceList: ListSpec = {
   members: { key: 's.key', label: 's.label', accepted_extensions: 's.accepted_extensions' },
 };
 
-/** The same as a list. @throws EstateError `forbidden`. */
+/** The supported sources as a list. @throws EstateError `forbidden`. */
 export async function listSources(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
   return await runList(ctx.db, sourceList, [], params, { owner: ctx.caller.userId });
@@ -47,7 +47,7 @@ export function requireSource(key: string): MigrationSource {
   throw invalidField('source_key', 'unknown_source', `is none of ${known}`);
 }
 
-/** The ending of a file's name that the source takes. @throws EstateError `unsupported_media_type`. */
+/** The extension of a file's name, which the source must support. @throws EstateError `unsupported_media_type`. */
 export function requireExtension(source: MigrationSource, fileName: string): string {
   const ending = /\.[a-z0-9]+$/i.exec(fileName)?.[0].toLowerCase();
   if (ending !== undefined && source.accepted_extensions.includes(ending)) return ending;

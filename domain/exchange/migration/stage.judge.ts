@@ -12,7 +12,7 @@ const errorText = `(select string_agg(concat_ws(': ', nullif(e ->> 'field', 'row
       e ->> 'message')), '; ')
   from jsonb_array_elements(o.errors) e)`;
 
-/** Stores what applying the cards would do, by the outcomes of their dry run. */
+/** Stores the effect of applying the cards, from the outcomes of their dry run. */
 export async function judgeCards(sql: Knex.Transaction, migrationId: string, jobId: string): Promise<void> {
   await sql.raw(
     `update migration_records r set
@@ -54,8 +54,8 @@ export async function recordOutcomes(
 type Run = (statement: string, bindings?: { types: string[] }) => Promise<void>;
 
 /**
- * Stores what applying relations, attachments, tags and stakeholders would do, once that is known of the cards: existing
- * and duplicate ones are skipped, those without a card or beyond a limit are conflicts.
+ * Stores the effect of applying relations, attachments, tags and stakeholders, once that of the cards is known:
+ * existing and duplicate ones are skipped, those without a card or beyond a limit are conflicts.
  */
 export async function judgeOthers(
   sql: Knex.Transaction,

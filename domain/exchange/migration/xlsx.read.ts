@@ -6,24 +6,24 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { StoredRanges } from '../../kernel/files/files.store.ts';
 import { MAX_CELL, MAX_COLUMNS, type SheetRows } from './source.types.ts';
 
-/** Characters of all texts that cells share. */
+/** Maximum characters of all shared texts. */
 const MAX_SHARED = 64 * 1024 * 1024;
 const MAX_SHEETS = 500;
-/** The last row that the format knows. */
+/** The last row that the format allows. */
 const MAX_ROW = 1_048_576;
 
 interface Workbook {
   sheets: { name: string; part: string }[];
   from1904: boolean;
   shared: string[];
-  /** Whether a cell's style shows its number as a day. */
+  /** Whether a cell's style displays its number as a date. */
   days: boolean[];
 }
 
 /**
- * Reads the sheets of a stored workbook in their order, rows as they come (ECMA-376, SpreadsheetML). Formulas are never
- * evaluated: their cells yield the value that the workbook keeps, or nothing.
- * @throws Error saying why the file is refused.
+ * Reads the sheets of a stored workbook in their order, with rows in the order of the file (ECMA-376, SpreadsheetML).
+ * Formulas are never evaluated: their cells return the stored value, or nothing. @throws Error with the reason why the
+ * file is refused.
  */
 export async function* readXlsx(
   blobs: BlobStore,
@@ -94,7 +94,7 @@ async function readShared(archive: Archive, part: string): Promise<string[]> {
   await readPart(await archive.open(part), {
     open(element) {
       if (element === 'si') text = '';
-      // how a text is read aloud is no part of it
+      // Phonetic text is not a part of the cell's text.
       if (element === 'rPh') phonetic += 1;
       inText = element === 't' && phonetic === 0;
     },
@@ -193,7 +193,7 @@ async function* sheetRows(
   }
 }
 
-/** A cell's value as text; errors such as `#N/A` are none. */
+/** A cell's value as text; errors such as `#N/A` count as empty. */
 function cellText(workbook: Workbook, type: string, style: number, value: string): string {
   if (type === 's') return workbook.shared[Number(value)] ?? '';
   if (type === 'b') return value.trim() === '1' ? 'true' : 'false';
@@ -206,20 +206,20 @@ function cellText(workbook: Workbook, type: string, style: number, value: string
 }
 
 const MAX_PARTS = 10_000;
-/** What all parts together may unpack to: 512 MiB. */
+/** Maximum unpacked size of all parts: 512 MiB. */
 const MAX_UNPACKED = 512 * 1024 * 1024;
 
-/** The parts of an archive, read where they stand: nothing is unpacked to memory or disk. */
+/** The parts of an archive, which are streamed: nothing is unpacked to memory or disk. */
 interface Archive {
   has(name: string): boolean;
-  /** @throws Error when the part unpacks to more than the archive says, or is broken. */
+  /** @throws Error if the part is larger than declared, or corrupt. */
   open(name: string): Promise<Readable>;
   close(): void;
 }
 
 /**
- * Opens a stored archive. What it says of its parts is counted before any is unpacked, and none may unpack to more.
- * @throws Error saying why it is refused.
+ * Opens a stored archive. Declared sizes are checked before any part is unpacked, and no part may exceed its size.
+ * @throws Error with the reason why it is refused.
  */
 async function openArchive(blobs: BlobStore, id: string, size: number): Promise<Archive> {
   const zip = await yauzl.fromRandomAccessReaderPromise(new StoredRanges(blobs, id), size, {
@@ -253,28 +253,28 @@ async function openArchive(blobs: BlobStore, id: string, size: number): Promise<
 }
 
 /*
- * Days in spreadsheets are numbers whose format shows them as such (ECMA-376, 18.8.30 and 18.17.4.1).
+ * Dates in spreadsheets are numbers with a date format (ECMA-376, 18.8.30 and 18.17.4.1).
  */
 
 const DAY_MS = 86_400_000;
-/** The built-in formats of days and times. */
+/** The built-in formats of dates and times. */
 const builtIn = (id: number): boolean =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
 
-/** Whether a number format shows a day or a time; `code` is that of a format of the workbook's own. */
+/** Whether a number format displays a date or a time; `code` is the format code of a custom format. */
 export function showsDay(id: number, code: string | undefined): boolean {
   if (code === undefined) return builtIn(id);
-  // quoted and escaped characters, colours and conditions say nothing
+  // Quoted and escaped characters, colours and conditions are ignored.
   const bare = code.replace(/"[^"]*"|\\.|\[[^\]]*\]|[_*]./g, '');
   return /[dmyhs]/i.test(bare) && !/general/i.test(bare);
 }
 
 /**
- * The day of a serial number as `YYYY-MM-DD`, with the time behind it where there is one; undefined beyond the year 9999.
- * @param from1904 whether the workbook counts from 1904.
+ * The date of a serial number as `YYYY-MM-DD`, followed by the time if there is one; undefined after the year 9999.
+ * @param from1904 whether the workbook uses the 1904 date system.
  */
 export function dayOf(serial: number, from1904: boolean): string | undefined {
-  // 1900 counts as a leap year, so that only days from March on are right
+  // The format treats 1900 as a leap year, so only dates from March 1900 on are right.
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30);
   const moment = new Date(epoch + Math.round(serial * 86_400) * 1000);
   if (!(serial >= 0) || Number.isNaN(moment.getTime()) || moment.getUTCFullYear() > 9999) return undefined;
@@ -284,7 +284,7 @@ export function dayOf(serial: number, from1904: boolean): string | undefined {
 
 const MAX_DEPTH = 64;
 
-/** What is made of the elements of a part as they go by. Names are local ones: parts hold one vocabulary each. */
+/** Callbacks for the elements of a part. Names are local names: each part uses one vocabulary. */
 interface XmlVisitor {
   open(name: string, attributes: (name: string) => string | undefined): void;
   text?(text: string): void;
@@ -292,9 +292,8 @@ interface XmlVisitor {
 }
 
 /**
- * Reads a part as XML in pieces of some 64 KiB, and yields after each so that what the visitor has gathered can be handed
- * on. Document types, and so entities, are refused.
- * @throws Error saying what is wrong with it.
+ * Parses a part as XML in chunks of about 64 KiB, and yields after each so that the results collected by the visitor
+ * can be consumed. Document types, and so entities, are refused. @throws Error if it is not valid.
  */
 async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: true });
@@ -310,7 +309,7 @@ async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<
     depth += 1;
     if (depth > MAX_DEPTH) throw new Error(`its elements lie more than ${MAX_DEPTH} deep`);
     visitor.open(local, (name) => {
-      // prefixes are the writer's own: an attribute with one is found by its local name
+      // Prefixes are chosen by the writer: an attribute with a prefix is found by its local name.
       const found = attributes[name] ?? Object.values(attributes).find((one) => one.local === name);
       return found?.value;
     });
@@ -329,7 +328,7 @@ async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<
   yield;
 }
 
-/** Reads a whole part. */
+/** Parses a complete part. */
 async function readPart(stream: Readable, visitor: XmlVisitor): Promise<void> {
   for await (const _ of walkPart(stream, visitor));
 }

@@ -33,8 +33,8 @@ export async function askedCards(ctx: Ctx, row: PortalRow, shown: Shown, asked: 
 }
 
 /**
- * The cards that fulfil all conditions, with those of the search evaluated first: its indexes are more selective, but the
- * planner, without statistics about them, would prefer the index of the order.
+ * The cards that match all conditions; conditions of the search are evaluated first: its indexes are more selective,
+ * but the planner, without statistics about them, would prefer the index of the order.
  */
 function foundAmong(where: Condition[], search: Condition): Condition {
   const others = where.map(({ sql }) => ` and ((${sql}) is true)`).join('');
@@ -63,8 +63,8 @@ export async function matching(sql: Sql, text: string, described: boolean): Prom
     const like = `%${word}%`;
     const named = '(c.name_key like ? and search_text(c.name_key, c.alias, c.external_id) like ?)';
     if (!described) return { sql: named, bindings: [like, like] };
-    // a word that is neither in the alias nor in the external id was found in the name or the description, which
-    // need not be folded to see it
+    // A word that is neither in the alias nor in the external id was found in the name or the description, without
+    // folding them again.
     return {
       sql: `(${named} or (search_words(c.name_key, c.alias, c.external_id, c.description) @@ to_tsquery('simple', ?)
         and (coalesce(fold(c.alias), '') not like ? and coalesce(lower(c.external_id), '') not like ?
@@ -113,7 +113,7 @@ export async function shownText(ctx: Ctx, shown: Shown, ids: string[]): Promise<
   return page!.items;
 }
 
-/** A card's JSON over the alias `c`: each member that the portal does not show is empty. */
+/** A card's JSON over the alias `c`: members that the portal does not show are empty. */
 function itemOf(ctx: Ctx, { core, attributes, relations }: Shown): Fragment & { joins: string } {
   const shows = (field: Parameters<typeof core.has>[0], sql: string) => (core.has(field) ? sql : 'null');
   const keys = [...attributes.keys()];

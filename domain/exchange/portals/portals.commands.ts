@@ -35,7 +35,7 @@ export type PortalInput = Partial<
 };
 
 /**
- * Creates a portal, which the public sees once it is published.
+ * Creates a portal, which is public once it is published.
  * @throws EstateError `forbidden`, `slug_taken`, `validation_failed`.
  */
 export async function createPortal(ctx: Ctx, input: PortalInput): Promise<JsonText> {

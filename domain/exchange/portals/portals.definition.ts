@@ -9,7 +9,7 @@ import { shownCards } from './portals.scope.ts';
 import type { PublicPortal, ShownField, ShownSection } from './portals.types.ts';
 
 /**
- * The public definition of a portal, cut to what it shows under the current metamodel.
+ * The public definition of a portal, limited to what it shows under the current metamodel.
  * @param ctx that of the portal's reader.
  */
 export async function definePortal(ctx: Ctx, row: PortalRow, shown: Shown): Promise<PublicPortal> {

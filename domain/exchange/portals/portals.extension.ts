@@ -15,10 +15,10 @@ export const portalsExtension: Extension = {
         deleted: ['web_portal.deleted'],
       },
       topics: [PORTALS_TOPIC],
-      // what a portal shows, everybody sees
+      // Portals make their contents public.
       undo: { right: needs('web_portals.manage', ...readerPermissions) },
       transfer: {
-        // what the public sees is decided in the target workspace: portals arrive unpublished, existing ones stay
+        // Publishing is decided in the target workspace: imported portals are drafts, existing ones are not changed.
         insertOnly: true,
         omitted: ['is_published'],
         matches: [['%.slug']],

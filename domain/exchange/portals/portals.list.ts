@@ -29,14 +29,14 @@ const portalList: ListSpec = {
   members: columnMembers('p', WebPortal),
 };
 
-/** Whoever manages portals sees all of them, others with `web_portals.view` those that are published. */
+/** Users who manage portals see all of them, others with `web_portals.view` the published ones. */
 function visiblePortals({ caller }: Ctx): Condition {
   if (may(caller, 'web_portals.manage')) return { sql: 'true', bindings: [], visibility: true };
   if (!may(caller, 'web_portals.view')) throw forbidden('web_portals.manage');
   return { sql: 'p.is_published', bindings: [], visibility: true };
 }
 
-/** The portals that the caller sees, by name. @throws EstateError `forbidden`. */
+/** The portals that are visible to the caller, by name. @throws EstateError `forbidden`. */
 export async function listPortals(
   ctx: Ctx,
   params: ListParams & StaticOf<typeof portalFilters>,
@@ -48,7 +48,7 @@ export async function listPortals(
   return await runList(ctx.db, portalList, where, params, { owner: ctx.caller.userId });
 }
 
-/** One portal. @throws EstateError `forbidden`, `not_found` also where the caller does not see it. */
+/** One portal. @throws EstateError `forbidden`, `not_found` also if it is not visible to the caller. */
 export async function readPortal(ctx: Ctx, id: string): Promise<JsonText> {
   return await readItem(ctx.db, portalList, 'web portal', id, [visiblePortals(ctx)]);
 }

@@ -59,5 +59,5 @@ export class WebPortal extends rowModel(
 ) {}
 export type PortalRow = RowOf<typeof WebPortal>;
 
-/** Every change of a portal raises it. */
+/** The topic that every change of a portal raises. */
 export const PORTALS_TOPIC = 'web_portals';

@@ -18,7 +18,7 @@ export interface OptionsQuery {
   page_size: number;
 }
 
-/** The relations of a query. @throws EstateError 422 where the portal shows none of that key. */
+/** The relations of a query. @throws EstateError 422 if the portal shows none with the key. */
 export function optionRelations(shown: Shown, key: string): ShownRelation[] {
   const relations = relationsFor(shown, key);
   if (relations.length > 0) return relations;
@@ -55,8 +55,8 @@ export async function optionsPage(
 }
 
 /**
- * All of them by name, or none where there are more than `max`. Each card of the other types is tested until enough are
- * found, which is cheap whether there are few or many.
+ * All of them by name, or undefined if there are more than `max`. Each card of the other types is tested until enough
+ * are found, which is fast for few and for many.
  */
 export async function fewOptions(
   ctx: Ctx,
@@ -68,7 +68,7 @@ export async function fewOptions(
   const visible = visibleCards(ctx);
   const related = (['outgoing', 'incoming'] as const).flatMap((direction): Fragment[] => {
     const keys = relations.filter((relation) => relation[direction]).map(({ type }) => type.key);
-    // the offset keeps the planner from reading all relations first
+    // OFFSET prevents the planner from reading all relations first.
     const [own, other] = direction === 'outgoing' ? ['source_id', 'target_id'] : ['target_id', 'source_id'];
     const sql = `exists (select from relations r where r.${other} = o.id and r.type = any(?::text[])
       and exists (select from cards c${w.sql} and c.id = r.${own}) offset 0)`;

@@ -19,31 +19,31 @@ import { asReader, createPortalStore } from './portals.store.ts';
 /** The caller, the address, and the topic versions of the request. */
 interface PortalVisit {
   ctx: Ctx;
-  /** Versions of the topics as they were after the request arrived: the answer is at least as new. */
+  /** The topic versions, read after the request arrived: the response is at least as recent. */
   topics: ReadonlyMap<string, number>;
-  /** The network address, whose requests are counted. */
+  /** The network address, which is rate limited. */
   address: string;
 }
 
-/** A portal as it is shown now. */
+/** A portal in its current form. */
 export interface OpenPortal {
-  /** Whether search engines may list it. */
+  /** Whether search engines may index it. */
   indexed: boolean;
   /** Its public definition. */
   definition(): Promise<JsonText>;
-  /** A page of its cards. @throws EstateError 422 for what it does not offer. */
+  /** A page of its cards. @throws EstateError 422 for a filter or sort that it does not offer. */
   cards(query: PortalQuery): Promise<JsonText>;
   /** A page of the cards to which its cards are related. @throws EstateError 422 for a relation that it does not show. */
   options(query: OptionsQuery): Promise<JsonText>;
-  /** The same for one relation type as a list to choose from, which is empty where there are more than `most`. */
+  /** The options of one relation type; empty if there are more than `most`. */
   choices(relation: string, most: number): Promise<JsonText>;
 }
 
-/** The published portals, with answers cached until what they show changes. */
+/** The published portals, with responses cached until the data that they show changes. */
 export interface PublicPortals {
   /**
-   * Opens a portal for one request, which is counted for the address whether the portal exists or not.
-   * @throws EstateError `too_many_requests`; `not_found`, the same for a draft, for one whose type is hidden, and for none.
+   * Opens a portal for one request, which is counted for the address whether or not the portal exists.
+   * @throws EstateError `too_many_requests`; `not_found`, also for a draft and for a portal whose type is hidden.
    */
   open(visit: PortalVisit, slug: string): Promise<OpenPortal>;
 }
@@ -51,7 +51,7 @@ export interface PublicPortals {
 /** Limits of the caches of one process. */
 const ANSWERS_BYTES = 16 * 1024 * 1024;
 const TOTALS_BYTES = 4 * 1024 * 1024;
-/** Answers for the public computed concurrently by a process; the other connections stay free for users. */
+/** Maximum number of concurrent computations for the public in a process; the other connections are reserved for users. */
 const CONCURRENCY = 3;
 
 export function createPublicPortals(): PublicPortals {
@@ -124,7 +124,7 @@ export function createPublicPortals(): PublicPortals {
   };
 }
 
-/** The part of the cache key that depends on the data: changes whenever something that an answer shows may have changed. */
+/** The part of the cache key that depends on the data: it changes whenever the data of a response may have changed. */
 function stateOf(
   ctx: Ctx,
   version: number,
@@ -132,7 +132,7 @@ function stateOf(
   shown: Shown,
   topics: PortalVisit['topics'],
 ): unknown {
-  // a filter may refer to anything
+  // A filter may refer to any data.
   if (row.filters.filter !== undefined) return [row.id, version, ctx.metamodel.version, ...topics];
   const related = [...shown.relations.values()].flatMap(({ type, other }) => [
     relationsTopic(type.key),

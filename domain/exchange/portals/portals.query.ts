@@ -4,7 +4,7 @@ import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts'
 import type { PortalConfig } from './portals.model.ts';
 import { configOf, relationsFor, type Shown, sortsOf } from './portals.rules.ts';
 
-/** How many cards can be paged through; others are found by search and filters. */
+/** Maximum number of cards that can be paged through; others are found by search and filters. */
 export const MAX_PAGED = 10_000;
 const MAX_KEYS = 20;
 const MAX_VALUES = 100;
@@ -33,9 +33,9 @@ export interface Asked {
   search: string;
   subtype: string | null;
   tagIds: string[];
-  /** Keys of relation types of which the card must have one, to one of the cards where ids are given. */
+  /** Keys of relation types of which the card must have one, to one of the cards if ids are given. */
   related: { keys: string[]; ids: string[] | null }[];
-  /** Values as cards hold them, by the key of the attribute. */
+  /** Values in their stored form, by the key of the attribute. */
   attributes: [string, unknown[]][];
   sort: string;
   dir: 'asc' | 'desc';
@@ -46,7 +46,7 @@ export interface Asked {
 const sorted = <T>(values: Iterable<T>): T[] => [...new Set(values)].sort();
 
 /**
- * Checks a query. What a portal does not show is refused in the same way whether it exists or not.
+ * Checks a query. Names that a portal does not show are refused in the same way whether or not they exist.
  * @throws EstateError 422 naming each parameter that is not valid or not offered.
  */
 export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery): Asked {
@@ -161,7 +161,7 @@ function lists(field: string, text: string | undefined, errors: FieldError[]): [
     });
 }
 
-/** A value as attributes store it; undefined where the field cannot have it. */
+/** A value in its stored form; undefined if it is not valid for the field. */
 function storedValue({ type, options }: CompiledField, value: unknown): unknown {
   switch (type) {
     case 'number':
@@ -175,7 +175,7 @@ function storedValue({ type, options }: CompiledField, value: unknown): unknown 
     case 'cost':
       return undefined;
     default:
-      // PostgreSQL cannot store others
+      // PostgreSQL cannot store others.
       return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : undefined;
   }
 }

@@ -14,7 +14,7 @@ import { type CoreField, coreFields } from './portals.types.ts';
 const ATTRIBUTE = 'attributes.';
 const RELATION = 'relations.';
 
-/** A relation type as the cards of a portal have it. */
+/** A relation type from the side of a portal's cards. */
 export interface ShownRelation {
   type: RelationType;
   /** Whether relations are shown in which the portal's card is the source. */
@@ -25,7 +25,7 @@ export interface ShownRelation {
   other: string;
 }
 
-/** All that a portal shows besides names, under the current metamodel. */
+/** Everything that a portal shows besides names, under the current metamodel. */
 export interface Shown {
   type: CardType;
   /** The entries of `display_fields` that still apply. */
@@ -76,8 +76,8 @@ function shownRelation(metamodel: Metamodel, { key }: CardType, name: string): S
 }
 
 /**
- * What a portal shows under the current metamodel: without what was removed, was hidden or became a cost since the
- * portal was saved. Undefined where its type is gone or hidden: nothing is shown then.
+ * What a portal shows under the current metamodel: without parts that were removed, hidden or became a cost since the
+ * portal was saved. Undefined if its type was removed or hidden: nothing is shown then.
  */
 export function shownOf(
   metamodel: Metamodel,
@@ -133,8 +133,8 @@ export function filterTextErrors(text: string, schema: FilterSchema): FieldError
 }
 
 /**
- * What a portal names although it is never public. Fields and filters that do not fit the metamodel are no errors: portals
- * show nothing of them.
+ * The names in a portal that are never public. Fields and filters that do not fit the metamodel are no errors: portals
+ * do not show them.
  */
 export function notPublicErrors(
   metamodel: Metamodel,
@@ -153,7 +153,7 @@ export function notPublicErrors(
 
 const ORDERED: readonly CoreField[] = ['subtype', 'approval_status', 'data_quality', 'updated_at'];
 
-/** The sorts of a portal's cards. An order reveals values, so only what is shown can be sorted by. */
+/** The sorts of a portal's cards. An order reveals values, so cards can only be sorted by shown values. */
 export function sortsOf({ core, attributes }: Shown): string[] {
   const keys = [...attributes.keys()].map((key) => `${ATTRIBUTE}${key}`);
   return ['name', ...ORDERED.filter((field) => core.has(field)), ...keys];
@@ -163,7 +163,7 @@ export function sortsOf({ core, attributes }: Shown): string[] {
 export const sortedAttribute = (sort: string): string | undefined =>
   sort.startsWith(ATTRIBUTE) ? sort.slice(ATTRIBUTE.length) : undefined;
 
-/** How a portal shows its cards, with defaults, and without an order by what it no longer shows. */
+/** The display settings of a portal, with defaults, and without sorts by values that are no longer shown. */
 export function configOf(shown: Shown, { sort_by, sort_dir, indexed }: PortalConfig): Required<PortalConfig> {
   const applies = sort_by !== undefined && sortsOf(shown).includes(sort_by);
   return {

@@ -7,8 +7,8 @@ import type { PortalRow } from './portals.model.ts';
 import type { ShownRelation } from './portals.rules.ts';
 
 /**
- * The cards that a portal shows, as conditions over the alias `c`. A filter that is no longer valid, or refers to what is
- * now a cost, selects no card: ignoring it would show cards that were excluded deliberately.
+ * The cards that a portal shows, as conditions over the alias `c`. A filter that is no longer valid, or refers to what
+ * is now a cost, selects no card: ignoring it would show cards that were excluded deliberately.
  * @param ctx that of the portal's reader.
  */
 export async function shownCards(ctx: Ctx, { card_type, filters }: PortalRow): Promise<Condition[]> {
@@ -72,7 +72,7 @@ export function relatedCards(
   };
 }
 
-/** Cards with one of the relations, to one of the other cards where ids are given. */
+/** Cards with one of the relations, to one of the other cards if ids are given. */
 export function relatedTo(ctx: Ctx, relations: readonly ShownRelation[], ids?: string[]): Condition {
   const related = relatedCards(ctx, relations, (_own, other) =>
     ids === undefined

@@ -7,8 +7,8 @@ import { type PortalRow, WebPortal } from './portals.model.ts';
 /** A cache of published portals. */
 export interface PortalStore {
   /**
-   * A published portal by its slug, at this version of the portals' topic or later. Drafts are not found, in the same time
-   * as unknown slugs.
+   * A published portal by its slug, at this version of the portals' topic or later. Drafts are not found, in the same
+   * time as unknown slugs.
    */
   find(sql: Sql, slug: string, version: number): Promise<PortalRow | undefined>;
 }
@@ -38,7 +38,7 @@ async function published(sql: Sql, slug: string): Promise<PortalRow> {
   return portal;
 }
 
-/** What the public may see, also when logged in: cards and relations, but no costs and no people. */
+/** The rights of the public, also for users who are logged in: cards and relations, but neither costs nor people. */
 export const readerPermissions = ['inventory.view', 'relations.view'] as const;
 
 const reader: Caller = {

@@ -108,7 +108,7 @@ export async function activateCalculation(ctx: Ctx, id: string): Promise<JsonTex
     await requireActivable(work, ctx, before);
     const after = await updateRow(work.sql, Calculation, { id: before.id }, { is_active: true });
     await compute(work, ctx, after);
-    // after the events of the cards, so that an undo starts with the formula
+    // Emitted after the events of the cards, so that an undo starts with the formula.
     emitCalculation(work, before, after, 'calculation.activated');
   });
 }
@@ -129,7 +129,7 @@ async function compute(work: Work, ctx: Ctx, row: CalculationRow): Promise<void>
   await recomputeOrEnqueue(work, ctx, row);
 }
 
-/** Changes one formula while nobody else writes: active formulas are part of the metamodel. */
+/** Changes one formula under the exclusive metamodel lock: active formulas are part of the metamodel. */
 async function change(
   ctx: Ctx,
   id: string,
@@ -164,12 +164,12 @@ function trimmed(input: CalculationInput): CalculationInput {
   return input.name === undefined ? input : { ...input, name: input.name.trim() };
 }
 
-/** The columns that decide what a formula computes, and whether. */
+/** The columns that determine whether and what a formula computes. */
 const computing = ['is_active', 'target_type_key', 'target_field_key', 'formula', 'execution_order'];
 
 /**
- * Restores a formula. An active one then computes its field again, because the values may have been written meanwhile or
- * computed by another text.
+ * Restores a formula. If it is active, its field is recomputed, because its values may have been edited or computed by
+ * another text meanwhile.
  */
 export async function undoCalculation(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
   const { sql } = work;
@@ -188,7 +188,7 @@ export async function undoCalculation(work: Work, ctx: Ctx, event: UndoneEvent):
     await insertRow(sql, CalculationRun, { calculation_id: id });
     await reloadMetamodel(work);
     if (restored.is_active) await recomputeOrEnqueue(work, ctx, restored);
-    // after the events of the cards, so that an undo starts with the formula
+    // Emitted after the events of the cards, so that an undo starts with the formula.
     emitCalculation(work, null, restored);
     return null;
   }
@@ -210,7 +210,7 @@ export async function undoCalculation(work: Work, ctx: Ctx, event: UndoneEvent):
   return null;
 }
 
-/** The active formula other than this one that computes its field. */
+/** Another active formula that computes the same field. */
 async function findActive(
   { sql }: Work,
   { id, target_type_key, target_field_key }: CalculationFormula,
@@ -222,8 +222,9 @@ async function findActive(
 }
 
 /**
- * Checks that a formula can be active with the others: its field has no other formula, there is no cycle, and the caller may
- * see costs where the formula writes or reads them, because even an error reveals something about a value.
+ * Checks that a formula can be active together with the others: no other formula computes its field, there is no cycle,
+ * and the caller may see costs if the formula reads or writes costs, because even an error reveals something about a
+ * value.
  * @throws EstateError `field_calculated`, `calculation_cycle`, `forbidden`, `validation_failed`.
  */
 async function requireActivable(work: Work, ctx: Ctx, row: CalculationFormula): Promise<void> {
@@ -248,7 +249,7 @@ async function requireActivable(work: Work, ctx: Ctx, row: CalculationFormula): 
   }
 }
 
-/** Whether a formula computes a cost, or anything from costs. */
+/** Whether a formula computes a cost or reads costs. */
 function touchesCosts(metamodel: Metamodel, row: CalculationFormula, { reads }: ReadFormula): boolean {
   const own = metamodel.cardTypes.get(row.target_type_key)!;
   if (own.costKeys.includes(row.target_field_key)) return true;
@@ -262,7 +263,7 @@ function touchesCosts(metamodel: Metamodel, row: CalculationFormula, { reads }: 
   );
 }
 
-/** Emits the event of a written formula, by default that of the kind of write. */
+/** Emits the event of a written formula; the default type follows from the kind of write. */
 function emitCalculation(
   work: Work,
   before: CalculationRow | null,
@@ -274,7 +275,7 @@ function emitCalculation(
   work.emit(event_type ? { ...event, event_type } : event);
 }
 
-/** Reloads the metamodel, which active formulas are part of, after one was written. */
+/** Reloads the metamodel, which includes active formulas, after a formula was written. */
 export async function reloadMetamodel(work: Work): Promise<void> {
   work.metamodel = await loadMetamodel(work.sql);
   work.raise(METAMODEL_TOPIC);

@@ -18,7 +18,7 @@ export const calculationsExtension: Extension = {
       },
       topics: [METAMODEL_TOPIC],
       metamodel: true,
-      // a formula can reveal costs through what it computes from them
+      // A formula that reads costs can reveal them through its result.
       undo: { right: needs('admin.metamodel', 'costs.view'), undo: undoCalculation },
       transfer: { label: 't.name' },
     },

@@ -11,31 +11,31 @@ import {
   type Surroundings,
 } from './calculations.inputs.ts';
 
-/** Formulas with the cards for which they are to be run. */
+/** Formulas with the cards that each must be run for. */
 export type Seeds = Map<Formula, Set<string>>;
 
-/** A card that was written, as far as formulas are concerned. */
+/** The facts about a written card that formulas depend on. */
 interface Touched {
   id: string;
   type: string;
   keys: ChangedKeys;
-  /** It is new, gone, or was archived or restored: it counts among others, or no longer. */
+  /** The card was created, deleted, archived or restored, so it enters or leaves the sets that formulas read. */
   counted: boolean;
   created: boolean;
-  /** The parents before and after, where there are any. */
+  /** The parents before and after the write, if any. */
   parents: string[];
-  /** The formula that has just written it, which need not run again. */
+  /** The formula that wrote the card, which need not run again. */
   by?: Formula;
 }
 
-/** Records cards for a formula. */
+/** Adds cards to those that a formula must run for. */
 export function seed(seeds: Seeds, formula: Formula, ids: Iterable<string>): void {
   const there = seeds.get(formula) ?? new Set();
   for (const id of ids) there.add(id);
   if (there.size > 0) seeds.set(formula, there);
 }
 
-/** Whether a formula reads of another card what has changed of it. */
+/** Whether a formula reads one of the changed values from a related card. */
 function reads({ reads: { members } }: Formula, keys: ChangedKeys): boolean {
   for (const key of keys) {
     if (members.has(key.startsWith('attributes.') ? key.slice('attributes.'.length) : key)) return true;
@@ -44,8 +44,8 @@ function reads({ reads: { members } }: Formula, keys: ChangedKeys): boolean {
 }
 
 /**
- * Records which formulas must run for which cards after cards were written: their own, those of related cards, and those of
- * parents. One statement for each formula that reads over a relation.
+ * Collects which formulas must run for which cards after cards were written: their own, those of related cards, and
+ * those of parents. One statement for each formula that reads over a relation.
  */
 export async function follow(
   { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
@@ -94,7 +94,7 @@ async function followRelations(
   for (const key of new Set([...relations, ...counts])) {
     const types = peerTypes(metamodel, key, formula.type);
     const ids = touched
-      // a new card has no relations yet
+      // A new card has no relations yet.
       .filter((card) => types.includes(card.type) && !card.created)
       .filter((card) => card.counted || (relations.has(key) && reads(formula, card.keys)))
       .map(({ id }) => id);
@@ -117,7 +117,7 @@ export interface TouchedRelation {
   type: string;
   source_id: string;
   target_id: string;
-  /** Keys of its attributes that changed, or null where it is new or gone. */
+  /** Keys of its attributes that changed; null if it was created or deleted. */
   attributes: ReadonlySet<string> | null;
 }
 
@@ -139,12 +139,12 @@ export function followEnds(metamodel: Metamodel, relations: TouchedRelation[]): 
   return seeds;
 }
 
-/** How each formula that ran ended last: its error, or null. */
+/** The latest result of each formula that ran: its error, or null. */
 export interface Runs {
   last: Map<string, string | null>;
-  /** How many values could not be computed. */
+  /** Number of values that could not be computed. */
   errors: number;
-  /** How many cards got other values from formulas that read more than the card, or were asked for. */
+  /** Number of cards whose values were changed by formulas that read other cards or were run explicitly. */
   updated: number;
 }
 
@@ -153,7 +153,7 @@ export const noRuns = (): Runs => ({ last: new Map(), errors: 0, updated: 0 });
 /** Keys of changes of a card, such as `name` or `attributes.costTotalAnnual`. */
 type ChangedKeys = ReadonlySet<string>;
 
-/** Whether a card's own changes concern a formula of it: what it reads, or what it has computed. */
+/** Whether the changes of a card concern its formula: a value that it reads or the value that it computes. */
 function touchesOwn({ reads, field }: Formula, keys: ChangedKeys): boolean {
   if (keys.has(`attributes.${field}`)) return true;
   for (const key of keys) {
@@ -164,7 +164,7 @@ function touchesOwn({ reads, field }: Formula, keys: ChangedKeys): boolean {
   return false;
 }
 
-/** The card with the value that the formula computes; one that cannot be computed, or is a sum of lines, stays as it is. */
+/** The card with the computed value; unchanged if the value cannot be computed or is a sum of lines. */
 export function withValue<T extends OwnCard>(
   formula: Formula,
   type: CardType,
@@ -173,7 +173,7 @@ export function withValue<T extends OwnCard>(
   runs: Runs,
 ): T {
   const field = type.fields.get(formula.field)!;
-  // what lines come to is no formula's affair
+  // Sums of lines are not computed by formulas.
   if (field.type === 'cost' && Object.hasOwn(card.sums ?? {}, formula.field)) return card;
   const { value, error } = computeValue(formula.lines, namesFor(formula, type, card, around), field);
   if (error !== undefined) {
@@ -181,7 +181,7 @@ export function withValue<T extends OwnCard>(
     runs.last.set(formula.id, error);
     return card;
   }
-  // an error of another card in the same run is not forgotten
+  // Retain an error that another card had in the same run.
   if (!runs.last.has(formula.id)) runs.last.set(formula.id, null);
   if (sameValue(ownValue(card.attributes, formula.field), value)) return card;
   const attributes = new Map(Object.entries(card.attributes));
@@ -191,8 +191,8 @@ export function withValue<T extends OwnCard>(
 }
 
 /**
- * The card after the formulas that read nothing but itself. `changes` is what has been written to it; null for a new
- * card, of which all are computed.
+ * The card after the formulas that read only the card itself. `changes` is what was written to it; null for a new card,
+ * for which all formulas run.
  */
 export function withLocalValues<T extends OwnCard>(
   { calculations }: Metamodel,

@@ -9,7 +9,7 @@ import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/
 import { ownValue } from '../cards/rules/diff.ts';
 import { checkValue } from '../cards/rules/values.ts';
 
-/** A card as its own formulas see it. */
+/** The values of a card that its own formulas can read. */
 export interface OwnCard {
   id: string;
   name: string;
@@ -20,21 +20,21 @@ export interface OwnCard {
   status: string;
   lifecycle: object | null;
   attributes: Record<string, unknown>;
-  /** Attributes that are sums of lines for now. */
+  /** Attributes that are currently sums of lines. */
   sums?: Readonly<Record<string, number | null>>;
 }
 
-/** What is left out of inputs for somebody who reads them. */
+/** What is omitted from the inputs because the caller may not see it. */
 interface InputLimits {
-  /** The other cards that are seen, over the alias `c`. */
+  /** A condition that selects the visible other cards, over the alias `c`. */
   visible: Condition;
-  /** Whether costs of other cards and of relations are seen. */
+  /** Whether costs of other cards and of relations are visible. */
   otherCosts: boolean;
 }
 
 type Item = { [key: string]: FormulaValue };
 
-/** The surroundings of cards, by card and relation type. */
+/** Related cards, children and counts of cards, by card and relation type. */
 export interface Surroundings {
   relations: Map<string, Map<string, Item[]>>;
   counts: Map<string, Map<string, number>>;
@@ -42,7 +42,7 @@ export interface Surroundings {
   childrenCount: Map<string, number>;
 }
 
-/** What the queries below return: an item or a number for a card, with the relation type where it is of a relation. */
+/** The columns of the queries below: an item or a number for a card, with the relation type if it comes from a relation. */
 interface RelatedRow {
   card_id: string;
   type: string;
@@ -57,7 +57,7 @@ export const noSurroundings: Surroundings = {
   childrenCount: new Map(),
 };
 
-/** The names that a formula reads of a card; only what it reads is there. */
+/** The names that a formula reads from a card; contains only those that it uses. */
 export function namesFor(
   { reads }: ReadFormula,
   type: CardType,
@@ -81,7 +81,7 @@ export function namesFor(
   };
 }
 
-/** Each relation of cards `q.id` as seen from the card, but for archived ones at the other end. */
+/** Each relation of cards `q.id`, from the side of the card, unless the card at the other end is archived. */
 const peers = `from (
     select r.id, r.type, r.source_id as card_id, r.target_id as peer_id, r.attributes
     from relations r where r.source_id = any(?::uuid[]) and r.type = any(?::text[])
@@ -90,14 +90,14 @@ const peers = `from (
     from relations r where r.target_id = any(?::uuid[]) and r.type = any(?::text[]) and r.source_id <> r.target_id
   ) r join cards c on c.id = r.peer_id and c.status = 'ACTIVE'`;
 
-/** The members of an attribute object that are named; costs only where they are seen. */
+/** The named members of an attribute object; costs only if they are visible. */
 const picked = (object: string, costs: string) =>
   `(select coalesce(jsonb_object_agg(k, ${object} -> k), '{}') from unnest(?::text[]) k
     where jsonb_exists(${object}, k) and ${costs})`;
 
 /**
- * Reads what a formula reads around cards, in one statement for each kind: active related cards and active children,
- * in the order of their making, with no more of them than the formula names.
+ * Reads the related active cards and active children that a formula uses, one statement for each kind, in the order of
+ * creation, and at most the number of items that a formula may read.
  */
 export async function readSurroundings(
   sql: Sql,
@@ -178,7 +178,7 @@ function add(map: Map<string, Item[]>, key: string, item: Item): void {
   entry(map, key, () => []).push(item);
 }
 
-/** Every cost field with the type that has it. */
+/** Each cost field with its card type. */
 function costPairs({ cardTypes, relationTypes }: Metamodel): { types: string[]; keys: string[] } {
   const pairs = [...cardTypes.values(), ...relationTypes.values()].flatMap((type) =>
     type.costKeys.map((key) => [type.key, key] as const),
@@ -186,13 +186,13 @@ function costPairs({ cardTypes, relationTypes }: Metamodel): { types: string[]; 
   return { types: pairs.map(([type]) => type), keys: pairs.map(([, key]) => key) };
 }
 
-/** A value for the field, or why there is none. */
+/** A value for the field, or the reason why there is none. */
 type Computed = { value: FormulaValue; error?: undefined } | { value?: undefined; error: string };
 
-/** The most items of a list that is a result; a field has no more options. */
+/** The maximum number of items in a list result; no field has more options. */
 const MAX_ITEMS = 1_000;
 
-/** Runs a formula; without a field, any value that an answer can hold will do. Null represents "no value". */
+/** Evaluates a formula. Without a field, any value that a response can contain is valid. Null means "no value". */
 export function computeValue(lines: FormulaLine[], names: FormulaNames, field?: CompiledField): Computed {
   try {
     return { value: fitting(evaluateFormula(lines, names), field) };
@@ -206,12 +206,12 @@ function fitting(value: FormulaValue, field: CompiledField | undefined): Formula
   if (value === null || value === '') return null;
   if (Array.isArray(value)) {
     if (value.length === 0) return null;
-    // a list may hold itself many times over: it is not walked into
+    // A list may contain itself many times: it is not traversed.
     if (value.length > MAX_ITEMS || value.some((item) => item !== null && typeof item === 'object')) {
       throw new FormulaError('The result is no single value and no short list of them.');
     }
   } else if (typeof value === 'object') throw new FormulaError('The result is no single value.');
-  // PostgreSQL has no text with it
+  // PostgreSQL cannot store NUL in text.
   if (typeof value === 'string' && value.includes('\u0000'))
     throw new FormulaError('The text has a NUL in it.');
   const fault = field && checkValue(field, field.key, value);

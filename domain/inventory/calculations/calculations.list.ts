@@ -39,7 +39,7 @@ const calculationList: ListSpec = {
   search: `fold(k.name || ' ' || k.target_type_key || ' ' || k.target_field_key)`,
   members: {
     ...columnMembers('k', Calculation),
-    // the formula, which `withReasons` replaces by the reason
+    // The formula, which `withReasons` replaces with the reason.
     broken_reason: `json_build_object('id', k.id, 'target_type_key', k.target_type_key,
       'target_field_key', k.target_field_key, 'formula', k.formula, 'execution_order', k.execution_order)`,
     last_error: 'n.last_error',
@@ -96,7 +96,7 @@ export async function readCalculatedFields(ctx: Ctx): Promise<Record<string, str
 }
 
 /**
- * Computes a formula for one card and writes nothing. For callers who may not see costs it is computed without them.
+ * Computes a formula for one card without writing. Callers who may not see costs get a result computed without costs.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed` for a card of another type.
  */
 export async function tryCalculation(ctx: Ctx, id: string, cardId: string) {
@@ -166,7 +166,7 @@ export function checkFormula(ctx: Ctx, formula: string, typeKey: string) {
 }
 
 /**
- * Checks what a formula is and where its result goes, by the metamodel in force.
+ * Checks a formula and its target field against the current metamodel.
  * @throws EstateError `validation_failed`.
  */
 export function checkCalculation(metamodel: Metamodel, row: CalculationFormula): ReadFormula {

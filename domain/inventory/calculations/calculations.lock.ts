@@ -3,13 +3,13 @@ import type { Work } from '../../kernel/context.ts';
 
 type Locking = Pick<Work, 'sql' | 'metamodel'>;
 
-// Beside the hierarchy's 7203010; taken after it and before any row.
+// The advisory lock after the hierarchy's 7203010: it is acquired after that one and before any row lock.
 const LOCK = 7203011;
 
 /**
- * Cards whose change makes others' values follow are written one command after another: which rows follow is only
- * known while they are computed, so that locking them one by one would let writers wait for each other in a circle.
- * Costs nothing while no formula reads other cards.
+ * Serialises the commands that write cards whose values other cards' formulas read. The dependent rows are only known
+ * while they are computed, so locking them one at a time could deadlock. No lock is acquired if no formula reads other
+ * cards.
  */
 export async function lockCalculations({ sql, metamodel }: Locking, types: Iterable<string>): Promise<void> {
   const { crossingTypes } = metamodel.calculations;

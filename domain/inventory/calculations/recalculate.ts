@@ -8,7 +8,7 @@ import { withHiddenTypes } from '../metamodel/metamodel.hidden.ts';
 import { follow, type Runs, type Seeds, seed, withValue } from './calculations.follow.ts';
 import { noSurroundings, readSurroundings } from './calculations.inputs.ts';
 
-/** A card that was just written. Without `before` it is new, without `after` it is gone. */
+/** A card that was just written. Without `before` it was created, without `after` it was deleted. */
 interface WrittenCard {
   before: StoredCard | null;
   after: StoredCard | null;
@@ -21,15 +21,15 @@ export interface Recalculated {
   after: StoredCard;
 }
 
-/** Cards computed together. */
+/** Cards computed in one batch. */
 const CHUNK = 500;
-/** After this time of computing, in milliseconds, the next card waits for a statement. */
+/** After this computing time, in milliseconds, the next card is preceded by a statement. */
 const PAUSE_MS = 50;
 
 /**
- * Computes what follows from cards that were just written, and from `seeds`, until nothing more follows: their own
- * formulas, those of related cards and of parents, in sets. Rows are written, events are not.
- * @returns the cards that changed, from what they were after the write that was given.
+ * Computes all values that depend on cards that were just written and on `seeds`, in sets, until no more values change:
+ * formulas of the cards themselves, of related cards and of parents. It writes rows and emits no events.
+ * @returns the changed cards, each with its state after the given write.
  */
 export async function recalculate(
   work: Work,
@@ -44,14 +44,14 @@ export async function recalculate(
 }
 
 class Recalculation {
-  // computed values do not ask whether a type is shown
+  // Values are also computed for hidden types.
   private readonly work: Work;
   private readonly ctx: Ctx;
   private readonly pending: Seeds;
   private readonly runs: Runs;
   private readonly originals = new Map<string, StoredCard>();
   private readonly cards = new Map<string, StoredCard>();
-  /** Cards whose rows are behind. */
+  /** Cards whose rows are not written yet. */
   private readonly unwritten = new Set<string>();
 
   constructor(work: Work, ctx: Ctx, pending: Seeds, runs: Runs) {
@@ -131,7 +131,7 @@ class Recalculation {
     let paused = performance.now();
     for (const card of cards) {
       if (performance.now() - paused > PAUSE_MS) {
-        // other requests are answered meanwhile, and PostgreSQL does not end the transaction as idle
+        // Other requests are served meanwhile, and PostgreSQL does not end the transaction as idle.
         await work.sql.raw('select 1');
         paused = performance.now();
       }
@@ -171,8 +171,8 @@ export function seedsOfType({ metamodel }: Pick<Work, 'metamodel'>, type: string
 }
 
 /**
- * Records how the formulas ran. Rows that another command is noting as well are skipped, so that nobody waits for
- * them, and those that would only get a slightly later time are left.
+ * Stores the latest results of formulas. Rows that another command has locked are skipped, so that nobody waits; rows
+ * of which only the time would change are not written.
  */
 export async function recordRuns({ sql }: Pick<Work, 'sql'>, { last }: Runs): Promise<void> {
   if (last.size === 0) return;

@@ -14,9 +14,9 @@ import { saveCards } from '../cards/cards.save.ts';
 import { noRuns } from './calculations.follow.ts';
 import { seedsOfType } from './recalculate.ts';
 
-/** Cards of one transaction of the job. */
+/** Cards for each transaction of the job. */
 const BATCH = 500;
-/** The most cards that a request computes itself. */
+/** The maximum number of cards that a request computes itself. */
 const REQUEST_LIMIT = 2_000;
 
 /** Starts a job that runs all formulas of a card type. @throws EstateError `forbidden`, `not_found`. */
@@ -26,7 +26,7 @@ export async function startRecalculation(ctx: Ctx, typeKey: string): Promise<Sta
   return await command(ctx, (work) => enqueueJob(ctx, work, recalculateJob, { type_key: typeKey }));
 }
 
-/** Computes the cards of an activated formula: within the command where they are few, else by a job. */
+/** Computes the cards of an activated formula: within the command if there are few, otherwise in a job. */
 export async function recomputeOrEnqueue(
   work: Work,
   ctx: Ctx,
@@ -51,7 +51,7 @@ async function cardIds(
   );
 }
 
-/** Runs a type's formulas for cards. @returns how many values changed in cards, and how many had errors. */
+/** Runs the formulas of a type for cards. @returns the number of changed values and of errors. */
 async function computeCards(
   work: Work,
   ctx: Ctx,
@@ -71,7 +71,7 @@ interface Progress {
   errors: number;
 }
 
-/** Computes all cards of a type, batch by batch in the order of their ids, from the checkpoint on. */
+/** Computes all cards of a type in batches, ordered by id, starting from the checkpoint. */
 export async function recalculateType(job: RunningJob<RecalculatePayload>): Promise<JobResult> {
   const { ctx, payload } = job;
   let at = (job.resume ?? { last: FIRST_ID, processed: 0, updated: 0, errors: 0 }) as Progress;
@@ -109,7 +109,7 @@ async function batch(work: Work, ctx: Ctx, type: string, at: Progress): Promise<
 
 const Payload = Type.Object({ type_key: Type.String({ maxLength: 100 }) }, { additionalProperties: false });
 
-/** Whose cards are computed. */
+/** Key of the card type. */
 type RecalculatePayload = Static<typeof Payload>;
 
 /** Runs the active formulas of a card type over all its cards, batch by batch. */

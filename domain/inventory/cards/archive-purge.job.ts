@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
-/** Deletes the cards that were archived longer ago than the settings keep them. */
+/** Deletes the cards that were archived longer ago than the configured retention. */
 export const archivePurgeJob = defineJob({
   kind: 'archive_purge',
   queue: 'routine',

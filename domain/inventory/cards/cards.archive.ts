@@ -29,8 +29,8 @@ import type { ApprovalStatus } from './rules/card.types.ts';
 import { missingForApproval } from './rules/quality.ts';
 
 /**
- * Archives a card, with its active children as the strategy says and related cards where asked. All that one act
- * archives carries its id, so that it can be restored together.
+ * Archives a card, its active children according to the strategy and, if requested, related cards. All cards that one
+ * operation archives carry its id, so that they can be restored together.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`, `children_present`,
  * `too_many_descendants`, `validation_failed`, `sibling_name_taken`.
  */
@@ -47,8 +47,8 @@ export async function archiveCard(ctx: Ctx, id: string, request: RemovalRequest)
 }
 
 /**
- * Archives active cards under the exclusive hierarchy lock. What goes with a card carries the id of that card's
- * archiving.
+ * Archives active cards under the exclusive hierarchy lock. Cards that are archived with a card carry the id of that
+ * card's archiving.
  * @throws EstateError as {@link archiveCard}.
  */
 export async function archiveAll(
@@ -70,7 +70,7 @@ export async function archiveAll(
   return plan;
 }
 
-/** The id of the act that archives each card: one for each of the cards with what lies below it. */
+/** The id of the archiving operation of each card: one for each given card and its descendants. */
 async function actsOf(
   work: Work,
   plan: RemovalPlan,
@@ -86,19 +86,19 @@ async function actsOf(
     acts.set(id, act);
     return act;
   };
-  // a related card may be so to several: it goes with the first
+  // A card related to several of them belongs to the first.
   for (const id of plan.related) acts.set(id, ids[0]!);
   for (const id of plan.cascaded) actOf(id);
   return acts;
 }
 
 interface RestoreRequest {
-  /** Cards that were archived by the same act. */
+  /** Cards that were archived by the same operation. */
   also_restore_card_ids?: string[];
 }
 
 /**
- * Restores an archived card, with those of its passengers that are named. A card whose parent is archived is
+ * Restores an archived card and the selected cards that were archived with it. A card whose parent is archived is
  * restored together with it, or after it.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`, `validation_failed`,
  * `sibling_name_taken`.
@@ -135,7 +135,7 @@ export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest)
 }
 
 /**
- * Restores archived cards that are locked, under the exclusive hierarchy lock. A parent among them is restored with its
+ * Restores locked, archived cards under the exclusive hierarchy lock. A parent among them is restored with its
  * children.
  * @throws EstateError `forbidden`, `wrong_state` below an archived card, `sibling_name_taken`.
  */
@@ -152,7 +152,7 @@ export async function restoreAll(work: Work, ctx: Ctx, restored: StoredCard[]): 
   );
 }
 
-/** No active card lies below an archived one. */
+/** Checks that no active card would be below an archived one. */
 async function requireActiveParents({ sql }: Work, restored: StoredCard[]): Promise<void> {
   const ids = new Set(restored.map((card) => card.id));
   const parents = restored.flatMap((card) =>
@@ -179,7 +179,7 @@ const statusAfter: Record<ApprovalAction, ApprovalStatus> = {
 export const APPROVE = { app: 'inventory.approval_status', card: 'card.approval_status' } as const;
 
 /**
- * Approves, rejects or resets an active card. What it is already is not written again.
+ * Approves, rejects or resets an active card. Nothing is written if it already has the status.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`, and
  * `approval_blocked_mandatory_missing` naming mandatory relations and tag groups that the card lacks.
  */

@@ -3,7 +3,7 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden } from '../../kernel/permissions/policy.ts';
 
 /**
- * Refuses cost values from those who may not see them; their patches keep the stored ones.
+ * Refuses cost values from callers who may not see costs; their patches retain the stored values.
  * @throws EstateError `forbidden` naming `costs.view`.
  */
 export function refuseHiddenCosts(
@@ -16,8 +16,8 @@ export function refuseHiddenCosts(
 }
 
 /**
- * What a card costs, as SQL over the alias `c` of `cards`: the sum of all its cost fields, 0 without any.
- * @param types the types that the cards have.
+ * The costs of a card as SQL over the alias `c` of `cards`: the sum of all its cost fields, 0 if there are none.
+ * @param types the card types that can occur.
  */
 export function costsOfCard(metamodel: Metamodel, types: readonly string[]): string {
   const branches = types.flatMap((type) => {

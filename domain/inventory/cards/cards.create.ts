@@ -37,7 +37,7 @@ interface WrittenCard {
 }
 
 /**
- * Creates a card: active, DRAFT, with its data quality, and its level where the type has levels.
+ * Creates a card: active, DRAFT, with its data quality, and with its level if the type has levels.
  * @throws EstateError `forbidden`, `use_operation`, `validation_failed`, `capability_too_deep`,
  * `sibling_name_taken`, `external_id_taken`.
  */
@@ -77,7 +77,7 @@ export function requireCreatable(
 }
 
 /**
- * Gives the values of a new card the level of its place; other types have none.
+ * Sets the level of a new card from its place; for types without levels nothing changes.
  * @throws EstateError `capability_too_deep`, `validation_failed`.
  */
 function takeLevel(type: CardType, values: CardValues, sent: unknown, { depth, underMacro }: Place): void {

@@ -25,9 +25,9 @@ import { emitComputed, saveCards } from './cards.save.ts';
 import { diffCard } from './rules/diff.ts';
 
 /**
- * Deletes a card for good, active or archived, with its children as the strategy says and related cards where
- * asked. Relations, tags, stakeholders and all that people attached to it go with it; its events stay, and the last one
- * reports all its values.
+ * Deletes a card permanently, active or archived, its children according to the strategy and, if requested, related
+ * cards. Relations, tags, stakeholders and all attachments are deleted too; its events remain, and the last one
+ * contains all its values.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `children_present`, `too_many_descendants`,
  * `validation_failed`, `sibling_name_taken`.
  */
@@ -52,7 +52,7 @@ export async function deleteAll(
   await work.extensions.deleteWithCards(work, removed);
   await deleteTags(work, plan.removed);
   await deleteRows(work, ctx, removed);
-  // read again: what stays may have lost relations, and with them some of its score
+  // Read again: remaining cards may have lost relations, and with them data quality.
   const staying = await loadCards(work, ctx, [...plan.moved.keys(), ...plan.levels.keys()]);
   await saveCards(work, ctx, moveWrites(work, plan, staying));
   return plan;
@@ -66,8 +66,8 @@ export async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): 
 }
 
 /**
- * Deletes the rows of cards and reports their last values; nothing may hang on them any more. What their parents compute
- * from them follows. `about` are further members of each event's data.
+ * Deletes the rows of cards and records their last values; no row may reference them any more. Values that their
+ * parents compute from them are updated. `about` are additional members of each event's data.
  */
 export async function deleteRows(
   work: Work,
@@ -95,13 +95,13 @@ export async function deleteRows(
   emitComputed(work, computed.values());
 }
 
-/** Cards deleted by one transaction: nobody moves a card meanwhile. */
+/** Cards deleted by one transaction, during which nobody can move cards. */
 const BATCH = 500;
 
 /**
- * Deletes, batch by batch, the cards that were archived longer ago than the settings keep them; run again it finds
- * none. Archived children that are younger stay, without a parent. Cards of hidden types stay until those are shown.
- * @returns how many.
+ * Deletes, in batches, the cards that were archived longer ago than the configured retention. Archived children that
+ * are more recent remain, without a parent. Cards of hidden types remain until the type is shown.
+ * @returns the number of deleted cards.
  */
 export async function purgeArchive(job: RunningJob): Promise<number> {
   return await inBatches(job, 'deleted', BATCH, async (work) => await purgeBatch(work, job.ctx));

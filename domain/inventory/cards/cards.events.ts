@@ -4,8 +4,8 @@ import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type Changes, costKeysIn } from './rules/diff.ts';
 
 /**
- * The event of one written card; `name` is the name it has, or had last. `more` are further members of its data, which
- * undoing needs.
+ * The event of one written card; `name` is its current or last name. `more` are additional members of its data that an
+ * undo needs.
  */
 export function cardEvent(
   event_type: EventType,

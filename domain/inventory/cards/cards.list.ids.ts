@@ -6,14 +6,14 @@ import type { Condition, Fragment, ListSpec, Order, SortField } from '../../kern
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 
-/** The ids of a whole list in its order, 16 bytes each. */
+/** The ids of a complete list in its order, 16 bytes each. */
 export interface OrderedIds {
   bytes: Buffer;
-  /** Whether a search has matched more cards than these. */
+  /** Whether a search matched more cards than these. */
   more: boolean;
 }
 
-/** Whole orders that no index returns, by a key that changes with every write to what they depend on. */
+/** Complete orders that no index provides, by a key that changes with every write to the data that they depend on. */
 export type IdCache = ResultCache<OrderedIds>;
 
 const ID_BYTES = 16;
@@ -55,7 +55,7 @@ export async function orderIds(sql: Sql, where: Condition[], order: Order): Prom
   return { bytes, more: false };
 }
 
-/** The ids as a query that a cursor's order can be frozen from. */
+/** The ids as a query from which the order of a cursor can be frozen. */
 export function idsQuery(ids: OrderedIds): Fragment {
   return {
     sql: 'select o.id, o.n from unnest(?::text[]) with ordinality as o (id, n)',
@@ -63,21 +63,21 @@ export function idsQuery(ids: OrderedIds): Fragment {
   };
 }
 
-/** A row whose place in an order is known. */
+/** A row whose position in an order is known. */
 interface Anchor {
   offset: number;
   value: string;
   id: string;
 }
 
-/** Known places in orders, by a key that changes with every write to the cards concerned. */
+/** Known positions in orders, by a key that changes with every write to the cards concerned. */
 export type Anchors = ResultCache<Anchor[]>;
 
 const ANCHOR_BYTES = 16 * 1024 * 1024;
 const ANCHORS = 100;
-/** Characters of the value that an anchor is found by; longer ones are not kept. */
+/** Maximum length, in characters, of the value that an anchor is found by; longer values get no anchor. */
 const ANCHOR_LENGTH = 100;
-/** A walk shorter than this is not worth an anchor. */
+/** A walk shorter than this needs no anchor. */
 const FAR = 500;
 
 export function createAnchors(): Anchors {
@@ -86,10 +86,10 @@ export function createAnchors(): Anchors {
 
 interface Walk {
   where: Condition[];
-  /** Its field is never NULL. */
+  /** Whether its field is never NULL. */
   order: Order;
   offset: number;
-  /** Rows wanted; all of them lie before `total`. */
+  /** Number of rows to return; all of them are before `total`. */
   size: number;
   total: number;
 }
@@ -100,7 +100,7 @@ interface Start {
   distance: number;
 }
 
-/** The nearest known place to start from: an end of the order or an anchor, in either direction. */
+/** The nearest known position to start from: an end of the order or an anchor, in either direction. */
 function nearest({ offset, size, total }: Walk, anchors: Anchor[]): Start {
   const last = offset + size - 1;
   const starts: Start[] = [
@@ -115,8 +115,8 @@ function nearest({ offset, size, total }: Walk, anchors: Anchor[]): Start {
 }
 
 /**
- * The ids of one page of cards, found by walking along the sort field's index from the nearest place that is
- * known: an end of the order, or where a page began or ended that was read before.
+ * The ids of one page of cards. It walks along the sort field's index from the nearest known position: an end of the
+ * order, or the first or last row of a page that was read before.
  */
 export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: string): Promise<string[]> {
   const { order, offset, size, total } = walk;
@@ -151,10 +151,10 @@ export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: st
   return page.map((row) => row.id);
 }
 
-/** The sort fields of the card list besides `attributes.<key>`; each has an index that is walked along. */
+/** The sort fields of the card list besides `attributes.<key>`; each has an index that can be walked. */
 export const cardSorts: ListSpec['sorts'] = {
   name: { sql: 'c.name_key', type: 'text', filled: true },
-  // a card keeps its type
+  // The type of a card never changes.
   type: { sql: 'c.type', type: 'text', immutable: true },
   subtype: { sql: "coalesce(c.subtype, '')", type: 'text', filled: true },
   status: { sql: 'c.status', type: 'text', filled: true },
@@ -167,8 +167,8 @@ export const cardSorts: ListSpec['sorts'] = {
 const PREFIX = 'attributes.';
 
 /**
- * The sort field of an attribute of one of the given types: numbers by value, all else by folded text.
- * Undefined for what is not `attributes.<key>`.
+ * The sort field of an attribute of one of the given types: numbers by value, all others by folded text.
+ * Undefined if the name is not `attributes.<key>`.
  * @throws EstateError for an attribute that no type has, `forbidden` for a cost attribute without `costs.view`, since an order reports values.
  */
 export function attributeSort(ctx: Ctx, sortBy: string, types: string[]): SortField | undefined {

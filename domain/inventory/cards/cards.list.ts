@@ -27,7 +27,7 @@ import { cardMembers, cardsText } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
 import { visibleCards } from './cards.visible.ts';
 
-/** What a process keeps between lists of cards; one object per process. */
+/** What a process caches between lists of cards; one object per process. */
 export interface CardListMemory {
   totals: ResultCache<number>;
   anchors: Anchors;
@@ -46,17 +46,17 @@ export function createCardListMemory(): CardListMemory {
 
 /** What a list of cards needs besides its request. */
 export interface CardListNeeds {
-  /** Versions of the topics as they were after the request arrived. */
+  /** The topic versions, read after the request arrived. */
   topics: ReadonlyMap<string, number>;
   memory: CardListMemory;
 }
 
-/** What is asked for, checked. */
+/** The checked request. */
 interface Asked {
   where: Condition[];
   /** Keys of the types that the list is limited to. */
   types: string[];
-  /** Whether the conditions look at more than cards of these types, with their tags and stakeholders. */
+  /** Whether the conditions read more than cards of these types with their tags and stakeholders. */
   wide: boolean;
   /** Whether the conditions are among the few that most lists have. */
   plain: boolean;
@@ -77,8 +77,9 @@ const list: ListSpec = {
 };
 
 /**
- * The cards that the caller sees and asks for.
- * @throws EstateError naming each parameter that is not valid, `forbidden` for costs asked about without `costs.view`.
+ * The visible cards that match the request.
+ * @throws EstateError naming each parameter that is not valid, `forbidden` if a filter reads costs without
+ * `costs.view`.
  */
 export async function listCards(
   ctx: Ctx,
@@ -104,8 +105,8 @@ export async function listMyCreatedCards(
 }
 
 /**
- * The cards, active or archived, on which a user, the caller unless named, holds a stakeholder role; with the roles on
- * each of the items that show their `id`.
+ * The cards, active or archived, on which a user (by default the caller) has a stakeholder role, with the roles on each
+ * item that contains its `id`.
  * @throws EstateError `forbidden` without `stakeholders.view`.
  */
 export async function listStakeholderCards(
@@ -159,7 +160,7 @@ async function runCardList(
   if (params.cursor !== undefined) return await pageByCursor(ctx, asked, params, needs);
 
   const { page, page_size: size, fields } = params;
-  // also refuses unknown fields where there is nothing to show
+  // This also refuses unknown fields if the list is empty.
   projection(cardMembers(ctx), fields);
   const offset = (page - 1) * size;
   let ids: string[] = [];
@@ -189,7 +190,7 @@ async function runCardList(
 
 const moreMember = (more: boolean | undefined) => (more === undefined ? '' : `,"more_matches":${more}`);
 
-/** The requested order; the best matches first when a search names none. */
+/** The requested order; a search without one is ordered by relevance. */
 function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string | undefined): Order {
   const key = params.sort_by ?? (search === undefined ? undefined : RELEVANCE);
   if (key === RELEVANCE) {
@@ -206,7 +207,7 @@ function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string
   return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, params);
 }
 
-/** Names the rows that are asked for as they are at present: it changes with every write that may concern them. */
+/** A key of the current state of the requested rows: it changes with every write that may concern them. */
 function keyOf(asked: Asked, { topics }: CardListNeeds): string {
   const versions = asked.wide ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
   const { key, dir } = asked.order;
@@ -219,7 +220,7 @@ async function cachedTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promis
   return await needs.memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where: asked.where }));
 }
 
-/** All ids in order, found again only after a change to what the list depends on. */
+/** All ids in order, queried again only after a change to the data that the list depends on. */
 async function cachedIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<OrderedIds> {
   return await needs.memory.ids.get(keyOf(asked, needs), async () => {
     const { search, order, where } = asked;
@@ -295,7 +296,7 @@ interface CompiledCardFilter {
 
 /**
  * The request's filters as conditions over the alias `c`.
- * @throws EstateError naming each parameter that holds an unknown or malformed value.
+ * @throws EstateError naming each parameter that has an unknown or malformed value.
  */
 function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
   const conditions: Condition[] = [];

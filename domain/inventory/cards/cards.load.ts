@@ -11,21 +11,22 @@ import { cardMembers } from './cards.projection.ts';
 import type { CardState } from './rules/card.types.ts';
 import type { FilledSlots } from './rules/quality.ts';
 
-// Above 7203001 (feed) to 7203005, so that the locks of different purposes never meet.
+// Above 7203001 (feed) to 7203005, so that locks of different purposes never collide.
 const HIERARCHY_LOCK = 7203010;
 
 /**
- * Locks the hierarchy until the transaction ends; taken before any row lock. `exclusive` for commands that move, archive,
- * restore or delete cards: ancestors and descendants read after it do not change, so concurrent moves cannot create a
- * cycle. `shared` for commands that only add cards below existing ones.
+ * Locks the hierarchy until the transaction ends; acquired before any row lock. Commands that move, archive, restore or
+ * delete cards lock it `exclusive`: ancestors and descendants read afterwards do not change, so concurrent moves cannot
+ * create a cycle. Commands that only add cards below existing ones lock it `shared`.
  */
 export async function lockHierarchy(sql: Sql, mode: 'shared' | 'exclusive'): Promise<void> {
   await sql.raw(`select pg_advisory_xact_lock${mode === 'shared' ? '_shared' : ''}(${HIERARCHY_LOCK})`);
 }
 
 /**
- * Locks card rows in the order of their ids, so that commands wait for each other instead of deadlocking.
- * @param strength `update` for what deletes them; `share` keeps others from changing them, but not from sharing them.
+ * Locks card rows in the order of their ids, so that concurrent commands do not deadlock.
+ * @param strength `update` to delete the cards; `share` prevents changes by others but can be shared by several
+ * transactions.
  */
 export async function lockCards(
   work: Pick<Work, 'sql' | 'metamodel'>,
@@ -38,12 +39,12 @@ export async function lockCards(
   await work.sql.raw(`select from cards where id = any(?::uuid[]) order by id for ${strength}`, [wanted]);
 }
 
-/** A card with what writing it needs to know. */
+/** A card with the data that is needed to write it. */
 export interface StoredCard extends CardState, CardForPolicy {
-  /** The operation that archived it. */
+  /** The id of the operation that archived it. */
   archive_batch_id: string | null;
   filled: FilledSlots;
-  /** What lines kept elsewhere come to, by the key of the attribute that shows it; null for nothing. */
+  /** Sums of lines in other tables, by the key of the attribute that shows them; null for no lines. */
   sums?: Readonly<Record<string, number | null>>;
 }
 
@@ -55,8 +56,8 @@ interface LoadedRow extends Omit<StoredCard, 'filled' | 'myRoles'> {
 }
 
 /**
- * Reads cards for writing; ids that do not exist, or are of a hidden type, are left out. Call it in a statement
- * after `lockCards`: one that itself waited for the lock would see the surroundings as they were before.
+ * Reads cards to be written; ids that do not exist or are of a hidden type are omitted. Call it in a statement after
+ * `lockCards`: a statement that waited for the lock itself would see related rows as they were before.
  */
 export async function loadCards(
   { sql, metamodel }: { sql: Sql; metamodel: Metamodel },
@@ -98,7 +99,7 @@ export async function loadCards(
   );
 }
 
-/** Keys of the relation types that some card type must have on the side. */
+/** Keys of the relation types that are mandatory on the side for some card type. */
 export function mandatoryTypes(metamodel: Metamodel, side: 'source' | 'target'): string[] {
   return [...metamodel.cardTypes.values()].flatMap((type) =>
     type.mandatoryRelations.filter((slot) => slot.side === side).map((slot) => slot.relationType),
@@ -119,7 +120,7 @@ export async function lockCard(work: Work, ctx: Ctx, id: string, right: CardRigh
 }
 
 /**
- * Loads one card on which the caller has the right, in the state that `If-Match` requires.
+ * Loads one card on which the caller has the right and whose state matches `If-Match`.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`.
  */
 export async function loadChangeable(
@@ -134,14 +135,14 @@ export async function loadChangeable(
   return card;
 }
 
-/** The type of a loaded card: a card's type always exists. */
+/** The type of a loaded card; it always exists. */
 export function typeOf(metamodel: Metamodel, card: { type: string }): CardType {
   return metamodel.cardTypes.get(card.type)!;
 }
 
 /**
- * A card as its JSON text, as reads show it, after a write: anyone who may write a card is shown it, also with no
- * right to see others.
+ * The JSON text of a written card, in the form that reads return: a caller who may write a card gets it even without
+ * the right to view cards.
  */
 export const writtenCard = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
   readItem(sql, { from: 'cards c', id: 'c.id', members: cardMembers(ctx) }, 'card', id);

@@ -31,7 +31,7 @@ export class Card extends rowModel(
     external_id: Nullable(Type.String()),
     alias: Nullable(Type.String()),
     archived_at: Nullable(Timestamp),
-    // the operation that archived it
+    // The id of the operation that archived it.
     archive_batch_id: Nullable(Uuid),
     created_by: Nullable(Uuid),
     updated_by: Nullable(Uuid),
@@ -42,7 +42,7 @@ export class Card extends rowModel(
 ) {}
 export type CardColumns = RowOf<typeof Card>;
 
-/** A merge of cards, with what undoing it needs. */
+/** A merge of cards, with the data that an undo needs. */
 export class CardMerge extends rowModel(
   'card_merges',
   {
@@ -61,7 +61,7 @@ export class CardMerge extends rowModel(
   ['merged', 'journal'],
 ) {}
 
-/** The card into which a deleted one was merged; it may have been merged later itself. */
+/** The card into which a deleted card was merged; it may have been merged later itself. */
 export class CardRedirect extends rowModel('card_redirects', {
   card_id: Uuid,
   survivor_id: Uuid,

@@ -28,12 +28,12 @@ export interface CardPatch extends CardInput {
   approval_status?: unknown;
 }
 
-/** Needed for every change of a card's content, also when another card's archiving moves it. */
+/** The right needed for every change of a card's content, including a move caused by archiving another card. */
 export const EDIT = { app: 'inventory.edit', card: 'card.edit' } as const;
 
 /**
- * Changes what the patch names; attributes and lifecycle merge key by key, null clears. A patch that changes
- * nothing writes nothing. Approval, level and data quality follow, and the levels of capabilities below.
+ * Changes the members in the patch; attributes and lifecycle merge key by key, null clears. Nothing is written if
+ * nothing changes. Approval, level, data quality and the levels of descendant capabilities are updated.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `use_operation`, `validation_failed`,
  * `parent_cycle`, `capability_too_deep`, `sibling_name_taken`, `external_id_taken`.
  */
@@ -54,13 +54,13 @@ export async function patchCardWithin(work: Work, ctx: Ctx, id: string, patch: C
   await saveCards(work, ctx, writes);
 }
 
-/** Whether a patch may change places in the hierarchy, or levels. */
+/** Whether a patch may change the hierarchy or levels. */
 export const movesCards = (input: CardInput): boolean =>
   input.parent_id !== undefined || (input.attributes != null && LEVEL_FIELD in input.attributes);
 
 /**
- * Plans one patch of cards, which are locked. Cards that do not exist are left out.
- * @param authorise checks the rights on the cards; called with the cards as they are before and after they are locked.
+ * Plans one patch for locked cards. Cards that do not exist are omitted.
+ * @param authorise checks the rights on the cards; called with the cards before and after they are locked.
  * @returns the cards, and the writes: those of the cards, and those of levels that change below them.
  * @throws EstateError as {@link patchCard}, naming the card if there are several.
  */
@@ -117,7 +117,7 @@ async function planLevels(
 }
 
 /**
- * One card's write. `levels` are those that follow from the patch, null if none can change.
+ * The write of one card. `levels` are those that result from the patch, null if none can change.
  * @throws EstateError `forbidden`, `validation_failed`.
  */
 export function patchedCard(
@@ -135,7 +135,7 @@ export function patchedCard(
   if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
   if (levels && hasLevels(type)) {
     const level = levels.get(before.id) ?? before.attributes[LEVEL_FIELD];
-    // a Macro remains one until its level is changed, so it cannot be moved below another card
+    // A Macro remains one until its level is changed, so it cannot be moved below another card.
     const { [LEVEL_FIELD]: sent } = { ...input.attributes };
     const expected = sent === undefined && before.attributes[LEVEL_FIELD] === MACRO ? MACRO : sent;
     faults.push(...checkLevel(expected, String(level)));
@@ -145,7 +145,7 @@ export function patchedCard(
   return { before, after: settled(type, before, after) };
 }
 
-/** A refusal with the card that it concerns. */
+/** The error with the card that it concerns. */
 function ofCard({ code, message, errors, extra }: EstateError, { id, type }: StoredCard): EstateError {
   return new EstateError(code, message, {
     ...(errors ? { errors } : {}),
@@ -153,7 +153,7 @@ function ofCard({ code, message, errors, extra }: EstateError, { id, type }: Sto
   });
 }
 
-/** What a patch cannot clear: costs that the caller does not see, and what the service sets. */
+/** Attributes that a patch cannot clear: costs that the caller does not see, and values that the service sets. */
 export function keptKeys(ctx: Ctx, type: CardType, card: StoredCard): string[] {
   const readonly = [...type.fields.values()].filter((field) => field.readonly).map((field) => field.key);
   readonly.push(...summedKeys(type, card));

@@ -22,7 +22,7 @@ const STAKEHOLDERS = {
   from: 'stakeholders s join users u on u.id = s.user_id',
 };
 
-/** Without `stakeholders.view` a caller sees the own roles only. */
+/** Without `stakeholders.view` callers see only their own roles. */
 function visibleStakeholders(ctx: Ctx): Fragment {
   return may(ctx.caller, 'stakeholders.view')
     ? { sql: 'true', bindings: [] }
@@ -30,7 +30,7 @@ function visibleStakeholders(ctx: Ctx): Fragment {
 }
 
 /**
- * The attributes that the caller may see, over the alias `c`: cost values are left out unless the caller holds
+ * The attributes that the caller may see, over the alias `c`: cost values are omitted unless the caller has
  * `costs.view` or a stakeholder role on the card that shows costs.
  */
 export function visibleAttributes(ctx: Ctx): Fragment {
@@ -64,14 +64,14 @@ export function cardMembers(ctx: Ctx): ListSpec['members'] {
   };
 }
 
-// What is in a kept query for a value of the request.
+// Placeholder in a cached query for a value of the request.
 const CALLER = Symbol('the caller');
 const IDS = Symbol('the cards');
 
-/** Queries with their bindings, built once for each metamodel and set of rights that matters to them. */
+/** Cached queries with their bindings, built once for each metamodel and set of rights that affect them. */
 const queries = new WeakMap<Metamodel, Map<string, Fragment>>();
 
-/** The query of a kind for the context's rights; `build` gets a context whose caller is a placeholder. */
+/** The query of a kind for the rights of the context; `build` receives a context whose caller is a placeholder. */
 function queryFor(ctx: Ctx, kind: string, ids: string | string[], build: (ctx: Ctx) => Fragment): Fragment {
   const { caller, metamodel } = ctx;
   const rights = (['costs.view', 'stakeholders.view', 'inventory.view'] as const).map(
@@ -98,7 +98,7 @@ function queryFor(ctx: Ctx, kind: string, ids: string | string[], build: (ctx: C
   };
 }
 
-/** Tags and stakeholders gathered once for all cards, which takes half the time of gathering them card by card. */
+/** Tags and stakeholders are aggregated once for all cards, which takes half the time of aggregating them for each card. */
 function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
   const seen = visibleStakeholders(ctx);
   const members: ListSpec['members'] = {
@@ -134,8 +134,8 @@ function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
 }
 
 /**
- * Cards by id as the text of a JSON array in the order of the ids; ids of cards that are gone are skipped.
- * Rights on the cards must have been checked.
+ * Cards by id as the text of a JSON array in the order of the ids; ids that no longer exist are skipped. Rights on the
+ * cards must have been checked.
  */
 export async function cardsText(
   sql: Sql,
@@ -148,7 +148,7 @@ export async function cardsText(
     const { rows } = await prepared(sql, query.sql, query.bindings);
     return rows[0].items;
   }
-  // `fields` may name anything, in any order: neither kept nor prepared
+  // `fields` can be any list in any order, so the query is neither cached nor prepared.
   const query = buildCardsQuery(ctx, fields);
   const bindings = query.bindings.map((binding) => (binding === IDS ? ids : binding));
   return await queryValue<string>(sql, query.sql, bindings);
@@ -165,8 +165,8 @@ function buildCardQuery(ctx: Ctx, forUpdate: boolean): Fragment {
 }
 
 /**
- * One card as its JSON text, the very text that its ETag is made of. `sql` may be a command's transaction;
- * `forUpdate` locks the row.
+ * One card as its JSON text, from which its ETag is computed. `sql` may be a command's transaction; `forUpdate` locks
+ * the row.
  * @throws EstateError `not_found` for a card that does not exist or is hidden, `forbidden` without the right to see it.
  */
 export async function cardText(

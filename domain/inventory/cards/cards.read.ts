@@ -28,14 +28,14 @@ interface CardCounts {
 
 const KEPT_BYTES = 2 * 1024 * 1024;
 
-/** Keeps counts until cards change. */
+/** Creates a cache of counts that are valid until cards change. */
 export function createKeptCounts(): ResultCache<CardCounts> {
   return createResultCache(KEPT_BYTES, (counts) => 100 * counts.by_type.length);
 }
 
 /**
- * The number of active cards by type, for every visible type in the metamodel's order. `topics` are the versions
- * after the request arrived: counts are taken again only when cards of some type have changed.
+ * The number of active cards by type, for every visible type in the metamodel's order. `topics` are the versions read
+ * after the request arrived: counts are queried again only if cards of some type have changed.
  */
 export async function countCards(
   ctx: Ctx,
@@ -59,7 +59,7 @@ async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
   return { by_type: byType, total: byType.reduce((sum, { count }) => sum + count, 0) };
 }
 
-/** What the caller may do on one card, and where from. @throws EstateError `not_found`, `forbidden`. */
+/** The caller's permissions on one card, and where each comes from. @throws EstateError `not_found`, `forbidden`. */
 export async function readMyPermissions(ctx: Ctx, id: string) {
   const visible = visibleCards(ctx);
   const rows = await queryRows<{ type: string; roles: string[] }>(
@@ -89,8 +89,8 @@ export async function readMyPermissions(ctx: Ctx, id: string) {
 }
 
 /**
- * Where a card stands: its ancestors of all levels with the root first, its level (a root is 1) and one page of
- * its children that are in the same state (active or archived) as itself, by name.
+ * The place of a card in the hierarchy: all its ancestors, root first, its level (a root is 1), and one page of its
+ * children in the same state (active or archived), by name.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function readHierarchy(
@@ -143,11 +143,11 @@ export async function readHierarchy(
   );
 }
 
-/** How many children and related cards an impact names one by one; the counts are of all. */
+/** The maximum number of children and related cards that an impact lists; the counts include all. */
 const IMPACT_NAMED = 200;
 
 /**
- * The relations of the card `self` over the aliases `r` and `c`, its peer: those of shown types with an active,
+ * The relations of the card `self` over the aliases `r` and `c`, its peer: those of visible types with an active,
  * visible card at the other end.
  */
 function relatedCards(ctx: Ctx): Fragment {
@@ -173,7 +173,7 @@ function relatedCards(ctx: Ctx): Fragment {
 const LABEL = `case r.direction when 'outgoing' then t.label else coalesce(t.reverse_label, t.label) end`;
 
 /**
- * What archiving or deleting a card would touch: active children and descendants, and cards related to it.
+ * The effect of archiving or deleting a card: active children and descendants, and related cards.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText> {
@@ -219,7 +219,7 @@ export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText>
 }
 
 /**
- * The cards that were archived together with this one and still are; `child` are those below it.
+ * The cards that were archived together with this one and still are archived; `child` are its descendants.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText> {
@@ -247,7 +247,7 @@ export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText>
 }
 
 /**
- * How many relations a card has by type and direction, and its place in the hierarchy.
+ * The number of relations of a card by type and direction, and its place in the hierarchy.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonText> {
@@ -301,8 +301,9 @@ const historyList: ListSpec = {
 };
 
 /**
- * The events of one card, newest first, with those of its relations, at whichever end it stands, of what is shown on
- * several cards, such as risks, and those of cards that were merged into it. The history of a deleted card is kept for those who may read the audit log.
+ * The events of one card, newest first, including those of its relations, of objects linked to several cards, such as
+ * risks, and of cards that were merged into it. The history of a deleted card is only visible with the right to read
+ * the audit log.
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function listCardHistory(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
@@ -334,7 +335,7 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
 }
 
 /**
- * The JSON text that a query returns for a card that the caller sees.
+ * The JSON text that a query returns for a card that is visible to the caller.
  * @throws EstateError `not_found`, `forbidden`.
  */
 async function ofVisibleCard(ctx: Ctx, id: string, sql: string, bindings: unknown[]): Promise<JsonText> {

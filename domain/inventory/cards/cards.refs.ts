@@ -3,9 +3,9 @@ import type { Ctx } from '../../kernel/context.ts';
 import { joinPath, splitPath } from '../../kernel/transfer/csv-cells.ts';
 import { visibleCards } from './cards.visible.ts';
 
-/** A reference as it is in a cell of a table: `Parent / Child / Name`, `\/` and `\\` for those characters. */
+/** A reference in a table cell: `Parent / Child / Name`, with `\/` and `\\` for those characters. */
 interface PathRef {
-  /** The caller's own place of the reference, given back with the result. */
+  /** The caller's index of the reference, returned with the result. */
   row: number;
   column: string;
   type: string;
@@ -17,16 +17,15 @@ interface ResolvedPath {
   column: string;
   status: 'resolved' | 'ambiguous' | 'missing';
   id: string | null;
-  /** The first of the cards that it may mean, with their whole paths. */
+  /** The first cards that match, with their complete paths. */
   candidates: { id: string; path: string }[] | null;
 }
 
 const MAX_CANDIDATES = 5;
 
 /**
- * Finds the active cards that paths name, all in one statement, among those that the caller sees: whatever the case,
- * within a type. A path may leave out ancestors at its beginning; a whole one always means its card. The answers are in
- * the order of the references.
+ * Finds the active, visible cards that paths name, case-insensitively and within a type, in one statement. A path may
+ * omit ancestors at its beginning; a complete path always takes precedence. Results are in the order of the references.
  */
 export async function resolvePaths(ctx: Ctx, refs: PathRef[]): Promise<ResolvedPath[]> {
   const wanted = new Map<string, { type: string; steps: string[] }>();

@@ -10,10 +10,10 @@ import { ancestorsOf, idsBelow, levelsAfter } from './cards.tree.ts';
 import { visibleCards } from './cards.visible.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
 
-/** How many cards a refusal names. */
+/** How many cards an error names. */
 const MAX_NAMED = 100;
 
-/** What becomes of the children: they go too, lose their parent, or move to their grandparent. */
+/** What happens to children: they are removed too, lose their parent, or move to their grandparent. */
 type ChildStrategy = 'cascade' | 'disconnect' | 'reparent';
 
 export interface RemovalRequest {
@@ -22,32 +22,32 @@ export interface RemovalRequest {
   cascade_all_related?: boolean;
 }
 
-/** What archiving or deleting cards does to others. */
+/** The effect of archiving or deleting cards. */
 export interface RemovalPlan {
-  /** Ids of all that is archived or deleted: the cards themselves first. */
+  /** Ids of all cards that are archived or deleted; the requested cards are first. */
   removed: string[];
-  /** Of these, the cards below them. */
+  /** Of these, the descendants. */
   cascaded: string[];
-  /** Of these, the related cards that were asked for. */
+  /** Of these, the related cards. */
   related: string[];
-  /** Cards that stay and get another parent. */
+  /** Cards that remain and get another parent. */
   moved: Map<string, string | null>;
-  /** The new levels of capabilities that stay, by id. */
+  /** The new levels of remaining capabilities, by id. */
   levels: Map<string, string>;
 }
 
 type Act = 'archive' | 'delete';
 
-/** Needed for archiving and restoring. */
+/** The right needed for archiving and restoring. */
 export const ARCHIVE = { app: 'inventory.archive', card: 'card.archive' } as const;
-/** Needed for deleting. */
+/** The right needed for deleting. */
 export const DELETE = { app: 'inventory.delete', card: 'card.delete' } as const;
 const removalRights = { archive: ARCHIVE, delete: DELETE };
 
 /**
- * Decides what goes and what stays, under the exclusive hierarchy lock. Archiving reads active cards only;
- * deleting takes archived children along with the strategy, or parts them from their card where none is given. A
- * child that is itself among the cards needs no strategy.
+ * Determines which cards are removed and which remain, under the exclusive hierarchy lock. Archiving considers active
+ * cards only. Deleting removes archived children according to the strategy, or detaches them if no strategy is given. A
+ * child that is itself requested needs no strategy.
  * @throws EstateError `children_present`, `too_many_descendants`, `validation_failed`.
  */
 async function planRemoval(
@@ -115,7 +115,7 @@ async function childrenOf(
   );
 }
 
-/** The related cards that go too: the named ones, or every active one. */
+/** The related cards that are removed too: the selected ones, or every active one. */
 async function relatedOf(
   { sql, metamodel }: Work,
   ctx: Ctx,
@@ -162,7 +162,7 @@ export function withLevel(plan: RemovalPlan, card: StoredCard): StoredCard {
   return level === undefined ? card : { ...card, attributes: { ...card.attributes, [LEVEL_FIELD]: level } };
 }
 
-/** What a removal does: the plan, its cards as they are stored, and those of them that are removed. */
+/** The effect of a removal: the plan, its stored cards, and those that are removed. */
 interface Removal {
   plan: RemovalPlan;
   cards: Map<string, StoredCard>;
@@ -192,7 +192,7 @@ export async function beginRemoval(
   return { plan, cards, removed };
 }
 
-/** The writes of the cards that stay: another parent, levels, and approvals that break by the move. */
+/** The writes of the cards that remain: another parent, levels, and approvals that the move breaks. */
 export function moveWrites(work: Work, plan: RemovalPlan, cards: Map<string, StoredCard>): CardWrite[] {
   const removed = new Set(plan.removed);
   return [...new Set([...plan.moved.keys(), ...plan.levels.keys()])].flatMap((id) => {
@@ -207,7 +207,7 @@ export function moveWrites(work: Work, plan: RemovalPlan, cards: Map<string, Sto
   });
 }
 
-/** What else was affected, as members of the answer's JSON. */
+/** The other cards concerned, as members of the response's JSON. */
 export function affected(plan: RemovalPlan): string {
   const children = JSON.stringify([...plan.cascaded, ...plan.moved.keys()]);
   return `"affected_children_ids":${children},"affected_related_card_ids":${JSON.stringify(plan.related)}`;

@@ -7,7 +7,7 @@ import { Card } from './cards.model.ts';
 import { mergeAttributes } from './rules/merge.ts';
 import { dataQuality, qualityFacts } from './rules/quality.ts';
 
-/** The card with the data quality that follows from its values and surroundings. */
+/** The card with the data quality that results from its values, relations, tags and stakeholders. */
 export function rescored(type: CardType, card: StoredCard): StoredCard {
   return { ...card, data_quality: dataQuality(type, card, qualityFacts(type, card.filled)) };
 }
@@ -23,14 +23,14 @@ export async function writeCards(sql: Knex.Transaction, ctx: Ctx, cards: StoredC
 }
 
 /**
- * The keys of a card's attributes that are sums of lines: neither people nor formulas set them while there are lines.
- * Only cost fields are, since the lines are costs.
+ * The keys of a card's attributes that are sums of lines: while there are lines, neither users nor formulas set them.
+ * Only cost fields can be sums, since lines are costs.
  */
 export function summedKeys(type: CardType, { sums }: Pick<StoredCard, 'sums'>): string[] {
   return Object.keys(sums ?? {}).filter((key) => type.fields.get(key)?.type === 'cost');
 }
 
-/** The card with its sums as attributes, whatever else was written to them. */
+/** The card with its sums as attributes; they replace whatever was written to these attributes. */
 export function withSums(type: CardType, card: StoredCard): StoredCard {
   const keys = summedKeys(type, card);
   if (keys.length === 0) return card;

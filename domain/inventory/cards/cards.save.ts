@@ -17,7 +17,7 @@ import { LEVEL_FIELD } from './rules/capability.ts';
 import { type Changes, diffCard } from './rules/diff.ts';
 import { approvalAfter, type FilledSlots } from './rules/quality.ts';
 
-/** The card after a change of its content by hand: approval and data quality follow. */
+/** The card after a change of its content by a user: approval and data quality are updated. */
 export function settled(type: CardType, before: StoredCard, after: StoredCard): StoredCard {
   return rescored(type, {
     ...after,
@@ -33,16 +33,16 @@ export interface CardWrite {
   event?: EventType;
 }
 
-/** A change as it was stored. */
+/** A stored change. */
 export interface SavedCard extends CardWrite {
   changes: Changes;
 }
 
 /**
- * Writes changed cards in one statement, with an event for each; cards that do not differ are left alone. What
- * formulas compute from them is in the same event, and the cards elsewhere whose values follow have one of their own.
- * `seeds` are formulas that have to run for other reasons.
- * @returns what was written of the given cards.
+ * Writes changed cards in one statement, with an event for each; unchanged cards are skipped. Values that formulas
+ * compute from a card are in the same event; other cards whose values depend on it get their own events. `seeds` are
+ * formulas that have to run for other reasons.
+ * @returns the writes of the given cards.
  * @throws EstateError `sibling_name_taken`, `external_id_taken`.
  */
 export async function saveCards(
@@ -76,7 +76,7 @@ export async function saveCards(
   return saved;
 }
 
-/** A write with its sums, and what the card's own formulas make of it. */
+/** A write with its sums and the results of the card's own formulas. */
 function withComputed(work: Work, write: CardWrite, runs: Runs): SavedCard {
   const { before } = write;
   const type = typeOf(work.metamodel, write.after);
@@ -86,7 +86,7 @@ function withComputed(work: Work, write: CardWrite, runs: Runs): SavedCard {
   return { ...write, after: scored, changes: diffCard(before, scored) };
 }
 
-/** The events of cards whose values followed from others. */
+/** The events of cards whose computed values changed. */
 export function emitComputed(work: Work, cards: Iterable<Recalculated>): void {
   for (const { before, after } of cards) {
     const changes = diffCard(before, after);
@@ -97,14 +97,14 @@ export function emitComputed(work: Work, cards: Iterable<Recalculated>): void {
   }
 }
 
-/** The act of archiving that a change begins or ends, for undoing; both where one takes the other's place. */
+/** The id of the archiving operation that a change starts or ends, for an undo; both if one replaces the other. */
 function archiving(before: StoredCard, after: StoredCard, changes: Changes): Record<string, string> {
   const [was, is] = [before.archive_batch_id, after.archive_batch_id];
   if (changes.status) return (is ?? was) ? { archive_batch_id: (is ?? was)! } : {};
   return was && is && was !== is ? { archive_batch_id: is, archive_batch_was: was } : {};
 }
 
-/** The fields of a change that follow from lines: a later line is no conflict with an earlier change. */
+/** The fields of a change that result from lines: a later line does not conflict with an earlier change. */
 function rolledUp(type: CardType, card: StoredCard, changes: Changes): { rolled_up?: string[] } {
   const fields = summedKeys(type, card)
     .map((key) => `attributes.${key}`)
@@ -112,7 +112,7 @@ function rolledUp(type: CardType, card: StoredCard, changes: Changes): { rolled_
   return fields.length > 0 ? { rolled_up: fields } : {};
 }
 
-/** Whether a change may meet another card in a unique index. */
+/** Whether a change may violate a unique index. */
 function mayClash(changes: Changes): boolean {
   return (
     ['name', 'parent_id', 'external_id'].some((field) => field in changes) || changes.status?.new === 'ACTIVE'
@@ -120,8 +120,8 @@ function mayClash(changes: Changes): boolean {
 }
 
 /**
- * Computes the data quality of cards again after something around them has changed (a relation, a tag, a
- * stakeholder), in the transaction of that change; and runs the formulas of `seeds`.
+ * Recomputes the data quality of cards after a relation, tag or stakeholder has changed, in the transaction of that
+ * change, and runs the formulas of `seeds`.
  */
 export async function rescoreCards(
   work: Work,
@@ -144,7 +144,7 @@ export async function rescoreCards(
   );
 }
 
-/** The writes that give capabilities their levels; nobody changed their content, so approvals stay. */
+/** The writes that set levels of capabilities; no user changed their content, so approvals remain. */
 export function levelWrites(
   work: Work,
   cards: Map<string, StoredCard>,
@@ -158,12 +158,12 @@ export function levelWrites(
   });
 }
 
-/** What stands around a card that is yet to be made. */
+/** The relations, tags and stakeholders of a card that does not exist yet. */
 export const nothingFilled: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };
 
 /**
- * Writes new cards in one statement, with an event for each, computed values included. What the unique indexes refuse is thrown as PostgreSQL
- * says it: callers are in `guardUnique`, or look for themselves which card was in the way.
+ * Writes new cards in one statement, with an event for each, computed values included. A unique violation is thrown as
+ * PostgreSQL's error: callers use `guardUnique` or find the conflicting card themselves.
  */
 export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Promise<void> {
   if (given.length === 0) return;
@@ -193,7 +193,7 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
   emitComputed(work, computed.values());
 }
 
-/** New ids, each greater than the one before. */
+/** New ids, each greater than the previous one. */
 export async function newIds({ sql }: Pick<Work, 'sql'>, count: number): Promise<string[]> {
   if (count === 0) return [];
   return await queryColumn<string>(sql, 'select uuidv7() from generate_series(1, ?)', [count]);

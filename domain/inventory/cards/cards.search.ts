@@ -2,36 +2,36 @@ import { queryValue, type Sql } from '../../../platform/database.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 
-/** How many cards each query of a search returns at most, and the search as a whole. */
+/** The maximum number of cards that each query of a search, and the search as a whole, returns. */
 const MOST_FOUND = 1000;
-/** With fewer cards that match as typed, misspelt words are looked for. */
+/** If fewer cards match as typed, misspelt words are searched for. */
 const ENOUGH = 10;
 
 const WORDS = "search_words(c.name_key, c.alias, c.external_id, c.description) @@ to_tsquery('simple', ?)";
 const TEXT = 'search_text(c.name_key, c.alias, c.external_id) like ?';
-/** Sorts behind every character. */
+/** A character that sorts after all others. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
 interface CardSearch {
   sql: Sql;
-  /** What the cards must fulfil besides. */
+  /** Further conditions on the cards. */
   where: Condition[];
-  /** Whether `where` is one of few texts, for which the queries are worth being prepared. */
+  /** Whether `where` is one of few texts, so that the queries are worth preparing. */
   plain: boolean;
   text: string;
 }
 
 interface Found {
-  /** The likeliest first. */
+  /** Ordered by relevance. */
   ids: string[];
   /** Whether more cards matched than were checked. */
   more: boolean;
 }
 
 /**
- * The cards that a search text may mean, among those that the conditions match. Words are looked for in
- * name, alias, external id and description, as they are and as beginnings; when that finds few cards, misspelt
- * words in name, alias and external id as well.
+ * The visible cards that match a search text and the conditions. Words are searched for in name, alias, external id and
+ * description, as complete words and as prefixes; if that finds few cards, misspelt words in name, alias and external
+ * id are searched for as well.
  */
 export async function searchCards({ sql, where, plain, text }: CardSearch): Promise<Found> {
   const folded = (await foldText(sql, text)).trim();
@@ -44,7 +44,7 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
   await gathered.add(WORDS, [allWords(words)], true);
   let ranked: Candidate[] | undefined;
   if (gathered.more) {
-    // too many to look at them all: those with the words in their names come first
+    // Too many to check all: cards with the words in their names come first.
     await gathered.add('c.name_key = ?', [folded], true);
     await gathered.add('c.name_key >= ? and c.name_key < ?', [folded, folded + LAST_CHARACTER], true);
     await gathered.add(words.map(() => TEXT).join(' and '), words.map(beginningPattern), true);
@@ -59,7 +59,7 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
   };
 }
 
-/** A text without a letter or digit has no words: it is looked for in names as it is. */
+/** A text without letters or digits has no words: names that contain it are searched for. */
 async function searchSigns(gathered: Gathered, folded: string): Promise<Found> {
   const pattern = `%${folded.replace(/[\\%_]/g, '\\$&')}%`;
   await gathered.add('c.name_key like ?', [pattern], true);
@@ -76,12 +76,12 @@ async function searchMisspelt(
 ): Promise<Candidate[]> {
   const telling = tellingWords(words);
   if (telling.length > 1) {
-    // whatever is wrong with one word, the others lead to the card
+    // One word may be misspelt; the others find the card.
     await gathered.add(WORDS, [allWordsButOne(telling)], false);
     const ranked = rank();
     if (ranked.length > 0 && !gathered.more) return ranked;
   }
-  // or there are no others, or they are everyday words, or several words are misspelt
+  // There are no other words, or they are common, or several words are misspelt.
   gathered.more = false;
   let ranked: Candidate[] = [];
   for (const wanted of telling.length < words.length ? [words, telling] : [words]) {
@@ -94,17 +94,17 @@ async function searchMisspelt(
   return ranked;
 }
 
-/** Candidates from several queries, each once. */
+/** Candidates from several queries, without duplicates. */
 interface Gathered {
   candidates: Map<string, Candidate>;
-  /** Whether a query would have yielded more than it was allowed to. */
+  /** Whether a query would have returned more than its limit. */
   more: boolean;
-  /** Adds what `match` finds; `complete` says whether it asks for all words. */
+  /** Adds what `match` finds; `complete` says whether all words must match. */
   add(match: string, bindings: unknown[], complete: boolean): Promise<void>;
 }
 
 function gather(sql: Sql, where: Condition[], plain: boolean): Gathered {
-  // IS TRUE keeps the planner from taking a filter's index instead of the search's
+  // IS TRUE prevents the planner from using a filter's index instead of the search index.
   const filter = where.map((condition) => ` and ((${condition.sql}) is true)`).join('');
   const filterBindings = where.flatMap((condition) => condition.bindings);
   const gathered: Gathered = {
@@ -124,10 +124,10 @@ function gather(sql: Sql, where: Condition[], plain: boolean): Gathered {
   return gathered;
 }
 
-/** A query of more words is searched by its first ones. */
+/** Only this many words of a query are searched for. */
 const MOST_WORDS = 8;
 const LONGEST_WORD = 60;
-/** Shorter words are taken as they are: too many others are one letter away. */
+/** Shorter words are not corrected: too many words differ in one letter. */
 const SHORTEST_FUZZY = 4;
 const SHORTEST_PREFIX = 3;
 
@@ -138,19 +138,19 @@ export function wordsOf(folded: string): string[] {
   return folded.match(WORD) ?? [];
 }
 
-/** The text as the database folds it: lower case without accents. */
+/** The text folded as PostgreSQL does it: lower case without accents. */
 export async function foldText(sql: Sql, text: string): Promise<string> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is that of ASCII
   if (/^[\u0001-\u007f]*$/.test(text)) return text.toLowerCase();
   return await queryValue<string>(sql, 'select fold(?)', [text.replaceAll('\0', ' ')]);
 }
 
-/** The distinct words that a query is searched by. */
+/** The distinct words of a query that are searched for. */
 export function queryWords(folded: string): string[] {
   return [...new Set(wordsOf(folded).map((word) => word.slice(0, LONGEST_WORD)))].slice(0, MOST_WORDS);
 }
 
-/** The words that are long enough to tell one card from others, as far as there are two; else all. */
+/** The words that are long enough to be selective, if there are two; otherwise all. */
 export function tellingWords(words: string[]): string[] {
   for (const length of [SHORTEST_FUZZY, SHORTEST_PREFIX]) {
     const long = words.filter((word) => word.length >= length);
@@ -159,15 +159,15 @@ export function tellingWords(words: string[]): string[] {
   return words;
 }
 
-/** How many typos a word may hold; numbers and names with digits mean what they say. */
+/** How many typos a word may have; none in numbers and in names with digits. */
 export function typosAllowed(word: string): number {
   if (word.length < SHORTEST_FUZZY || /\p{N}/u.test(word)) return 0;
   return word.length < 8 ? 1 : 2;
 }
 
 /**
- * The words as terms of a text search query. A word also represents words that begin with it, unless it is so
- * short that a large part of all words does; the last one may just be about to be typed.
+ * The words as terms of a text search query. A word also matches words that begin with it, unless it is so short that a
+ * large part of all words would match; the last one may be incomplete.
  */
 function terms(words: string[]): string[] {
   return words.map((word, n) => {
@@ -181,31 +181,32 @@ function allWords(words: string[]): string {
   return terms(words).join(' & ');
 }
 
-/** A text search query for all of the words but any one; there must be two or more. */
+/** A text search query for all words but any one; there must be at least two. */
 function allWordsButOne(words: string[]): string {
   const all = terms(words);
   return all.map((_, left) => `(${all.filter((_term, n) => n !== left).join(' & ')})`).join(' | ');
 }
 
-/** LIKE patterns of which a word that is one typo away from `word` fits at least one. */
+/** LIKE patterns; each word that is one typo away from `word` matches at least one of them. */
 export function typoPatterns(word: string): string[] {
   if (typosAllowed(word) === 0) return [];
   const middle = word.length >> 1;
-  // one typo leaves the first or the second half intact; swapped letters at the border cost the second its first
+  // One typo leaves the first or the second half intact; a swap at the border also changes the first letter of the
+  // second half.
   const second = word.slice(word.length > SHORTEST_FUZZY ? middle + 1 : middle);
   return [`% ${word.slice(0, middle)}%`, `%${second} %`];
 }
 
-/** The LIKE pattern of texts that hold a word which begins with `word`. */
+/** The LIKE pattern of texts that contain a word which begins with `word`. */
 const beginningPattern = (word: string): string => `% ${word}%`;
 
-/** A card that may be meant, with folded texts. */
+/** A candidate, with folded texts. */
 export interface Candidate {
   id: string;
   name: string;
   alias: string | null;
   externalId: string | null;
-  /** Found by all words of the query, some of which may are in the description alone. */
+  /** Whether it was found by all words of the query, some of them maybe in the description only. */
   complete: boolean;
 }
 
@@ -246,7 +247,7 @@ export function editDistance(a: string, b: string, most: number): number {
   return Math.min(last[b.length]!, most + 1);
 }
 
-/** How far a word of the query is from a word of a card: 0 for the same; undefined for another word. */
+/** The distance of a word of the query from a word of a card: 0 if equal; undefined if it does not match. */
 function wordCost(query: string, word: string): number | undefined {
   if (word === query) return 0;
   if (word.startsWith(query)) return PREFIX_COST * (2 - query.length / word.length);
@@ -270,7 +271,7 @@ function bestCost(query: string, words: string[]): number | undefined {
 interface Query {
   folded: string;
   words: string[];
-  /** All letters and digits without the blanks between them. */
+  /** All letters and digits without the spaces between them. */
   joined: string;
   digits: string;
 }
@@ -278,13 +279,13 @@ interface Query {
 const digits = (text: string) => text.replace(/\P{N}/gu, '');
 
 interface Score {
-  /** The lower the nearer. */
+  /** A rank; lower is more relevant. */
   value: number;
-  /** Words of the query that the card has nowhere. */
+  /** Words of the query that the card does not contain. */
   missing: number;
 }
 
-/** How near a card is to the query; undefined for one that is not meant. */
+/** The rank of a card for a query; undefined if it does not match. */
 function score(query: Query, card: Candidate): Score | undefined {
   if (card.name === query.folded) return { value: -3, missing: 0 };
   if (card.externalId === query.folded || card.alias === query.folded) return { value: -2, missing: 0 };
@@ -300,7 +301,7 @@ function score(query: Query, card: Candidate): Score | undefined {
     else if (card.complete) sum += DESCRIPTION_COST;
     else missing += 1;
   }
-  // a blank too many or too few makes other words of the same letters
+  // A space too many or too few yields other words of the same letters.
   const joined = missing > 0 ? nameWords.join('') : '';
   const typos = missing > 0 && digits(joined) === query.digits ? editDistance(query.joined, joined, 2) : 3;
   if (typos <= 2) {
@@ -316,9 +317,9 @@ function score(query: Query, card: Candidate): Score | undefined {
 }
 
 /**
- * The candidates that a query may mean, the likeliest first: the exact name, then the exact alias or external id,
- * names that begin with the query, names with its words, with words that begin so, with misspelt words; words
- * found in the description alone count least. Cards that lack a word are meant only where none has them all.
+ * The candidates that match a query, ordered by relevance: the exact name, the exact alias or external id, names that
+ * begin with the query, names with its words, with words that begin so, with misspelt words; words found only in the
+ * description rank last. Cards that lack a word match only if no card has all words.
  */
 export function rankCandidates(folded: string, words: string[], candidates: Candidate[]): Candidate[] {
   const joined = wordsOf(folded).join('');

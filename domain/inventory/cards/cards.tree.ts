@@ -5,14 +5,15 @@ import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { visibleCards } from './cards.visible.ts';
 import { hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, type Place, tooDeep } from './rules/capability.ts';
 
-/** The levels that a hierarchy may have: a walk from a card to its root takes no more steps than this. */
+/** The maximum depth of a hierarchy: a walk from a card to its root takes no more steps than this. */
 export const MAX_DEPTH = 100;
 
-/** How many cards below one may be taken along by archiving, deleting or moving it. */
+/** The maximum number of descendants that archiving, deleting or moving a card may include. */
 const MAX_DESCENDANTS = 10_000;
 
 /**
- * The ids of all cards below the given ones, each once; `active` skips archived ones and all below them.
+ * The ids of all descendants of the given cards, without duplicates; `active` skips archived cards and their
+ * descendants.
  * @throws EstateError `too_many_descendants`.
  */
 export async function idsBelow(sql: Sql, roots: string[], active: boolean): Promise<string[]> {
@@ -28,7 +29,7 @@ export async function idsBelow(sql: Sql, roots: string[], active: boolean): Prom
 }
 
 /**
- * Runs a walk downwards; `query` defines `below` recursively.
+ * Runs a recursive query downwards; `query` defines `below`.
  * @throws EstateError `too_many_descendants`.
  */
 async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Promise<T[]> {
@@ -46,11 +47,11 @@ async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Pr
   return rows;
 }
 
-/** The refusal of a card that would lie, or bring cards to lie, below the deepest level. */
+/** The error for a card that would be, or would move other cards, below the deepest level. */
 export const belowDeepest = (): EstateError =>
   invalidField('parent_id', 'too_deep', `would lead below level ${MAX_DEPTH}`);
 
-/** The refusal of a card that would be its own ancestor. */
+/** The error for a card that would be its own ancestor. */
 function parentCycle(): EstateError {
   const message = 'is the card itself or lies below it';
   return new EstateError('parent_cycle', 'A card cannot lie below itself.', {
@@ -73,7 +74,7 @@ export async function ancestorsOf(sql: Sql, ids: string[]): Promise<Map<string, 
   return new Map(rows.map((row) => [row.id, row.ancestors]));
 }
 
-/** A parent with the place of its children. */
+/** A parent with the place that its children have. */
 export interface ParentCard {
   id: string;
   type: string;
@@ -81,10 +82,10 @@ export interface ParentCard {
   place: Place;
 }
 
-/** Parents by id; those that do not exist are left out. */
+/** Parents by id; those that do not exist are omitted. */
 export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, ParentCard>> {
   if (ids.length === 0) return new Map();
-  // one row is looked up at a time: what the planner takes for a join of whole tables is a few steps upwards
+  // LATERAL looks up one row at a time: the planner would otherwise join whole tables for a few steps upwards.
   const rows = await queryRows<Omit<ParentCard, 'place'> & { depth: number; top: string | null }>(
     sql,
     `with recursive up as (
@@ -109,7 +110,7 @@ export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, 
 }
 
 /**
- * Checks that a card of the type may lie below the parent, which is undefined if it does not exist.
+ * Checks that a card of the type may be below the parent, which is undefined if it does not exist.
  * @throws EstateError naming `parent_id`.
  */
 export function requireFittingParent(
@@ -127,8 +128,8 @@ export function requireFittingParent(
 }
 
 /**
- * Checks that a card of the type may lie below the parent: a card that the caller sees, active and of the same type, whose
- * cards form a hierarchy. Whether the card is below itself is checked by {@link levelsAfter}.
+ * Checks that a card of the type may be below the parent: the parent must be visible to the caller, active and of the
+ * same type, and the type must be hierarchical. {@link levelsAfter} checks for cycles.
  * @returns the place of the card.
  * @throws EstateError naming `parent_id`.
  */
@@ -150,13 +151,13 @@ export async function requireParent(
   return parent!.place;
 }
 
-/** What a command does to the hierarchy, all at once. */
+/** The changes that a command makes to the hierarchy. */
 interface TreeChange {
   /** The new parents of cards that move. */
   moved: ReadonlyMap<string, string | null>;
-  /** Cards that leave for good. */
+  /** Cards that are deleted or archived. */
   gone?: ReadonlySet<string>;
-  /** Cards whose level is set to Macro, or from Macro to another one. */
+  /** Cards whose level is set to Macro, or from Macro to another level. */
   macros?: ReadonlyMap<string, boolean>;
 }
 
@@ -164,13 +165,13 @@ interface Node {
   id: string;
   parent_id: string | null;
   type: string;
-  /** The capability level that it has. */
+  /** The stored capability level. */
   level: string | null;
 }
 
 /**
- * The capability levels that differ once the hierarchy has changed: of the cards that change, and of all that lies
- * below them. Call it under the exclusive hierarchy lock.
+ * The capability levels that change with the hierarchy: of the changed cards and of all their descendants. Call it
+ * under the exclusive hierarchy lock.
  * @returns the new levels by card id.
  * @throws EstateError `parent_cycle`, `capability_too_deep`, `too_many_descendants`, `validation_failed` below the
  * deepest level.
@@ -197,7 +198,7 @@ export async function levelsAfter(
   const placeOf = placesIn(tree, macros);
   const formerPlaceOf = placesIn(before, macros);
   const depthOf = (place: Place | undefined) => place?.depth ?? 0;
-  // what moves up, or stays on its level, takes nothing below the deepest level
+  // A card that moves up or stays on its level moves nothing below the deepest level.
   const sinking = [...moved.keys()].filter((id) => {
     const [former, card] = [before.get(id), tree.get(id)];
     return former && card && depthOf(placeOf(card)) > depthOf(formerPlaceOf(former));
@@ -218,7 +219,7 @@ export async function levelsAfter(
   return levels;
 }
 
-/** The place of a card of the tree; undefined where it lies below itself. */
+/** The place of a card of the tree; undefined if it is in a cycle. */
 function placesIn(
   tree: ReadonlyMap<string, Node>,
   macros: ReadonlyMap<string, boolean>,
@@ -245,7 +246,7 @@ function placesIn(
   };
 }
 
-/** Cards with everything above them, by id. */
+/** Cards with all their ancestors, by id. */
 async function withAncestors(sql: Sql, ids: string[]): Promise<Map<string, Node>> {
   const rows = await queryRows<Node>(
     sql,
@@ -259,7 +260,7 @@ async function withAncestors(sql: Sql, ids: string[]): Promise<Map<string, Node>
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** All cards of leveled types below the given ones, each once. */
+/** All descendants of leveled types, without duplicates. */
 async function below(sql: Sql, ids: string[], leveled: string[]): Promise<Node[]> {
   if (leveled.length === 0) return [];
   return await limitedBelow(
@@ -272,7 +273,7 @@ async function below(sql: Sql, ids: string[], leveled: string[]): Promise<Node[]
   );
 }
 
-/** How many levels of cards lie below each card, as stored. */
+/** How many levels of descendants each card has, as stored. */
 async function heightsOf(sql: Sql, ids: string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
   const rows = await queryRows<{ start: string; height: number }>(
@@ -288,7 +289,7 @@ async function heightsOf(sql: Sql, ids: string[]): Promise<Map<string, number>> 
   return new Map(rows.map(({ start, height }) => [start, height]));
 }
 
-/** @returns the ids of those moved cards that now lie below themselves, or deeper than any hierarchy. */
+/** @returns the ids of the moved cards that are now in a cycle or below the maximum depth. */
 export async function findLoops(sql: Sql, moved: string[]): Promise<Set<string>> {
   const ids = await queryColumn<string>(
     sql,

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 
-/** A card as it would stand after a write, as far as the unique indexes look at it. */
+/** The columns of a card after a write that the unique indexes read. */
 interface UniqueCard {
   id: string;
   type: string;
@@ -33,8 +33,8 @@ const indexes = {
 } as const;
 
 /**
- * Runs the write of the given cards. What the unique indexes refuse, also in a race, is answered with
- * `sibling_name_taken` or `external_id_taken` and the id of the card that is in the way.
+ * Runs the write of the given cards. A violation of the unique indexes, also by a concurrent write, becomes
+ * `sibling_name_taken` or `external_id_taken` with the id of the conflicting card.
  */
 export async function guardUnique<T>(
   sql: Knex.Transaction,
@@ -42,12 +42,12 @@ export async function guardUnique<T>(
   write: (sql: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
   try {
-    // a savepoint, so that the other card can still be looked for
+    // In a savepoint, so that the conflicting card can still be queried.
     return await sql.transaction(write);
   } catch (error) {
     const index = indexes[violatedConstraint(error) as keyof typeof indexes];
     if (sqlState(error) !== '23505' || !index) throw error;
-    // another card that has it, or else two of those that were to be written
+    // A stored card conflicts, or two of the written cards do.
     const { rows } = await sql.raw(
       `with v as (
          select * from jsonb_to_recordset(?::jsonb)
@@ -68,13 +68,13 @@ export async function guardUnique<T>(
   }
 }
 
-/** The card that has the key of another, yet to be made. */
+/** The stored cards that conflict with new ones. */
 export interface TakenKeys {
   sibling?: string;
   external_id?: string;
 }
 
-/** Of new active cards, those whose name or external id a stored card has, by their place in the list. */
+/** The new active cards whose name or external id a stored card already has, by their index in the list. */
 export async function findTaken(
   sql: Sql,
   cards: Pick<UniqueCard, 'type' | 'parent_id' | 'name' | 'external_id'>[],
@@ -100,7 +100,7 @@ export async function findTaken(
   return taken;
 }
 
-/** The refusal of a name or an external id that another card has. */
+/** The error for a name or external id that another card has. */
 export function takenKey(index: keyof typeof indexes, existing_id: string | null): EstateError {
   const { code, detail } = indexes[index];
   return new EstateError(code, detail, { extra: { existing_id } });

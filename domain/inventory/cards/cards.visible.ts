@@ -3,9 +3,9 @@ import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { forbidden, holderWithin, may } from '../../kernel/permissions/policy.ts';
 
 /**
- * The cards that the caller sees, as a condition over the alias `c` of `cards`: every read of cards starts
- * here. With `inventory.view` that is every card of a type that is not hidden; without it the cards on which a
- * stakeholder role of the caller gives `card.view`.
+ * A condition over the alias `c` of `cards` that selects the cards visible to the caller; every read of cards uses it.
+ * With `inventory.view` these are all cards of visible types; without it, the cards on which a stakeholder role of the
+ * caller gives `card.view`.
  */
 export function visibleCards(ctx: Ctx): Condition {
   const { hiddenTypes } = ctx.metamodel;
@@ -32,7 +32,7 @@ export function visibleCards(ctx: Ctx): Condition {
   };
 }
 
-/** What a read of one card is refused with when {@link visibleCards} does not yield it. */
+/** The error for a card that {@link visibleCards} does not select. */
 export function unseenCard(ctx: Ctx, notFound: Error): Error {
   return may(ctx.caller, 'inventory.view') ? notFound : forbidden('inventory.view');
 }

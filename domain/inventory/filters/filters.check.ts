@@ -19,7 +19,7 @@ import {
   listed,
 } from './filters.types.ts';
 
-/** One test of a field: `in` holds for any of the values, `between` has two, the others have one. */
+/** One test of a field: `in` matches any of the values, `between` has two values, the others have one. */
 export type FilterTest = {
   [K in ValueKind]: { kind: K; operator: TestOperator; values: FilterValues[K][] };
 }[ValueKind];
@@ -28,13 +28,13 @@ export interface CheckedCondition {
   kind: 'condition';
   steps: RelationStep[];
   target?: FilterTarget;
-  /** The tests of which one must hold; `present`: the field must not be empty. */
+  /** The tests of which at least one must match; `present`: the field must not be empty. */
   tests: FilterTest[] | 'present';
-  /** Whether the tests must fail instead: an empty field fails all of them. */
+  /** Whether the tests are negated: an empty field matches none of them. */
   negated: boolean;
 }
 
-/** A filter whose fields and values are known to fit the metamodel. */
+/** A filter whose fields and values were checked against the metamodel. */
 export type CheckedNode =
   | { kind: 'and' | 'or'; items: CheckedNode[] }
   | { kind: 'not'; item: CheckedNode }
@@ -42,13 +42,13 @@ export type CheckedNode =
 
 interface CheckedFilter {
   root: CheckedNode;
-  /** Paths of the cost attributes that it asks about: only for those who may see costs. */
+  /** Paths of the cost attributes in the filter, which only callers who may see costs can use. */
   costs: ReadonlySet<string>;
-  /** Whether it asks about relations. */
+  /** Whether the filter uses relations. */
   relations: boolean;
-  /** Whether it asks about stakeholders other than anyone who asks. */
+  /** Whether the filter uses stakeholders other than `me`. */
   stakeholders: boolean;
-  /** Whether it asks who created or changed cards. */
+  /** Whether the filter uses the users who created or changed cards. */
   authors: boolean;
 }
 
@@ -107,7 +107,7 @@ function testsOf(
   }
   const tests = fitting.flatMap((rule) => {
     const read = values.map((word) => readValue(rule, word)).filter((value) => value !== undefined);
-    // of a list, each kind takes the values that are of it; otherwise all must be of one kind
+    // In a list, each kind takes the values that are valid for it; otherwise all must be of one kind.
     const complete = operator === 'in' ? read.length > 0 : read.length === values.length;
     return complete ? [{ kind: rule.kind, operator, values: read } as FilterTest] : [];
   });

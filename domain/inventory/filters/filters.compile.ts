@@ -5,9 +5,9 @@ import type { Moment, Person } from './filters.schema.ts';
 import { combine, type Fragment, negate, raw, sql, total } from './filters.sql.ts';
 
 interface CompileOptions {
-  /** Whom `me` names. */
+  /** The user that `me` represents. */
   me: Asker;
-  /** Which related cards count, over the alias `c` of `cards`; all where it is absent. */
+  /** Which related cards are considered, over the alias `c` of `cards`; all if absent. */
   visible?: Condition;
 }
 
@@ -23,13 +23,13 @@ const FILLED: ReadonlySet<FilterColumn> = new Set([
   'updated_at',
 ]);
 
-/** Those in which an empty text is as good as none. */
+/** Those in which an empty text counts as empty. */
 const TEXTS: ReadonlySet<FilterColumn> = new Set(['subtype', 'name', 'alias', 'description', 'external_id']);
 
 /**
- * Compiles a checked filter to a condition over the alias `c` of `cards`, for a WHERE clause; its `?` represent all that users have given.
- * Within `not` a condition is turned as a whole, so that an empty field never makes both a condition and its
- * negation fail; the condition itself may be NULL, which a WHERE clause takes for false.
+ * Compiles a checked filter to a condition over the alias `c` of `cards`, for a WHERE clause; all user input is passed
+ * as bindings. `not` negates a condition including its NULL case, so that an empty field matches either a condition or
+ * its negation; the condition itself may be NULL, which a WHERE clause treats as false.
  */
 export function compileFilter(root: CheckedNode, options: CompileOptions): Condition {
   const { sql: text, bindings } = new Compiler(options).node(root, false, undefined);
@@ -38,7 +38,7 @@ export function compileFilter(root: CheckedNode, options: CompileOptions): Condi
 
 class Compiler {
   readonly #me: Asker;
-  /** Undefined for callers who see every card, which costs no join. */
+  /** Undefined for callers who see every card: no join is needed. */
   readonly #restriction: Condition | undefined;
   #aliases = 0;
 
@@ -50,7 +50,8 @@ class Compiler {
   node(item: CheckedNode, negated: boolean, types: CardTypes): Fragment {
     if (item.kind === 'not') return this.node(item.item, !negated, types);
     if (item.kind !== 'condition') {
-      // negation goes down to the conditions, where indexes can still serve what is not negated
+      // Negation is pushed down to the conditions, so that indexes can still be used for the parts that are not
+      // negated.
       const word = negated === (item.kind === 'and') ? 'or' : 'and';
       const narrowed = item.kind === 'and' && !negated ? narrow(types, item.items) : types;
       return combine(
@@ -62,12 +63,12 @@ class Compiler {
     return turned(this.#onRelations('c', item, 0, types), negated);
   }
 
-  /** Asks for a relation of the condition's step that fits what follows. */
+  /** A condition that the card has a relation of the step's type which matches the rest of the path. */
   #onRelations(card: string, condition: CheckedCondition, depth: number, types: CardTypes): Fragment {
     const step = condition.steps[depth]!;
     const isLast = depth === condition.steps.length - 1;
     const either = step.other ? [step.other] : (['source', 'target'] as const);
-    // asking about one end lets the database join, which asking about one or the other does not
+    // A condition on one end can use a join; an OR over both ends cannot.
     const ends = either.filter((other) => !types || types.has(step.ends[opposite(other)]));
     const isFound = combine(
       'or',
@@ -188,12 +189,12 @@ class Compiler {
   }
 }
 
-/** The types that a card may have; undefined for any. */
+/** The types that a card may have; undefined for all types. */
 type CardTypes = ReadonlySet<string> | undefined;
 
 const opposite = (end: 'source' | 'target') => (end === 'source' ? 'target' : 'source');
 
-/** The types that a card may have for which all of the items hold. */
+/** The types that a card may have if all of the items match. */
 function narrow(types: CardTypes, items: CheckedNode[]): CardTypes {
   let narrowed = types;
   for (const item of items) {
@@ -208,10 +209,10 @@ function narrow(types: CardTypes, items: CheckedNode[]): CardTypes {
 
 const turned = (fragment: Fragment, negated: boolean): Fragment => (negated ? negate(fragment) : fragment);
 
-/** Anyone who asks: the user's id, or null for the service itself, whom `me` names nowhere. */
+/** The id of the user that `me` represents; null for the service itself. */
 type Asker = string | null;
 
-/** A test of a column or of an expression that returns text, numbers, timestamps or ids. */
+/** A test of a column or expression of type text, number, timestamp or id. */
 function testColumn(column: Fragment, test: FilterTest, me: Asker): Fragment {
   switch (test.kind) {
     case 'text':
@@ -240,8 +241,8 @@ function testColumn(column: Fragment, test: FilterTest, me: Asker): Fragment {
 }
 
 /**
- * A test of a key of a `jsonb` object column that is never NULL. Equality is containment, which a GIN index
- * answers; ranges look only at values of the right type, since card types may give a key different ones.
+ * A test of a key of a `jsonb` object column that is never NULL. Equality is containment, which a GIN index supports;
+ * ranges only compare values of the right type, since card types may define a key with different types.
  */
 function testJson(object: Fragment, key: string, test: FilterTest): Fragment {
   const text = sql`(${object} ->> ${key}::text)`;
@@ -273,7 +274,7 @@ function testJson(object: Fragment, key: string, test: FilterTest): Fragment {
   }
 }
 
-/** Whether a key of a `jsonb` object column holds anything. */
+/** Whether a key of a `jsonb` object column is not empty. */
 const isJsonPresent = (object: Fragment, key: string): Fragment =>
   total(sql`coalesce(${object} -> ${key}::text, 'null') not in ('null', '""', '[]')`);
 
@@ -303,9 +304,9 @@ function isInRange(
     : sql`${column} ${raw(operator)} ${first}::${raw(type)}`;
 }
 
-/** Whether folded text holds, or begins with, the given text. */
+/** Whether folded text contains, or begins with, the given text. */
 function isLike(folded: Fragment, operator: FilterTest['operator'], value: string): Fragment {
-  // escaped after folding, which may make a wildcard out of a full-width one
+  // Escaped after folding, which can turn a full-width character into a wildcard.
   const pattern = sql`regexp_replace(fold(${value}::text), '([\\\\%_])', '\\\\\\1', 'g') || '%'`;
   return operator === '~' ? sql`${folded} like '%' || ${pattern}` : sql`${folded} like ${pattern}`;
 }
@@ -340,7 +341,7 @@ function isInMoments(column: Fragment, operator: FilterTest['operator'], moments
   }
 }
 
-/** Whether a column of user ids names one of the people. */
+/** Whether a column of user ids contains one of the users. */
 function isPerson(column: Fragment, people: Person[], me: Asker): Fragment {
   const ids = people.flatMap((person) => ('id' in person ? [person.id] : 'me' in person && me ? [me] : []));
   const emails = people.flatMap((person) => ('email' in person ? [person.email] : []));

@@ -24,14 +24,14 @@ export type FilterColumn =
   | 'created_by'
   | 'updated_by';
 
-/** Where a condition looks, on a card or, for attributes and descriptions, on a relation. */
+/** What a condition tests, on a card or, for attributes and descriptions, on a relation. */
 export type FilterTarget =
   | { kind: 'column'; column: FilterColumn }
   | { kind: 'attribute'; key: string }
   | { kind: 'lifecycle'; phase: LifecyclePhase }
-  /** Tags of one group, or of any. */
+  /** Tags of one group, or of any group. */
   | { kind: 'tags'; group?: FilterTagGroup }
-  /** People in one stakeholder role, or in any. */
+  /** Users with one stakeholder role, or with any role. */
   | { kind: 'people'; role?: string };
 
 /** A step from a card to its relations of one type. */
@@ -39,28 +39,28 @@ export interface RelationStep {
   type: string;
   /** The card types that it joins. */
   ends: { source: string; target: string };
-  /** The end at which the other card stands; absent: either. */
+  /** The end of the other card; absent: either end. */
   other?: 'source' | 'target';
-  /** Whether what follows is said of the other card or of the relation. */
+  /** Whether the rest of the path refers to the other card or to the relation. */
   about: 'card' | 'relation';
 }
 
-/** A path with all that the metamodel says about it. */
+/** A path with its definitions from the metamodel. */
 export interface FilterField {
-  /** The relations on the way, outermost first. */
+  /** The relations of the path, outermost first. */
   steps: RelationStep[];
-  /** Absent: the relations of the last step themselves. */
+  /** Absent if the condition tests the relations of the last step themselves. */
   target?: FilterTarget;
-  /** How values are read; none where only emptiness may be asked. */
+  /** How values are parsed; empty if only tests of emptiness are allowed. */
   rules: ValueRule[];
   /** Whether its values are costs. */
   cost: boolean;
 }
 
-/** How many relations a path may follow. */
+/** The maximum number of relations in a path. */
 export const FILTER_HOPS = 3;
 
-/** Resolves a path. @throws EstateError `filter_unknown_field` at the part that is not known, `filter_limit`. */
+/** Resolves a path. @throws EstateError `filter_unknown_field` at the first unknown part, `filter_limit`. */
 export function resolveField(path: FilterWord[], schema: FilterSchema): FilterField {
   const steps: RelationStep[] = [];
   let scope = schema.any;

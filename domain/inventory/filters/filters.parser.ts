@@ -1,9 +1,9 @@
 import type { FilterCondition, FilterNode, FilterOperator, FilterWord } from './filters.types.ts';
 import { filterError, listed } from './filters.types.ts';
 
-/** How deep `not` and parentheses may be nested. */
+/** The maximum nesting of `not` and parentheses. */
 const FILTER_DEPTH = 32;
-/** How many conditions a filter may hold, each value of a list counting as one. */
+/** The maximum number of conditions of a filter; each value of a list counts as one. */
 const FILTER_CONDITIONS = 200;
 
 const RESERVED = new Set(['and', 'or', 'not']);
@@ -20,7 +20,7 @@ const OPERATORS = [
 ];
 
 /**
- * Reads a filter's text. Null for a blank one, which selects everything.
+ * Parses the text of a filter. Null for a blank text, which selects everything.
  * @throws EstateError `filter_syntax`, `filter_limit`.
  */
 export function parseFilter(source: string): FilterNode | null {
@@ -29,7 +29,7 @@ export function parseFilter(source: string): FilterNode | null {
 }
 
 /**
- * Reads the path of one field, such as `relation.relAppToITC.target.name`.
+ * Parses the path of one field, such as `relation.relAppToITC.target.name`.
  * @throws EstateError `filter_syntax`.
  */
 export function parsePath(source: string): FilterWord[] {
@@ -208,7 +208,7 @@ class Parser {
   }
 }
 
-/** One node of several, with those of its own kind taken in. */
+/** One node for several; nodes of the same operator are flattened into it. */
 function group(kind: 'and' | 'or', nodes: FilterNode[]): FilterNode {
   const items = nodes.flatMap((node) => (node.kind === kind ? node.items : [node]));
   return items.length === 1 ? items[0]! : { kind, items };
@@ -216,21 +216,21 @@ function group(kind: 'and' | 'or', nodes: FilterNode[]): FilterNode {
 
 interface FilterToken {
   kind: 'word' | 'text' | 'symbol' | 'end';
-  /** The word or symbol; of a text, what stands between its quotes, unescaped. */
+  /** The word or symbol; for a quoted text its unescaped contents. */
   text: string;
   /** Counted in characters from 1. */
   position: number;
 }
 
-/** Longest filter, in characters. */
+/** The maximum length of a filter, in characters. */
 const FILTER_LENGTH = 4_000;
 
 const BLANK = /\s+/uy;
-// A number, date or timestamp keeps its dots, colons and signs; an id may begin with a digit as well.
+// A number, date or timestamp includes its dots, colons and signs; an id may begin with a digit as well.
 const FIGURE = /[+-]?[0-9][\p{L}\p{N}_.:+-]*/uy;
 const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*/uy;
 const SYMBOL = /!=|<=|>=|[=<>~().,]/uy;
-// The database takes neither of these as text.
+// PostgreSQL accepts neither of these in text.
 const UNSTORABLE = /[\0\p{Cs}]/u;
 
 const QUOTING = 'text other than a plain word stands in double quotes';
@@ -268,7 +268,7 @@ function readTokens(source: string): FilterToken[] {
     if (blank !== undefined) advance(blank);
     if (index >= source.length) break;
     const before = tokens.at(-1);
-    // after a dot stands a name, also one that begins with a digit
+    // After a dot follows a name, which may begin with a digit.
     const named = before?.kind === 'symbol' && before.text === '.';
     const word = (named ? undefined : take(FIGURE)) ?? take(WORD);
     if (word !== undefined) {

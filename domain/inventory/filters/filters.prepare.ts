@@ -9,17 +9,17 @@ import { createFilterSchema, type FilterTagGroup } from './filters.schema.ts';
 import type { FilterNode } from './filters.types.ts';
 
 /**
- * A caller's filter as a condition over the alias `c` of `cards`; undefined for a blank one, which selects all.
- * What a caller may not see cannot be asked about either: costs, relations and stakeholders need their permission,
- * and related cards count only where the caller sees them.
- * @throws EstateError 422 where the filter is not valid, `forbidden` naming the missing permission.
+ * A caller's filter as a condition over the alias `c` of `cards`; undefined for a blank filter, which selects all. Data
+ * that a caller may not see cannot be tested either: costs, relations and stakeholders need their permission, and only
+ * visible related cards are considered.
+ * @throws EstateError 422 if the filter is not valid, `forbidden` naming the missing permission.
  */
 export async function prepareFilter(ctx: Ctx, text: string): Promise<Condition | undefined> {
   const parsed = parseFilter(text);
   return parsed ? await prepareNode(ctx, parsed) : undefined;
 }
 
-/** The same for a filter that is made by code, not written as text. */
+/** {@link prepareFilter} for a filter that is built by code instead of parsed. */
 export async function prepareNode(ctx: Ctx, parsed: FilterNode): Promise<Condition> {
   const tagGroups: FilterTagGroup[] = namesTags(parsed)
     ? await ctx.db('tag_groups').select('id', 'name')

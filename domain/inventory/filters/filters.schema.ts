@@ -3,7 +3,7 @@ import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import { type FilterWord, listed, rangeOperators } from './filters.types.ts';
 
-/** An attribute as filters see it: card types may give one key different types and options. */
+/** An attribute in filters: card types may define the same key with different types and options. */
 interface FilterAttribute {
   types: ReadonlySet<FieldType>;
   options: ReadonlySet<string>;
@@ -11,7 +11,7 @@ interface FilterAttribute {
 
 export type FilterAttributes = ReadonlyMap<string, FilterAttribute>;
 
-/** What a filter may name on cards of one type, or of any type. */
+/** The names that a filter can use on cards of one type, or of any type. */
 export interface FilterScope {
   attributes: FilterAttributes;
   subtypes: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export interface FilterTagGroup {
   name: string;
 }
 
-/** All that a filter may name, besides the fields that every card has. */
+/** All names that a filter can use, besides the fields that every card has. */
 export interface FilterSchema {
   any: FilterScope;
   /** By card type key: the types that filters may name. */
@@ -68,7 +68,7 @@ export function createFilterSchema(
   };
 }
 
-/** What cards of some types have together. */
+/** The combined names of several card types. */
 export const scopeOf = (types: readonly CardType[]): FilterScope => ({
   attributes: attributesOf(types.flatMap(({ fields }) => [...fields.values()])),
   subtypes: new Set(types.flatMap(({ subtypeKeys }) => [...subtypeKeys])),
@@ -86,14 +86,14 @@ function attributesOf(fields: Iterable<CompiledField>): FilterAttributes {
   return attributes;
 }
 
-/** A moment's span: a timestamp represents its millisecond, a date for its day in UTC. */
+/** The span of a timestamp or date: a timestamp represents its millisecond, a date its day in UTC. */
 export interface Moment {
   /** RFC 3339 in UTC. */
   from: string;
   span: 'millisecond' | 'day';
 }
 
-/** A person by id or e-mail address, or anyone who asks. */
+/** A user by id or e-mail address, or the caller. */
 export type Person = { id: string } | { email: string } | { me: true };
 
 interface TagName {
@@ -101,12 +101,12 @@ interface TagName {
   name: string;
 }
 
-/** What a value is read as, by the kind of the field. */
+/** How a value is parsed, by the kind of the field. */
 export interface FilterValues {
   text: string;
   /** One of a closed list. */
   key: string;
-  /** A member of a field that holds several of a closed list. */
+  /** An option of a field that has several. */
   keys: string;
   number: number;
   boolean: boolean;
@@ -119,26 +119,26 @@ export interface FilterValues {
 
 export type ValueKind = keyof FilterValues;
 
-/** How the values of a field are read. */
+/** How the values of a field are parsed. */
 export type ValueRule =
   | { kind: Exclude<ValueKind, 'key' | 'keys' | 'tag'> }
   | { kind: 'key' | 'keys'; what: string; keys: ReadonlySet<string> }
   | { kind: 'tag'; group?: FilterTagGroup; groups: ReadonlyMap<string, FilterTagGroup> };
 
-/** The operators that are left when `!=`, `not in` and `=` are read as (the negation of) `in`. */
+/** The remaining operators after `!=`, `not in` and `=` are converted to (negated) `in`. */
 export type TestOperator = 'in' | '~' | 'starts with' | (typeof rangeOperators)[number];
 
 const MEMBERSHIP: ReadonlySet<TestOperator> = new Set(['in']);
 const ORDERED: ReadonlySet<TestOperator> = new Set(['in', ...rangeOperators]);
 const TEXTUAL: ReadonlySet<TestOperator> = new Set(['in', '~', 'starts with']);
 
-/** The operators that a kind of value takes, besides the tests of emptiness. */
+/** The operators that a kind of value supports, besides the tests of emptiness. */
 export function operatorsOf(kind: ValueKind): ReadonlySet<TestOperator> {
   if (kind === 'text') return TEXTUAL;
   return kind === 'number' || kind === 'date' || kind === 'moment' ? ORDERED : MEMBERSHIP;
 }
 
-/** The rules for an attribute of the given types: several where card types disagree about the key. */
+/** The rules for an attribute of the given types: several if card types define the key differently. */
 export function rulesOf(types: Iterable<FieldType>, options: ReadonlySet<string>): ValueRule[] {
   const rules = new Map<ValueKind, ValueRule>();
   for (const type of types) {
@@ -167,7 +167,7 @@ function ruleOf(type: FieldType, options: ReadonlySet<string>): ValueRule {
   }
 }
 
-/** The value that the word represents, or undefined where it is none of this kind. */
+/** The value of the word, or undefined if it is not valid for the kind. */
 export function readValue(rule: ValueRule, word: FilterWord): FilterValues[ValueKind] | undefined {
   switch (rule.kind) {
     case 'text':
@@ -196,7 +196,7 @@ const NUMBER = /^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 function readNumber(text: string): number | undefined {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
-  // no minus zero, which JSON does not know
+  // JSON has no minus zero.
   return Number.isFinite(value) ? value + 0 : undefined;
 }
 
@@ -208,13 +208,13 @@ function readBoolean(text: string): boolean | undefined {
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const TIMESTAMP =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}[tT]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([zZ]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/;
-// PostgreSQL and the calendar know no year 0
+// PostgreSQL and the calendar have no year 0.
 const FIRST_MOMENT = '0001';
 
 function isDate(text: string): boolean {
   if (!DATE.test(text) || text < FIRST_MOMENT) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
-  // the parser takes 30 February for 2 March
+  // The parser converts 30 February to 2 March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
@@ -222,7 +222,7 @@ function readMoment(text: string): Moment | undefined {
   if (isDate(text)) return { from: `${text}T00:00:00.000Z`, span: 'day' };
   if (!TIMESTAMP.test(text) || !isDate(text.slice(0, 10))) return undefined;
   const from = new Date(text.toUpperCase()).toISOString();
-  // an offset may lead out of the years of four digits
+  // An offset may lead to a year that has not four digits.
   return DATE.test(from.slice(0, 10)) && from >= FIRST_MOMENT ? { from, span: 'millisecond' } : undefined;
 }
 
@@ -237,7 +237,7 @@ function readPerson({ text, quoted }: FilterWord): Person | undefined {
   return text.includes('@') ? { email: text } : undefined;
 }
 
-/** Reads `Group/Tag`, where both names may hold a slash. */
+/** Parses `Group/Tag`; both names may contain a slash. */
 function readTag(text: string, groups: ReadonlyMap<string, FilterTagGroup>): TagName | undefined {
   for (let slash = text.indexOf('/'); slash >= 0; slash = text.indexOf('/', slash + 1)) {
     const group = groups.get(text.slice(0, slash).toLowerCase());
@@ -247,7 +247,7 @@ function readTag(text: string, groups: ReadonlyMap<string, FilterTagGroup>): Tag
   return undefined;
 }
 
-/** What the rule takes, for a sentence. */
+/** The values that the rule accepts, for a message. */
 export function describeRule(rule: ValueRule): string {
   switch (rule.kind) {
     case 'text':
@@ -272,7 +272,7 @@ export function describeRule(rule: ValueRule): string {
   }
 }
 
-/** What could represent a value of the rule, where that can be listed. */
+/** The valid values of the rule, if they can be listed. */
 export function listRule(rule: ValueRule): string[] {
   switch (rule.kind) {
     case 'key':

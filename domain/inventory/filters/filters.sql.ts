@@ -1,4 +1,4 @@
-/** A piece of SQL with `?` for each of its bindings, in order. */
+/** A part of an SQL text with `?` for each of its bindings, in order. */
 export interface Fragment {
   sql: string;
   bindings: unknown[];
@@ -6,10 +6,10 @@ export interface Fragment {
   total: boolean;
 }
 
-/** SQL text that comes from the code alone: a table's or column's name, an operator. */
+/** SQL text from the code only: the name of a table or column, an operator. */
 export const raw = (text: string): Fragment => ({ sql: text, bindings: [], total: false });
 
-/** Builds SQL: fragments are put in, every other value becomes a binding. */
+/** Builds SQL: fragments are inserted, every other value becomes a binding. */
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Fragment {
   let text = strings[0]!;
   const bindings: unknown[] = [];
@@ -29,14 +29,14 @@ export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Fragmen
 const isFragment = (part: unknown): part is Fragment =>
   typeof part === 'object' && part !== null && 'sql' in part && 'bindings' in part;
 
-/** The fragment, known never to be NULL. */
+/** Marks the fragment as never NULL. */
 export const total = (fragment: Fragment): Fragment => ({ ...fragment, total: true });
 
-/** True exactly where the fragment is not: where it is NULL too. */
+/** True if the fragment is false or NULL. */
 export const negate = (fragment: Fragment): Fragment =>
   total(fragment.total ? sql`not (${fragment})` : sql`(${fragment}) is not true`);
 
-/** The fragments joined by `and` or `or`; `and` of none is true, `or` of none false. */
+/** The fragments joined by `and` or `or`; an empty `and` is true, an empty `or` is false. */
 export function combine(word: 'and' | 'or', fragments: Fragment[]): Fragment {
   const [first, ...rest] = fragments;
   if (!first) return total(raw(word === 'and' ? 'true' : 'false'));

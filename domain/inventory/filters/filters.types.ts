@@ -1,6 +1,6 @@
 import { EstateError } from '../../../platform/errors.ts';
 
-/** A name in a field's path, or a value: quoted text, or a bare word that the field's type gives a meaning. */
+/** A name in a field's path, or a value: quoted text, or a bare word that is interpreted by the type of the field. */
 export interface FilterWord {
   text: string;
   quoted: boolean;
@@ -11,7 +11,7 @@ export interface FilterWord {
 export const rangeOperators = ['<', '<=', '>', '>=', 'between'] as const;
 type RangeOperator = (typeof rangeOperators)[number];
 
-/** `exists` is read as `is not empty`. */
+/** `exists` is parsed as `is not empty`. */
 export type FilterOperator =
   | '='
   | '!='
@@ -30,34 +30,34 @@ export interface FilterCondition {
   operator: FilterOperator;
   /** Position of the operator. */
   position: number;
-  /** Two for `between`, none for the tests of emptiness, any number for lists, else one. */
+  /** Two for `between`, none for the tests of emptiness, any number for lists, otherwise one. */
   values: FilterWord[];
 }
 
-/** A filter as written, before anything is known of its fields. An `and` holds no `and`, an `or` no `or`. */
+/** A parsed filter before its fields are resolved. An `and` contains no `and`, an `or` no `or`. */
 export type FilterNode =
   | { kind: 'and' | 'or'; items: FilterNode[] }
   | { kind: 'not'; item: FilterNode }
   | FilterCondition;
 
-/** What may be wrong with a filter, as the machine code of the field error. */
+/** The code of the field error of an invalid filter. */
 type FilterFault =
   /** The text does not follow the grammar. */
   | 'filter_syntax'
   /** Too long, too deep, or too many conditions. */
   | 'filter_limit'
-  /** No such field, attribute, relation type, stakeholder role or tag group. */
+  /** Unknown field, attribute, relation type, stakeholder role or tag group. */
   | 'filter_unknown_field'
-  /** The field does not take the operator. */
+  /** The field does not support the operator. */
   | 'filter_operator'
-  /** The value does not fit the field's type, or is none of its options. */
+  /** The value does not fit the type of the field, or is not one of its options. */
   | 'filter_value';
 
 const EXPECTED_SHOWN = 20;
 
 /**
- * The 422 for a filter: a field error that says where, and the members `position` (in characters, from 1) and
- * `expected` (what could are there; at most 20, empty where it cannot be listed).
+ * The 422 for a filter: a field error with the location, and the members `position` (in characters, from 1) and
+ * `expected` (valid continuations; at most 20, empty if they cannot be listed).
  */
 export function filterError(
   fault: FilterFault,
@@ -74,7 +74,7 @@ export function filterError(
 
 const LISTED = 6;
 
-/** The words as a sentence lists them: `a, b or c`; a long list is cut. */
+/** The words as a list in a sentence: `a, b or c`; a long list is truncated. */
 export function listed(words: Iterable<string>): string {
   const all = [...words];
   const shown = all.slice(0, LISTED);

@@ -11,7 +11,7 @@ import { needs } from '../../kernel/undo/undo.types.ts';
 import { metamodelChangeJob } from './changes/changes.run.ts';
 import { undoCardType, undoRelationType, undoRole } from './changes/undo.ts';
 
-/** What the definitions of types have in common: their writes update the inventory, with events of its own. */
+/** Common parts of the definitions of types: their writes update the inventory, with their own events. */
 const definition = (
   entity: 'card_type' | 'relation_type' | 'stakeholder_role',
   undo: ResourceUndo['undo'],

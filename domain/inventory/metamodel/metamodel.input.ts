@@ -4,7 +4,7 @@ import { Choice, closed } from '../../kernel/shapes.ts';
 
 /* What definitions of types are made of, as they are sent and as they are stored. */
 
-/** A text on one line that is never blank. */
+/** A non-blank text on one line. */
 export const line = (maxLength: number, description?: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '\\S', ...(description ? { description } : {}) });
 
@@ -19,7 +19,7 @@ export const Translations = Type.Record(
   },
 );
 
-/** Keys are names in addresses, columns and formulas. */
+/** Keys are used in URLs, columns and formulas. */
 export const Key = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$', examples: ['dataCentre'] });
 const OptionKey = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,99}$', examples: ['critical'] });
 export const RoleKey = Type.String({

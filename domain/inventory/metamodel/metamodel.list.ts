@@ -13,15 +13,15 @@ import {
 } from '../../kernel/metamodel/metamodel.model.ts';
 import { Key, type StaticOf } from '../../kernel/shapes.ts';
 
-/** Expressions that yield labels in one language; in the default language they are the columns themselves. */
+/** SQL expressions for labels in one language; in the default language they are the columns themselves. */
 interface Labels {
-  /** A text column of the alias with the translations beside it. */
+  /** A text column of the alias, with the translations column. */
   text(alias: string, column: string): string;
-  /** A JSON expression with labelled objects in it. */
+  /** A JSON expression that contains labelled objects. */
   tree(expression: string): string;
 }
 
-/** @param language a canonical tag, such as `chooseLanguage` answers: it becomes a part of the SQL. */
+/** @param language a canonical tag, such as `chooseLanguage` returns: it becomes a part of the SQL. */
 export function labelsIn(language: string): Labels {
   if (language === DEFAULT_LANGUAGE) {
     return { text: (alias, column) => `${alias}.${column}`, tree: (expression) => expression };
@@ -33,7 +33,7 @@ export function labelsIn(language: string): Labels {
   };
 }
 
-/** The sort fields of the lists, over an alias with the label in the language asked for. */
+/** The sort fields of the lists, over an alias with the label in the requested language. */
 export const definitionSorts = (alias = 't', label = 't.label'): ListSpec['sorts'] => ({
   key: { sql: `${alias}.key`, type: 'text', immutable: true },
   label: { sql: `fold(${label})`, type: 'text' },

@@ -6,8 +6,8 @@ const MAX_LANGUAGES = 100;
 const MAX_TEXT = 10_000;
 
 /**
- * Translations as they are stored, with canonical language tags: `{language: text}` for the label alone, or
- * `{member: {language: text}}` for the members that the object has. Adds what is wrong to `faults`.
+ * Translations in their stored form, with canonical language tags: `{language: text}` for the label alone, or `{member:
+ * {language: text}}` for the members of the object. Adds errors to `faults`.
  */
 export function cleanTranslations(
   field: string,

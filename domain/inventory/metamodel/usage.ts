@@ -4,7 +4,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { CardType, CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
 import { holdsOption } from './changes/values.diff.ts';
 
-/** Cards that hold something: the active ones, and the archived ones besides. */
+/** The number of cards that have a value: active ones, and archived ones. */
 interface Usage {
   card_count: number;
   archived_count: number;
@@ -22,7 +22,7 @@ export async function fieldUsage(
   return { field_key: fieldKey, ...usage };
 }
 
-/** How many cards hold the option. @throws EstateError `not_found`, `validation_failed`. */
+/** The number of cards that have the option. @throws EstateError `not_found`, `validation_failed`. */
 export async function optionUsage(
   ctx: Ctx,
   typeKey: string,
@@ -40,7 +40,7 @@ export async function optionUsage(
 }
 
 /**
- * How many cards have a value in each of the fields (comma-separated), and in any of them.
+ * The number of cards that have a value in each of the fields (comma-separated), and in any of them.
  * @throws EstateError `not_found`, `validation_failed`.
  */
 export async function sectionUsage(

@@ -24,7 +24,7 @@ import {
   withAncestors,
 } from './reference.rules.ts';
 
-/** The catalogue of a kind in force: the one that was loaded, else the bundled one. */
+/** The active catalogue of a kind: the loaded one, else the bundled one. */
 async function catalogueOf(sql: Sql, kind: CatalogueKind): Promise<Catalogue> {
   const [loaded] = await findRows(sql, ReferenceCatalogue, (query) => query.where({ kind }));
   if (!loaded) return bundledCatalogue(kind);
@@ -33,9 +33,9 @@ async function catalogueOf(sql: Sql, kind: CatalogueKind): Promise<Catalogue> {
 }
 
 /**
- * The cards that represent nodes already: those with the node's id as external id, else with one of its names below the
- * card of the node above. Cards that are archived count for their external ids alone, which they keep.
- * @param sees only cards that the caller sees.
+ * The cards that represent nodes: those with the node's id as external id, else with one of its names below the card of
+ * the parent node. Archived cards only count by their external id.
+ * @param sees only cards that are visible to the caller.
  */
 async function existingCards(
   sql: Sql,
@@ -95,10 +95,10 @@ interface CatalogueAnswer {
     schema_version: string;
     generated_at: string;
     node_count: number;
-    /** The same under the name of the kind. */
+    /** The kind's name. */
     process_count?: number;
     value_stream_count?: number;
-    /** Of capabilities: areas, the entries of the first level, and those that nothing lies below. */
+    /** For capabilities: areas, the entries of the first level, and leaves. */
     macro_count?: number;
     macro_warnings?: string[];
     source: string;
@@ -171,7 +171,7 @@ interface LoadedCatalogue {
 }
 
 /**
- * Puts a catalogue in the place of the one of its kind. Cards that were made of the former one stay.
+ * Replaces the catalogue of a kind. Cards that were created from the former one remain.
  * @throws EstateError `forbidden`, `validation_failed`.
  */
 export async function loadCatalogue(
@@ -203,7 +203,7 @@ export async function loadCatalogue(
   });
 }
 
-/** Brings back the bundled catalogue of a kind. @throws EstateError `forbidden`, `not_found` where none was loaded. */
+/** Restores the bundled catalogue of a kind. @throws EstateError `forbidden`, `not_found` if none was loaded. */
 export async function unloadCatalogue(ctx: Ctx, kind: CatalogueKind): Promise<void> {
   requirePermission(ctx.caller, 'admin.metamodel');
   await command(ctx, async (work) => {
@@ -220,16 +220,16 @@ interface CatalogueImport {
 
 interface ImportedNodes {
   created: number;
-  /** Nodes for which there are cards already. */
+  /** Number of nodes for which cards exist already. */
   skipped: number;
-  /** The cards of the chosen nodes, made now or before, in the order in which they were chosen. */
+  /** The cards of the chosen nodes, new or existing, in the order in which they were chosen. */
   ids: string[];
 }
 
 /**
- * Makes cards of chosen nodes and of those above them, with the node's id as external id; nodes for which there are cards
- * are left alone, so that the same import twice makes nothing the second time. All of it or nothing.
- * @throws EstateError `forbidden`, `validation_failed` naming unknown ids, `conflict` where a card cannot be made.
+ * Creates cards of chosen nodes and of their ancestors, with the node's id as external id. Nodes that already have
+ * cards are skipped, so that a repeated import creates nothing. All or nothing.
+ * @throws EstateError `forbidden`, `validation_failed` naming unknown ids, `conflict` if a card cannot be created.
  */
 export async function importNodes(
   ctx: Ctx,
@@ -238,7 +238,7 @@ export async function importNodes(
 ): Promise<ImportedNodes> {
   requirePermission(ctx.caller, 'inventory.create');
   return await command(ctx, async (work) => {
-    // two that import the same wait for each other
+    // Concurrent imports of the same catalogue are serialised.
     await work.sql.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`catalogue/${kind}`]);
     const catalogue = await catalogueOf(work.sql, kind);
     const { levels, unknown } = withAncestors(catalogue.nodes, catalogue_ids);

@@ -4,7 +4,7 @@ import { restore } from '../../kernel/transfer/csv-cells.ts';
 import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/text.ts';
 import catalogues from './catalogues.json' with { type: 'json' };
 
-/** An entry as a loaded document gives it. */
+/** An entry of a loaded document. */
 export interface GivenNode {
   id: string;
   parent_id?: string | null;
@@ -18,8 +18,8 @@ const MAX_DESCRIPTION = 10_000;
 const MAX_INDUSTRY = 100;
 
 /**
- * The entries of a document, in order with parents first, or what is wrong with them (the first faults).
- * @param field where they are in the request.
+ * The entries of a document, parents first, or its first errors. @param field the field of the request that contains
+ * them.
  */
 export function readNodes(given: readonly GivenNode[], field: string): CatalogueNode[] | FieldError[] {
   const faults: FieldError[] = [];
@@ -61,7 +61,7 @@ export function localised(texts: Record<string, string>, locale: string): string
   return own(locale) ?? own(locale.split('-')[0]!) ?? own(FALLBACK_LANGUAGE);
 }
 
-/** The chosen nodes with all above them, level by level from the roots; `unknown` are ids of none. */
+/** The chosen nodes with all their ancestors, level by level from the roots; `unknown` are ids without a node. */
 export function withAncestors(
   nodes: readonly CatalogueNode[],
   chosen: readonly string[],
@@ -83,7 +83,7 @@ export function withAncestors(
   return { levels, unknown };
 }
 
-/** The reference catalogues, with what becomes of their nodes. */
+/** The reference catalogues, with the kind of card that their nodes become. */
 export const catalogueKinds = {
   capability: { type: 'BusinessCapability', subtypes: [], prefix: 'BC' },
   process: { type: 'BusinessProcess', subtypes: ['category', 'group', 'process'], prefix: 'BP' },
@@ -92,13 +92,13 @@ export const catalogueKinds = {
 
 export type CatalogueKind = keyof typeof catalogueKinds;
 
-/** One entry of a catalogue. Its id, such as `BC-100.10`, is the external id of the card made of it. */
+/** One entry of a catalogue. Its id, such as `BC-100.10`, becomes the external id of its card. */
 export interface CatalogueNode {
   id: string;
   parent_id: string | null;
-  /** Roots lie on level 1. */
+  /** Roots have level 1. */
   level: number;
-  /** By language; English is always there. */
+  /** By language; English is always present. */
   names: Record<string, string>;
   descriptions: Record<string, string>;
   industry: string;
@@ -107,29 +107,29 @@ export interface CatalogueNode {
 export interface Catalogue {
   kind: CatalogueKind;
   version: string;
-  /** When it was written, or loaded. */
+  /** When it was published, or loaded. */
   generatedAt: string;
-  /** Where it comes from: `bundled`, or what its loader has said. */
+  /** `bundled`, or the source that was given when it was loaded. */
   source: string;
-  /** Parents before what lies below them. */
+  /** Parents before their descendants. */
   nodes: CatalogueNode[];
 }
 
 const ALL_INDUSTRIES = 'cross-industry';
 export const FALLBACK_LANGUAGE = 'en';
-/** Entries that a loaded catalogue may have, and how deep it may go. */
+/** The maximum number of entries of a loaded catalogue, and its maximum depth. */
 export const MAX_NODES = 20_000;
 const MAX_LEVELS = 6;
 
-/** Tables of cards, as they are imported and exported, are catalogues as well. */
+/** Tables of cards, as they are imported and exported, can be loaded as catalogues as well. */
 const ofCards: Record<string, string> = { external_id: 'id', parent_external_id: 'parent_id' };
 const COLUMN = /^(type|id|parent_id|industry|name|description|(name|description)\.[a-z]{2}(-[A-Z]{2})?)$/;
 
 /**
- * The entries of a table with the columns `id`, `parent_id`, `industry`, `name` and `description`, these two also by
- * language as in `name.de`; those without a language are English. A table of cards has `external_id` and
- * `parent_external_id` instead, and `type`, which has to be that of the catalogue's cards.
- * @throws EstateError `validation_failed` for what is no such table.
+ * The entries of a table with the columns `id`, `parent_id`, `industry`, `name` and `description`; the last two also by
+ * language, as in `name.de`; those without a language are English. A table of cards has `external_id` and
+ * `parent_external_id` instead, and `type`, which must be the type of the catalogue's cards.
+ * @throws EstateError `validation_failed` if the text is no such table.
  */
 export function nodesOfCsv(text: string, cardType: string): GivenNode[] {
   let rows: Record<string, string>[];
@@ -176,11 +176,11 @@ function byLanguage(row: Record<string, string>, member: 'name' | 'description')
   );
 }
 
-/** The version of the bundled catalogues, which rises when they change. */
+/** The version of the bundled catalogues, which increases when they change. */
 export const BUNDLED_VERSION = '1.0.0';
 const WRITTEN = '2026-11-22T00:00:00.000Z';
 
-/** The nodes of an indented text: `part English | German` on each line, two blanks for each level. */
+/** The nodes of an indented text: `part English | German` on each line, two spaces for each level. */
 export function nodesOf(text: string, prefix: string): CatalogueNode[] {
   const above: string[] = [];
   return text

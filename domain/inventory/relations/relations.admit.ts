@@ -10,8 +10,8 @@ import type { RelationEnd, RelationInput } from './relations.types.ts';
 export const MANAGE = { app: 'relations.manage', card: 'card.manage_relations' } as const;
 
 /**
- * Checks the right to write relations between two cards: `relations.manage`, or a stakeholder role that allows it
- * on either of them.
+ * Checks the right to write relations between two cards: `relations.manage`, or a stakeholder role on either of them
+ * that allows it.
  * @throws EstateError `forbidden`.
  */
 export function requireManage(ctx: Ctx, source: RelationEnd, target: RelationEnd): void {
@@ -24,7 +24,7 @@ export function seesRelationCosts(ctx: Ctx, source: RelationEnd, target: Relatio
 }
 
 /**
- * Checks the values that are sent for a relation between two cards.
+ * Checks the given values of a relation between two cards.
  * @throws EstateError `forbidden` for costs that the caller may not see, `validation_failed`.
  */
 export function admitInput(
@@ -39,7 +39,7 @@ export function admitInput(
   if (faults.length > 0) throw invalidFields(faults);
 }
 
-/** Turns the unique index's refusal, should a writer not have locked the ends, into `duplicate_relation`. */
+/** Converts a unique violation, if a writer has not locked the ends, to `duplicate_relation`. */
 export async function guardDuplicates<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();

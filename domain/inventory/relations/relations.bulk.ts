@@ -28,10 +28,10 @@ export interface BulkOperation extends RelationInput {
 
 interface BulkRowResult {
   row_index: number;
-  /** `noop`: the row asks for what is there already. */
+  /** `noop`: the row would change nothing. */
   status: 'upserted' | 'deleted' | 'noop' | 'failed';
   relation_id: string | null;
-  /** Why a failed row failed. */
+  /** Why a row failed. */
   error: string | null;
   code: string | null;
 }
@@ -39,9 +39,9 @@ interface BulkRowResult {
 type Outcome = Pick<BulkRowResult, 'status' | 'relation_id'>;
 
 /**
- * Creates, changes and deletes many relations in one transaction, row after row by the rules of single ones, in a
- * fixed number of statements. A row that fails is reported and stops no other. A dry run answers the same and
- * writes nothing.
+ * Creates, changes and deletes many relations in one transaction and a fixed number of statements; each row is checked
+ * like a single operation. A failed row is reported, the others are executed. A dry run returns the same and writes
+ * nothing.
  */
 export async function bulkRelations(ctx: Ctx, operations: BulkOperation[], dryRun: boolean) {
   const results = await guardDuplicates(() =>
@@ -58,7 +58,7 @@ export async function bulkRelations(ctx: Ctx, operations: BulkOperation[], dryRu
   };
 }
 
-/** {@link bulkRelations} as a part of a greater command: one result for each row. */
+/** {@link bulkRelations} within another command: one result for each row. */
 export async function bulkRelationsWithin(
   work: Work,
   ctx: Ctx,
@@ -74,7 +74,7 @@ export async function bulkRelationsWithin(
   return await applyOperations(work, ctx, operations, refs, await loadEnds(work.sql, ctx, cardIds));
 }
 
-/** {@link bulkRelationsWithin} where all ends are named by their ids, and the caller has locked their cards. */
+/** {@link bulkRelationsWithin} for ends that are named by id and whose cards the caller has locked. */
 export async function bulkRelationsOfLocked(
   work: Work,
   ctx: Ctx,

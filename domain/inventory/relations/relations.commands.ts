@@ -54,8 +54,8 @@ export async function createRelation(ctx: Ctx, input: NewRelation): Promise<Writ
 }
 
 /**
- * Changes a relation's attributes, merged key by key, and description; null clears. Costs that the caller does not
- * see stay. A patch that changes nothing writes nothing.
+ * Changes a relation's attributes, merged key by key, and description; null clears. Costs that the caller may not see
+ * are retained. Nothing is written if nothing changes.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`.
  */
 export async function patchRelation(ctx: Ctx, id: string, input: RelationInput): Promise<JsonText> {

@@ -35,15 +35,15 @@ export const relationFilters = {
 
 /** What the list needs besides its request. */
 interface RelationListNeeds {
-  /** Versions of the topics as they were after the request arrived. */
+  /** The topic versions, read after the request arrived. */
   topics: ReadonlyMap<string, number>;
-  /** Totals that the process keeps between lists. */
+  /** Totals that the process caches between lists. */
   totals: ResultCache<number>;
 }
 
 const FROM = 'relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id';
 
-/** Attributes without costs, unless the caller may see them or holds a stakeholder role on either end. */
+/** Attributes without costs, unless the caller may see them or has a stakeholder role on either end that shows costs. */
 function visibleAttributes(ctx: Ctx): Fragment {
   const costs: Record<string, string[]> = {};
   for (const type of ctx.metamodel.relationTypes.values()) {
@@ -81,10 +81,10 @@ function relationList(ctx: Ctx): ListSpec {
   };
 }
 
-/** The condition that returns visible cards, over another alias than its own. */
+/** The condition that selects visible cards, over another alias than its own. */
 function visibleEnd(ctx: Ctx, alias: 's' | 't'): Condition {
   const visible = visibleCards(ctx);
-  // who sees every card needs no look at each
+  // For a caller who sees every card, cards need not be checked.
   if (visible.sql === 'true') return visible;
   return {
     sql: `exists (select from cards c where c.id = ${alias}.id and (${visible.sql}))`,
@@ -93,7 +93,7 @@ function visibleEnd(ctx: Ctx, alias: 's' | 't'): Condition {
   };
 }
 
-/** Relations that the caller sees: of shown types, with both ends visible. */
+/** Relations that are visible to the caller: of visible types, with both ends visible. */
 function visibleRelations(ctx: Ctx): Condition[] {
   const shown: Condition = {
     sql: 'r.type = any(?::text[])',
@@ -104,7 +104,7 @@ function visibleRelations(ctx: Ctx): Condition[] {
 }
 
 /**
- * The relations between active cards, of one card or of some types where asked.
+ * The relations between active cards, filtered by card or types if given.
  * @throws EstateError `forbidden` without `inventory.view` and `relations.view`.
  */
 export async function listRelations(
@@ -128,7 +128,7 @@ export async function listRelations(
   const where = [...conditions, ...filterConditions(spec, params)];
   return await runList(ctx.db, spec, conditions, params, {
     owner: ctx.caller.userId,
-    // what a search finds is rarely asked for twice
+    // Counts of searches are not cached: the same search is rarely repeated.
     ...(params.search ? {} : { total: () => cachedTotal(ctx, spec, where, needs) }),
   });
 }
@@ -155,6 +155,6 @@ export async function readRelation(ctx: Ctx, id: string): Promise<JsonText> {
   return await readItem(ctx.db, relationList(ctx), 'relation', id, visibleRelations(ctx));
 }
 
-/** A relation as its JSON text after a write, the same text that reads return and its ETag is computed from. */
+/** A relation as its JSON text after a write, equal to what reads return; its ETag is computed from it. */
 export const writtenRelation = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
   readItem(sql, relationList(ctx), 'relation', id);

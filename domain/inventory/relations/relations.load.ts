@@ -12,8 +12,8 @@ import type { RelationEnd, StoredRelation } from './relations.types.ts';
 const COLUMNS = 'r.id, r.type, r.source_id, r.target_id, r.attributes, r.description';
 
 /**
- * Reads the cards that may be ends of relations: those that the caller sees; others are left out. Relations of a
- * card are only written with the card's row locked (`lockCards`), so that cardinality holds under concurrency.
+ * Reads the visible cards that may be ends of relations; others are omitted. Relations of a card are only written with
+ * the card's row locked (`lockCards`), so that cardinality is enforced under concurrency.
  */
 export async function loadEnds(sql: Sql, ctx: Ctx, ids: Iterable<string>): Promise<Map<string, RelationEnd>> {
   const visible = visibleCards(ctx);
@@ -28,8 +28,8 @@ export async function loadEnds(sql: Sql, ctx: Ctx, ids: Iterable<string>): Promi
 }
 
 /**
- * Locks the cards at the ends of relations of these types that are about to be made. Where nothing of a card follows from
- * such a relation, nor whether there may be one, others may make relations of the same cards beside it.
+ * Locks the cards at the ends of new relations of these types. If such a relation affects neither values nor
+ * cardinality of a card, the lock is shared, so that others can create relations of the same cards concurrently.
  */
 export async function lockNewEnds(
   work: Pick<Work, 'sql' | 'metamodel'>,
@@ -48,7 +48,7 @@ export async function lockNewEnds(
   await lockCards(work, ids, free ? 'share' : 'no key update');
 }
 
-/** The condition on the alias `t` that one of the cards is at an end of the relation. */
+/** The condition on the alias `t` that one of the cards is an end of the relation. */
 export const ofCards = (cardIds: readonly string[]): Fragment => ({
   sql: `t.id in (select id from relations where source_id = any(?::uuid[])
      union select id from relations where target_id = any(?::uuid[]))`,
@@ -78,7 +78,7 @@ export async function loadRelations(
   return { relations: rows.map(({ relation }) => relation), ends: new Map(ends.map((end) => [end.id, end])) };
 }
 
-/** One side of a relation that is to be written. */
+/** The ends and type of a relation to be written. */
 export interface WantedRelation {
   type: RelationType;
   source_id: string;
@@ -86,7 +86,7 @@ export interface WantedRelation {
 }
 
 /**
- * Reads the relations that stand where the wanted ones would: between the same cards, and, where the type's
+ * Reads the existing relations that may conflict with the wanted ones: those between the same cards and, if the type's
  * cardinality limits a side, all of that side's card.
  */
 export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise<StoredRelation[]> {
@@ -117,9 +117,8 @@ export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise
 }
 
 /**
- * One relation with its ends, all of them locked.
- * @throws EstateError `not_found` also for a relation of a hidden type, `forbidden` for cards that the caller does not
- * see.
+ * One relation with its ends, all locked. @throws EstateError `not_found` also for a relation of a hidden type,
+ * `forbidden` for cards that are not visible to the caller.
  */
 export async function lockRelation(
   work: Work,
@@ -149,15 +148,15 @@ export interface CardRef {
   id?: string | null;
   type?: string | null;
   external_id?: string | null;
-  /** The names of all ancestors, the root first; absent: wherever a card of the name lies. */
+  /** The names of all ancestors, the root first; absent: the card may be at any place. */
   parent_path?: string[] | null;
   name?: string | null;
 }
 
-/** What a reference leads to. */
+/** The card that a reference resolves to. */
 export type ResolvedRef = { id: string } | { fault: 'incomplete' | 'missing' | 'ambiguous' };
 
-/** Says what is wrong with a reference that leads nowhere. */
+/** Errors of references that cannot be resolved. */
 export const refFaults = {
   incomplete: 'needs an id, a type and an external_id, or a type and a name',
   missing: 'leads to no card',
@@ -165,8 +164,8 @@ export const refFaults = {
 } as const;
 
 /**
- * Finds the cards that references name, all in one statement, among those that the caller sees. Names match
- * trimmed and whatever their case, among active cards. The answers are in the order of the references.
+ * Finds the visible cards that references name, in one statement. Names match trimmed and case-insensitively, among
+ * active cards. Results are in the order of the references.
  */
 export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<ResolvedRef[]> {
   if (refs.length === 0) return [];
@@ -181,7 +180,7 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
   const visible = visibleCards(ctx);
   const queries = [...wanted.values()].map(({ n, ref }) => queryOf(n, ref));
   const column = (name: keyof Query) => queries.map((query) => query[name]);
-  // arrays rather than JSON, for their length reports the planner how many cards to expect
+  // Arrays instead of JSON: from their length the planner estimates the number of cards.
   const rows = await queryRows<{ n: number; hits: number; id: string }>(
     sql,
     `with recursive q as (
@@ -231,7 +230,7 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
   });
 }
 
-/** The same where all are named by their ids. */
+/** {@link resolveRefs} for references that are all ids. */
 async function resolveIds(sql: Sql, ctx: Ctx, ids: string[]): Promise<ResolvedRef[]> {
   const visible = visibleCards(ctx);
   const rows = await queryColumn<string>(
@@ -264,7 +263,7 @@ interface Query {
 }
 
 function queryOf(n: number, ref: CardRef): Query {
-  // what no row can hold leads nowhere, and cannot even be asked for
+  // A name that cannot be stored matches nothing, and cannot be sent to PostgreSQL.
   const texts = [ref.type, ref.external_id, ref.name, ...(ref.parent_path ?? [])];
   const kind = texts.every((text) => !text || isStorable(text)) ? kindOf(ref) : null;
   if (kind === null) return { n, kind, id: null, type: null, external_id: null, name: null, path: null };

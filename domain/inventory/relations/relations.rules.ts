@@ -16,8 +16,8 @@ export function requireRelationType(metamodel: Metamodel, key: string): Relation
 }
 
 /**
- * Checks that two cards may be the ends of a relation of the type: both active, of the types that it joins, and
- * not the same card. An end is undefined when there is no such card.
+ * Checks that two cards may be the ends of a relation of the type: both active, of the types that it connects, and not
+ * the same card. An end is undefined if there is no such card.
  * @throws EstateError naming `source_id` and `target_id`.
  */
 export function requireFittingEnds(
@@ -43,14 +43,14 @@ export function requireFittingEnds(
   return { source: source!, target: target! };
 }
 
-/** Every fault of the values of a relation. */
+/** All errors of the values of a relation. */
 export function validateRelationInput(type: RelationType, input: RelationInput): FieldError[] {
   const faults = input.attributes ? checkAttributes(type.fields, input.attributes) : [];
   const text = input.description && checkText('description', input.description, MAX_DESCRIPTION);
   return text ? [...faults, text] : faults;
 }
 
-/** The relation with valid input merged in; `keep` names the attributes that a cleared `attributes` keeps. */
+/** The relation merged with valid input; `keep` names the attributes that a cleared `attributes` retains. */
 export function withInput(
   relation: StoredRelation,
   input: RelationInput,
@@ -64,8 +64,8 @@ export function withInput(
 }
 
 /**
- * What differs: `description`, `attributes.<key>`, and an end that another card has taken over; without `before` all
- * that is set, without `after` all that was.
+ * The differences: `description`, `attributes.<key>`, and a changed end; without `before` all values that are set,
+ * without `after` all that were set.
  */
 export function diffRelation(before: StoredRelation | null, after: StoredRelation | null): Changes {
   const changes: Changes = {};
@@ -81,20 +81,20 @@ export function diffRelation(before: StoredRelation | null, after: StoredRelatio
   return changes;
 }
 
-/** The refusal of a second relation of the type between the same cards. */
+/** The error for a second relation of the type between the same cards. */
 export function duplicateRelation(existingId: string | null): EstateError {
   return new EstateError('duplicate_relation', 'These cards have a relation of this type already.', {
     extra: { existing_id: existingId },
   });
 }
 
-/** The sides of which a card may have only one relation of the type: 1:n means one source to a target. */
+/** The sides on which a card may have only one relation of the type: 1:n means one source for each target. */
 export function limitedSides(type: RelationType): ('source' | 'target')[] {
   if (type.cardinality === 'n:m') return [];
   return type.cardinality === '1:n' ? ['target'] : ['target', 'source'];
 }
 
-/** The refusal of a relation beyond the type's cardinality; `side` is the end that has one already. */
+/** The error for a relation that exceeds the type's cardinality; `side` is the end that already has one. */
 export function cardinalityExceeded(
   type: RelationType,
   side: 'source' | 'target',

@@ -17,9 +17,9 @@ export interface RelationWrite {
 }
 
 /**
- * Writes relations in one statement a kind, with an event for each, and computes the data quality of their cards
- * again where the type is mandatory. The ends must be locked. Relations that do not differ are left alone.
- * `leaving` are cards that are deleted by the same command.
+ * Writes relations in one statement for each kind of change, with an event for each, and recomputes the data quality of
+ * their cards if the type is mandatory. The ends must be locked. Unchanged relations are skipped. `leaving` are cards
+ * that the same command deletes.
  */
 export async function saveRelations(
   work: Work,
@@ -71,7 +71,7 @@ export async function saveRelations(
   await rescoreEnds(work, ctx, [...deleted, ...created], touched, options.leaving);
 }
 
-/** What formulas see of a write: a relation with other ends is one that went and one that came. */
+/** The relations that formulas must consider: a relation with changed ends counts as one deleted and one created. */
 function touchedBy(before: StoredRelation | null, after: StoredRelation | null): TouchedRelation[] {
   const sides = [before, after].flatMap((relation) => (relation ? [relation] : []));
   const moved =
@@ -83,7 +83,7 @@ function touchedBy(before: StoredRelation | null, after: StoredRelation | null):
   return [{ ...after, attributes: new Set(keys) }];
 }
 
-/** Only mandatory relation types count for the data quality, on the side that must have them; formulas read any. */
+/** Only mandatory relation types count for the data quality, on the mandatory side; formulas can read any relation. */
 async function rescoreEnds(
   work: Work,
   ctx: Ctx,
@@ -110,7 +110,7 @@ async function rescoreEnds(
   );
 }
 
-/** The card at an end of a relation, as an event names it. */
+/** The card at an end of a relation, as in events. */
 export interface NamedEnd {
   id: string;
   name: string;
@@ -118,7 +118,7 @@ export interface NamedEnd {
 }
 
 /**
- * The event of one written relation, which names both cards and shows in both histories. Without `before` it was
+ * The event of one written relation, which names both cards and is in the history of both. Without `before` it was
  * created, without `after` deleted.
  */
 export function relationEvent(

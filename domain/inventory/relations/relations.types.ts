@@ -7,10 +7,10 @@ export interface RelationEnd extends CardForPolicy {
   status: 'ACTIVE' | 'ARCHIVED';
 }
 
-/** A relation as its row holds it. */
+/** The columns of a stored relation. */
 export type StoredRelation = Omit<RelationColumns, 'created_by' | 'created_at' | 'updated_at'>;
 
-/** What a client or an import row sets: an absent member leaves the value, `null` clears it. */
+/** The members that a client or an import row sets: an absent member is not changed, `null` clears it. */
 export interface RelationInput {
   attributes?: Record<string, unknown> | null;
   description?: string | null;

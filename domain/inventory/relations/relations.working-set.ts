@@ -6,8 +6,8 @@ import type { StoredRelation } from './relations.types.ts';
 type Ends = Pick<StoredRelation, 'type' | 'source_id' | 'target_id'>;
 
 /**
- * The relations that a command reads, with the changes of its steps applied. Nothing is written; `writes` returns the total
- * change of all steps: one write for each relation.
+ * The relations that a command reads, with the changes of its steps applied. Nothing is written; `writes` returns the
+ * total change of all steps: one write for each relation.
  */
 export interface RelationWorkingSet {
   find(ends: Ends): StoredRelation | undefined;
@@ -24,7 +24,7 @@ export interface RelationWorkingSet {
 
 const keyOf = ({ type, source_id, target_id }: Ends) => `${type} ${source_id} ${target_id}`;
 
-/** A working set of stored relations, which `loadCompeting` reads. */
+/** A working set of the stored relations that `loadCompeting` reads. */
 export function createWorkingSet(stored: StoredRelation[]): RelationWorkingSet {
   const before = new Map(stored.map((relation) => [relation.id, relation]));
   const now = new Map<string, StoredRelation>();

@@ -51,7 +51,7 @@ const Sort = object({
   dir: Choice(['asc', 'desc'], { default: 'asc' }),
 });
 
-/** What is asked about which cards. Shared by the request and the job. */
+/** The parameters of a query and its card filter. Shared by the request and the job. */
 export const reportQueryMembers = {
   from: Type.Array(Type.String({ maxLength: 100 }), {
     default: [],
@@ -78,5 +78,5 @@ const Payload = object({ query: ReportQuery, format: ReportFormat });
 
 export type ReportQueryPayload = Static<typeof Payload>;
 
-/** Answers a query about the inventory as a file, from one snapshot. */
+/** Executes a query on the inventory and writes the result to a file, from one snapshot. */
 export const reportQueryJob = defineJob({ kind: 'report_query', payload: Payload, ...reportJobOptions });

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
 import { Choice } from '../../kernel/shapes.ts';
 
-/** The forms that the answer of a report or query is given in. */
+/** The output formats of a report or query. */
 export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg']);
 
 export type ReportFormat = Static<typeof ReportFormat>;
 
-/** How jobs run that write an answer to a file, which can be asked for again. */
+/** Options of jobs that write a result to a file and can be repeated. */
 export const reportJobOptions = {
   queue: 'bulk',
   attempts: 3,

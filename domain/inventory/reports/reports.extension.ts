@@ -3,5 +3,5 @@ import { kpiSnapshotJob } from './kpi-snapshot.job.ts';
 import { reportJob } from './report.job.ts';
 import { reportQueryJob } from './report-query.job.ts';
 
-/** Reports and queries by jobs, and the daily figures. */
+/** Reports and queries executed by jobs, and the daily figures. */
 export const reportsExtension: Extension = { jobs: [reportQueryJob, reportJob, kpiSnapshotJob] };

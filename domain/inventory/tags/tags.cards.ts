@@ -21,7 +21,7 @@ interface KnownTag extends NamedTag {
   group_id: string;
   mode: 'single' | 'multi';
   types: string[] | null;
-  /** Whether the card has it. */
+  /** Whether the card has the tag. */
   present: boolean;
   /** Whether the card has another tag of the group. */
   beside: boolean;

@@ -37,8 +37,8 @@ export async function createTagGroup(ctx: Ctx, input: TagGroupInput): Promise<Js
 }
 
 /**
- * Changes a tag group. The tags that cards have must still be allowed: one at most for `single`, and none on other types than
- * those of `restrict_to_types`. Cards of which a mandatory group requires a tag are scored again.
+ * Changes a tag group. The tags of cards must still be allowed: at most one for `single`, and none on types outside
+ * `restrict_to_types`. The data quality of cards is recomputed if the group is mandatory.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`, `name_taken`, `tag_in_use`.
  */
 export async function patchTagGroup(ctx: Ctx, id: string, input: TagGroupInput): Promise<JsonText> {
@@ -88,7 +88,7 @@ export async function createTag(ctx: Ctx, groupId: string, input: TagInput): Pro
     await lockGroup(work, groupId);
     const row = await insertRow(work.sql, Tag, { ...trimmed(input), tag_group_id: groupId });
     work.emit(catalogueEvent('tag', null, row));
-    // a mandatory group is required as soon as it has a tag
+    // A mandatory group counts as soon as it has a tag.
     await restateInventory(run);
     return await readTag(work.sql, groupId, row.id);
   });
@@ -124,7 +124,7 @@ export async function deleteTag(ctx: Ctx, groupId: string, id: string): Promise<
   });
 }
 
-/** Changes the catalogue, which is part of the metamodel, while nobody else writes. */
+/** Changes the tag catalogue, which is part of the metamodel, under the exclusive metamodel lock. */
 async function changeCatalogue<T>(ctx: Ctx, act: (run: ChangeRun) => Promise<T>): Promise<T> {
   try {
     return await command(
@@ -162,7 +162,7 @@ function trimmed<I extends { name?: string }>(input: I): I {
 }
 
 function groupColumns(input: TagGroupInput): TagGroupInput {
-  // an empty list would exclude every card
+  // An empty list would exclude every card.
   const types = input.restrict_to_types?.length === 0 ? { restrict_to_types: null } : {};
   return { ...trimmed(input), ...types };
 }
@@ -173,15 +173,15 @@ const lockGroup = ({ sql }: Work, id: string): Promise<TagGroupRow> =>
 const lockTag = ({ sql }: Work, groupId: string, id: string): Promise<TagRow> =>
   requireRow(sql, Tag, 'tag', { id: id.toLowerCase(), tag_group_id: groupId.toLowerCase() });
 
-/** A tag by its name and its group's. */
+/** A tag by its name and the name of its group. */
 export interface WantedTag {
   group: string;
   name: string;
 }
 
 /**
- * Creates the tags that do not exist yet, and their groups, in one transaction; names are compared case-insensitively.
- * @param besides writes what else belongs to the transaction; called first.
+ * Creates the missing tags and groups in one transaction; names are compared case-insensitively. @param besides writes
+ * other data in the same transaction; called first.
  * @throws EstateError `forbidden`, `metamodel_busy`.
  */
 export async function createMissingTags(

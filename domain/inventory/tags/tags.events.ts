@@ -1,7 +1,7 @@
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { rowEvent } from '../../kernel/events/row-changes.ts';
 
-/** A card as the events of its tags name it. */
+/** A card in the events of its tags. */
 export interface TaggedCard {
   id: string;
   type: string;

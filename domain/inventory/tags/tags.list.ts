@@ -36,7 +36,7 @@ const groupList: ListSpec = {
   },
 };
 
-/** Tag groups with their tags; with `type_key` those that cards of the type may have. */
+/** Tag groups with their tags; with `type_key` only those that cards of the type may have. */
 export const listTagGroups = (
   ctx: Ctx,
   params: ListParams & StaticOf<typeof tagGroupFilters>,

@@ -12,8 +12,8 @@ import { type TaggedCard, tagEvent } from './tags.events.ts';
 const CHUNK = 500;
 
 /**
- * Checks that the tags of the group which cards have are still allowed.
- * @throws EstateError `tag_in_use` with the number of cards with a tag that is not.
+ * Checks that the tags of the group on cards are still allowed.
+ * @throws EstateError `tag_in_use` with the number of cards with a tag that is not allowed.
  */
 export async function requireFits(sql: Knex.Transaction, group: TagGroupRow): Promise<void> {
   const counts = await queryRow<{ several: number; elsewhere: number }>(
@@ -48,7 +48,7 @@ interface RemovedTag extends TaggedCard {
   group: string;
 }
 
-/** Deletes the tags of cards by a condition on `card_tags`, or a bounded number of them. */
+/** Deletes the tags of cards by a condition on `card_tags`, limited in number if requested. */
 async function deleteCardTags(work: Work, where: string, ids: readonly string[]): Promise<RemovedTag[]> {
   const removed = await queryRows<RemovedTag>(
     work.sql,
@@ -66,8 +66,8 @@ async function deleteCardTags(work: Work, where: string, ids: readonly string[])
 }
 
 /**
- * Removes tags from all cards, with an event for each. Call `rescore` when the new metamodel is in force: it updates the
- * scores of the cards.
+ * Removes tags from all cards, with an event for each. Call `rescore` when the new metamodel is active: it updates the
+ * data quality of the cards.
  */
 export async function removeTags(run: ChangeRun, tagIds: string[]): Promise<{ rescore(): Promise<void> }> {
   const { sql } = run.work;
@@ -93,7 +93,7 @@ export async function removeTags(run: ChangeRun, tagIds: string[]): Promise<{ re
   };
 }
 
-/** Removes all tags from cards that are about to be deleted, with an event for each. */
+/** Removes all tags from cards that are going to be deleted, with an event for each. */
 export async function deleteTags(work: Work, cardIds: readonly string[]): Promise<void> {
   await deleteCardTags(work, 'card_id = any(?::uuid[])', cardIds);
 }

@@ -6,17 +6,17 @@ import type { JsonText } from '../lists/lists.types.ts';
 import { POSITION_PATTERN } from './events.types.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
 
-/** The setting that holds the last position which the clean-up has removed. */
+/** The setting with the last position that housekeeping has deleted. */
 export const PURGED_THROUGH = 'events.purged_through';
 
 export interface FeedEnds {
-  /** Events up to this position are no longer kept; 0 when all are. */
+  /** Events up to this position were deleted; 0 if none were. */
   purgedThrough: number;
-  /** The newest committed position; 0 when there is none. */
+  /** The position of the latest committed event; 0 if there is none. */
   newest: number;
 }
 
-/** Both ends of the feed in one snapshot. */
+/** The first and last position of the feed, in one snapshot. */
 export async function feedEnds(sql: Sql): Promise<FeedEnds> {
   const { rows } = await sql.raw(
     `select coalesce((select (value #>> '{}')::bigint from settings where key = ?), 0) as purged,
@@ -28,9 +28,9 @@ export async function feedEnds(sql: Sql): Promise<FeedEnds> {
 }
 
 /**
- * Checks a position that a client wants to continue from.
- * @throws EstateError `position_expired` when events after it are no longer kept, `validation_failed` when it is
- * no position or lies beyond the end of the feed.
+ * Checks a position from which a client wants to continue.
+ * @throws EstateError `position_expired` if events after it were deleted, `validation_failed` if it is not a position
+ * or is after the end of the feed.
  */
 export function checkPosition(text: string, ends: FeedEnds, field: string): number {
   const position = new RegExp(POSITION_PATTERN).test(text) ? Number(text) : Number.NaN;
@@ -53,7 +53,7 @@ export function checkPosition(text: string, ends: FeedEnds, field: string): numb
 }
 
 interface ChangesParams {
-  /** A position, `now`, or absent for the oldest event kept. */
+  /** A position, `now`, or absent to start with the oldest stored event. */
   after?: string;
   limit: number;
   /** Comma-separated card types. */
@@ -64,8 +64,8 @@ interface ChangesParams {
 }
 
 /**
- * The change feed after a position, in commit order: `{items, next, has_more}`. `next` also skips events
- * that the caller may not see or did not ask for, so that a poller always gets on.
+ * The change feed after a position, in commit order: `{items, next, has_more}`. `next` also skips events that are not
+ * visible to the caller or do not match the filters, so that polling always advances.
  */
 export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<JsonText> {
   const ends = await feedEnds(ctx.db);
@@ -105,7 +105,7 @@ export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<Json
   return `{"items":[${page.map((row) => row.item).join(',')}],"next":"${next}","has_more":${more}}`;
 }
 
-/** The feed's oldest events, always a piece from its beginning; readers learn where it begins now. */
+/** Deletes the feed's oldest events, always from its beginning; the new first position is stored. */
 export async function removeEvents(sql: Sql, { events_days }: Retention): Promise<number> {
   return await queryValue<number>(
     sql,

@@ -7,19 +7,19 @@ const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_t
   request_id text, origin text, cost_keys text[], data jsonb`;
 const names = columns.split(',').map((column) => column.trim().split(' ')[0]);
 
-/** The events of a transaction that writes too much to keep them in memory. */
+/** The events of a transaction that writes too much to buffer them in memory. */
 export interface BufferedEvents {
-  /** The command's work, whose events are held here. */
+  /** The command's work, whose events are buffered here. */
   work: Work;
-  /** Moves what has come together out of memory; called between batches. */
+  /** Moves the buffered events from memory to the temporary table; called between batches. */
   flush(): Promise<void>;
-  /** Writes all of them to the feed: as late in the transaction as can be. */
+  /** Writes all events to the feed: as late in the transaction as possible. */
   record(): Promise<void>;
 }
 
 /**
- * Keeps the events of a long transaction in a temporary table, so that the feed's lock is held for their insert
- * alone.
+ * Buffers the events of a long transaction in a temporary table, so that the feed's lock is only held during their
+ * insert.
  */
 export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents> {
   let held: EventDraft[] = [];

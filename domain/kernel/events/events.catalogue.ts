@@ -1,15 +1,15 @@
 import type { AppPermission } from '../permissions/permissions.data.ts';
 
-/** Who may read an event: viewers of the inventory, readers of the audit log, or one user. */
+/** The readers of an event: users who can view the inventory, readers of the audit log, or one user. */
 export type EventScope = 'inventory' | 'audit' | 'user';
 
 interface EventKind<T extends string> {
   scope: EventScope;
   /** The part of the event types after the first dot. */
   types: readonly T[];
-  /** Types of an inventory kind that only readers of the audit log see. */
+  /** Types of an inventory kind that are only visible in the audit log. */
   auditTypes: readonly T[];
-  /** All permissions that reading needs besides seeing the inventory and the event's card. */
+  /** The permissions needed to read them, besides the right to view the inventory and the event's card. */
   permissions: readonly AppPermission[];
 }
 
@@ -39,7 +39,7 @@ const user = <const T extends string>(types: readonly T[]): EventKind<T> => ({
 
 const written = ['created', 'updated', 'deleted'] as const;
 
-/** Every event type with who may read it, by the kind of object: the part of the type before the first dot. */
+/** Each event type with its readers, by kind of object: the part of the type before the first dot. */
 const catalogue = {
   card: inventory(null, [
     'created',
@@ -208,7 +208,7 @@ export const eventTypes = Object.fromEntries(
   ]),
 ) as Readonly<Record<EventType, EventScope>>;
 
-/** The permissions that reading events of a kind needs besides seeing the inventory and the event's card. */
+/** The permissions needed to read events of a kind, besides the right to view the inventory and the event's card. */
 export const kindPermissions: ReadonlyMap<string, readonly AppPermission[]> = new Map(
   Object.entries<EventKind<string>>(catalogue).map(([kind, { permissions }]) => [kind, permissions]),
 );

@@ -3,7 +3,7 @@ import { runList } from '../lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { may } from '../permissions/policy.ts';
 
-/** The members of an event as the audit list shows them. */
+/** The members of an event in the audit log. */
 const auditList: ListSpec = {
   name: 'events',
   from: 'events e left join users u on u.id = e.user_id left join cards c on c.id = e.card_id',
@@ -48,7 +48,7 @@ interface AuditFilter {
   until?: string;
 }
 
-/** The audit log: every event of every scope, newest first. Cost values follow the caller's rights. */
+/** The audit log: all events of all scopes, newest first. Cost values are shown according to the caller's rights. */
 export async function listAuditEvents(ctx: Ctx, params: ListParams & AuditFilter): Promise<JsonText> {
   const spec = may(ctx.caller, 'costs.view')
     ? auditList

@@ -5,30 +5,30 @@ export interface Change {
   new: unknown;
 }
 
-/** One event to be recorded; who, when and where from is added by the command. */
+/** One event to be recorded; the command adds caller, time and address. */
 export interface EventDraft {
   event_type: EventType;
-  /** Where it is another than that of its kind. */
+  /** Set if it differs from the scope of the kind. */
   scope?: EventScope;
   card_id?: string | null;
   card_type?: string | null;
-  /** The other end's card of a relation, in whose history the event shows as well. */
+  /** The card at the other end of a relation, whose history also contains the event. */
   peer_card_id?: string | null;
   peer_card_type?: string | null;
   relation_id?: string | null;
   relation_type?: string | null;
-  /** Whom an event of scope `user` is for; nobody else is shown it. */
+  /** The only user who can see an event of scope `user`. */
   recipient_id?: string | null;
-  /** For events before login, where the caller is not yet known. */
+  /** For events before login, when the caller is not yet known. */
   user_id?: string | null;
   /** Keys of `data.changes` (such as `attributes.costTotalAnnual`) whose values are costs. */
   cost_keys?: string[] | null;
   /**
-   * Holds what was written as `changes: {field: {old, new}}`, also for created (old is null) and deleted (new is
-   * null) objects; attributes as `attributes.<key>`, lifecycle as `lifecycle.<phase>`.
+   * `changes: {field: {old, new}}` has the written values, also for created (old is null) and deleted (new is null)
+   * objects; attributes as `attributes.<key>`, lifecycle as `lifecycle.<phase>`.
    */
   data: Record<string, unknown>;
 }
 
-/** What a position looks like that a client sends, as schemas have it. */
+/** The pattern of a position from a client, for schemas. */
 export const POSITION_PATTERN = '^[0-9]{1,16}$';

@@ -4,8 +4,9 @@ import { holderWithin, holdsCostRole, inScope, may } from '../permissions/policy
 import { kindPermissions } from './events.catalogue.ts';
 
 /**
- * Which stored events the caller sees in the feed and the stream, over the alias `e` of `events`: the
- * inventory's events of visible card types, and those addressed to the caller, for tokens within the scope `account`.
+ * A condition over the alias `e` of `events` that selects the events that are visible to the caller in the feed and the
+ * stream: the inventory's events of visible card types, and those addressed to the caller if the token has the scope
+ * `account`.
  */
 export function visibleEvents(ctx: Ctx): Condition {
   const inventory = may(ctx.caller, 'inventory.view');
@@ -27,8 +28,8 @@ export function visibleEvents(ctx: Ctx): Condition {
 }
 
 /**
- * The event's data as the caller may see it: cost values are cut unless the caller holds `costs.view` or a
- * stakeholder role that shows costs on one of the event's cards. An SQL expression over the alias `e`.
+ * An SQL expression over the alias `e` of the event's data without values that the caller may not see: cost values are
+ * removed unless the caller has `costs.view` or a stakeholder role that shows costs on one of the event's cards.
  */
 export function visibleData(ctx: Ctx): Condition {
   if (may(ctx.caller, 'costs.view')) return { sql: 'e.data', bindings: [] };
@@ -39,18 +40,21 @@ export function visibleData(ctx: Ctx): Condition {
   };
 }
 
-/** The kinds whose events the caller may not read, because a permission is missing. */
+/** The kinds whose events the caller may not read because a permission is missing. */
 const hiddenKinds = (caller: Caller): string[] =>
   [...kindPermissions].flatMap(([kind, permissions]) =>
     permissions.every((permission) => may(caller, permission)) ? [] : [kind],
   );
 
-/** Whether the caller lacks a permission that events of this type need besides that for their card. */
+/** Whether the caller lacks a permission that events of this type need besides the right to view their card. */
 export function isHiddenType(caller: Caller, eventType: string): boolean {
   return hiddenKinds(caller).includes(eventType.slice(0, eventType.indexOf('.')));
 }
 
-/** The same as an SQL condition over the alias `e` of `events`, with a leading `and`; empty where nothing is hidden. */
+/**
+ * {@link hiddenTypes} as an SQL condition over the alias `e` of `events`, with a leading `and`; empty if nothing is
+ * hidden.
+ */
 export function readableTypes(caller: Caller): string {
   const hidden = hiddenKinds(caller);
   if (hidden.length === 0) return '';

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import { prepared } from '../../../platform/prepared.ts';
 
-/** One stored event as the readers of the feed work with it. */
+/** A stored event as the readers of the feed receive it. */
 export interface FeedRow {
   position: number;
   event_type: string;
@@ -23,7 +23,7 @@ export interface FeedRow {
 
 /** The next events after a position, of all scopes, in commit order. */
 export async function readFeed(sql: Sql, after: number, limit: number): Promise<FeedRow[]> {
-  // each API process asks after every write: planning took longer than carrying out
+  // Prepared, because each API process runs it after every write, and planning takes longer than executing it.
   const { rows } = await prepared(
     sql,
     `select e.position, e.event_type, e.scope, utc(e.at) as at, e.user_id, u.display_name as user_display_name,

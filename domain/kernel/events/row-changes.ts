@@ -1,7 +1,7 @@
 import type { EventType } from './events.catalogue.ts';
 import type { Change, EventDraft } from './events.types.ts';
 
-/** A stored row as its events tell it: columns with JSON values (timestamps as RFC 3339, dates as text). */
+/** A stored row in the form that events use: columns with JSON values (timestamps as RFC 3339, dates as text). */
 export type StoredRow = Record<string, unknown>;
 
 export type RowChanges = Record<string, Change>;
@@ -9,10 +9,10 @@ export type RowChanges = Record<string, Change>;
 const jsonText = (value: unknown): string => JSON.stringify(value ?? null);
 
 /**
- * What a write did to a row, column by column, in the one form that events have: without `before` the row was
- * created (every set column with `old: null`), without `after` deleted, without both nothing was written. The keys are the table's columns but for
- * `id`, so that a batch can be undone from its events alone. Columns in `left` are notified of no one (passwords,
- * secrets) or follow by themselves (`updated_at`).
+ * The changes of a row, column by column, in the form that all events use: without `before` the row was created (each
+ * set column has `old: null`), without `after` it was deleted; without both nothing was written. The keys are the
+ * table's columns except `id`, so that a batch can be undone from its events alone. Columns in `left` are omitted:
+ * secrets such as passwords, or derived values such as `updated_at`.
  */
 export function rowChanges(
   beforeRow: object | null,
@@ -30,12 +30,12 @@ export function rowChanges(
   return changes;
 }
 
-/** What events name `<entity>.created`. */
+/** The object in the names of its events: `<entity>.created`. */
 type Entity = EventType extends infer T ? (T extends `${infer E}.created` ? E : never) : never;
 
 /**
  * The event of a written row: without `before` it was created, without `after` deleted.
- * @param data what the event contains besides the changes, the `id` of the row included.
+ * @param data the event's data besides the changes, including the `id` of the row.
  */
 export function rowEvent(
   entity: Entity,
@@ -50,7 +50,10 @@ export function rowEvent(
   };
 }
 
-/** The members of `values` that differ from the row's: what a patch really changes. The order of JSON keys does not count. */
+/**
+ * The members of `values` that differ from the row: the actual changes of a patch. The order of JSON keys does not
+ * count.
+ */
 export function differing<R extends object>(row: R, values: Partial<R>): Partial<R> {
   const differs = ([column, value]: [string, unknown]) =>
     value !== undefined && canonical(value) !== canonical((row as StoredRow)[column]);

@@ -4,10 +4,10 @@ import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { Credential } from '../sessions.ts';
 
-/** Life of a ticket in seconds. */
+/** Lifetime of a ticket in seconds. */
 export const TICKET_SECONDS = 30;
 
-/** A single-use ticket that opens one stream for the holder of the presented token. */
+/** Creates a single-use ticket with which the holder of the presented token opens one stream. */
 export async function createTicket(ctx: Ctx, credential: Credential): Promise<string> {
   const ticket = randomSecret();
   await command(ctx, async ({ sql, emit }) => {
@@ -23,7 +23,7 @@ export async function createTicket(ctx: Ctx, credential: Credential): Promise<st
   return ticket;
 }
 
-/** Uses a ticket up. @returns what it was made with, or undefined when it is spent or too old. */
+/** Redeems a ticket. @returns the data it was created with, or undefined if it was used or has expired. */
 export async function redeemTicket(db: Db, ticket: string): Promise<Credential | undefined> {
   const [row] = await db('one_time_tokens')
     .where({ hash: sha256(ticket), purpose: 'stream' })

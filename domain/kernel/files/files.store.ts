@@ -10,28 +10,28 @@ import type { Ctx } from '../context.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 import { forbidden, heldOf, may, requirePermission } from '../permissions/policy.ts';
 
-/** What is known of a stored file besides its content. */
+/** The properties of a stored file. */
 export interface FileFacts {
-  /** The name under which it is downloaded. */
+  /** The file name for downloads. */
   name: string;
   mediaType: string;
   /** Null for files of the service itself. */
   ownerId: string | null;
-  /** Whether cost values may are in it: then only those who may see costs open it. */
+  /** Whether it may contain cost values: then only users who may see costs can download it. */
   withCosts: boolean;
-  /** The permissions by which its content was read: anyone who lacks one does not open it, its owner neither. */
+  /** The permissions that determined its content: users who lack one, its owner included, cannot download it. */
   needs: readonly AppPermission[];
-  /** The ids of the owner's stakeholder roles by which its content was read: the owner who lost one does not open it. */
+  /** The ids of the owner's stakeholder roles that determined its content: an owner who has lost one cannot download it. */
   roles?: readonly string[];
-  /** Null keeps it. */
+  /** Null: it does not expire. */
   expiresAt: Date | null;
 }
 
 export interface StoredFile extends FileFacts {
   id: string;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** Hexadecimal. */
+  /** SHA-256 as hexadecimal digits. */
   sha256: string;
 }
 
@@ -48,20 +48,20 @@ interface FileRow {
   expires_at: Date | null;
 }
 
-/** A content that is stored but not yet recorded as a file: without `recordFile` it is cleaned away in a day. */
+/** A stored content that is not yet a file: without `recordFile` it is deleted after a day. */
 export interface StoredContent extends BlobInfo {
   id: string;
 }
 
-/** Stores a content, whole or not at all. */
+/** Stores a content, completely or not at all. */
 export async function storeContent(blobs: BlobStore, content: Readable): Promise<StoredContent> {
   const id = randomUUID();
   return { id, ...(await blobs.put(id, content)) };
 }
 
 /**
- * Stores what is written, whole or not at all, and answers it with what the writer answers.
- * @throws what `write` throws, which must end the stream otherwise.
+ * Stores what `write` writes, completely or not at all, and returns its result.
+ * @throws errors of `write`, which otherwise has to end the stream.
  */
 export async function storeWritten<T>(
   blobs: BlobStore,
@@ -69,14 +69,14 @@ export async function storeWritten<T>(
 ): Promise<{ content: StoredContent; written: T }> {
   const out = new PassThrough();
   const stored = storeContent(blobs, out);
-  // it may fail before anybody waits for it, as when the job is cancelled
+  // It may fail before anybody awaits it, for example when the job is cancelled.
   stored.catch(() => undefined);
   try {
     const written = await write(out);
     return { content: await stored, written };
   } catch (error) {
     out.destroy(error as Error);
-    // what the store met may reach the writer only as a stream that ended too early
+    // For the writer a storage error may only appear as a stream that ended too early.
     await stored.catch((met) => {
       if (isStorageFull(met)) throw met;
     });
@@ -85,9 +85,9 @@ export async function storeWritten<T>(
 }
 
 /**
- * The rights by which the caller reads what a file will contain. Called before the reading, so that a right that is lost
- * meanwhile closes the file.
- * @param permissions those which decide what the file contains.
+ * The rights of the caller that determine the content of a file. Call it before reading the data, so that a right that
+ * is revoked meanwhile prevents downloads.
+ * @param permissions the permissions that determine the content.
  */
 export async function rightsOfFile(
   { db, caller }: Ctx,
@@ -102,7 +102,7 @@ export async function rightsOfFile(
   };
 }
 
-/** Makes a stored content a file, with the caller's transaction. */
+/** Makes a stored content a file, in the caller's transaction. */
 export async function recordFile(sql: Sql, content: StoredContent, facts: FileFacts): Promise<StoredFile> {
   await sql('files').insert({
     id: content.id,
@@ -119,7 +119,7 @@ export async function recordFile(sql: Sql, content: StoredContent, facts: FileFa
   return { ...facts, ...content };
 }
 
-/** Stores a content and records it at once, for callers without a transaction of their own. */
+/** Stores a content and records it as a file at once, for callers without a transaction. */
 export async function storeFile(
   store: { db: Sql; blobs: BlobStore },
   content: Readable,
@@ -129,10 +129,10 @@ export async function storeFile(
 }
 
 /**
- * The facts of a file that the caller may read: its owner, or anyone who may export the whole workspace; and never
- * without the permissions by which it was made, `costs.view` among them where it may hold costs.
- * @param own whether what made the file is the caller's own, within the scopes of the presented token.
- * @throws EstateError `not_found` when there is none or it has expired, `forbidden`.
+ * The properties of a file that the caller may download: its owner, or a user who may export the whole workspace; both
+ * only with the permissions by which it was created, including `costs.view` if it may contain costs.
+ * @param own whether the file was created by an object of the caller's own, within the scopes of the presented token.
+ * @throws EstateError `not_found` if there is none or it has expired, `forbidden`.
  */
 export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<StoredFile> {
   const row: FileRow | undefined = await ctx
@@ -160,7 +160,10 @@ export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<Stor
   };
 }
 
-/** @throws EstateError `forbidden` when a stakeholder role by which a file was made is lost, and nothing else shows it. */
+/**
+ * @throws EstateError `forbidden` if a stakeholder role by which a file was created was removed, and no permission
+ * replaces it.
+ */
 async function requireRoles(ctx: Ctx, roles: readonly string[]): Promise<void> {
   const lacking = (['inventory.view', 'costs.view'] as const).find((one) => !may(ctx.caller, one));
   if (lacking === undefined) return;
@@ -173,8 +176,8 @@ async function requireRoles(ctx: Ctx, roles: readonly string[]): Promise<void> {
 }
 
 /**
- * The content of a file, whole or the bytes `start` to `end` (both included).
- * @throws EstateError `not_found` when the content is gone.
+ * The content of a file, complete or the bytes `start` to `end` (both included).
+ * @throws EstateError `not_found` if the content was deleted.
  */
 export async function openContent(
   blobs: BlobStore,
@@ -190,8 +193,8 @@ export async function openContent(
 }
 
 /**
- * Records in the audit log who has fetched a file that was made, whole or in part.
- * @param maker what has made it.
+ * Records in the audit log who has downloaded a created file, completely or in part.
+ * @param maker the object that created it.
  */
 export async function noteDownload(
   ctx: Ctx,
@@ -214,7 +217,7 @@ export async function noteDownload(
   });
 }
 
-/** Reads ranges of a stored file, as the unpacking of an archive asks for them. */
+/** Reads ranges of a stored file, as needed to unpack an archive. */
 export class StoredRanges extends yauzl.RandomAccessReader {
   readonly #blobs: BlobStore;
   readonly #id: string;

@@ -22,13 +22,13 @@ export class Calculation extends rowModel('calculations', {
 }) {}
 export type CalculationRow = RowOf<typeof Calculation>;
 
-/** The columns that decide what a formula computes. */
+/** The columns that determine what a formula computes. */
 export type CalculationFormula = Pick<
   CalculationRow,
   'id' | 'target_type_key' | 'target_field_key' | 'formula' | 'execution_order'
 >;
 
-/** How a formula last ran, on any card. Separate, because concurrent writers of cards update it. */
+/** The latest result of a formula, on any card. A separate table, because concurrent writers of cards update it. */
 export class CalculationRun extends rowModel('calculation_runs', {
   calculation_id: Uuid,
   last_error: Nullable(

@@ -2,7 +2,7 @@ import type { CalculationFormula } from './calculations.model.ts';
 import { type FormulaLine, type FormulaReads, parseFormula, readsOf } from './formula.parse.ts';
 import { FormulaError } from './formula.values.ts';
 
-/** The types of the metamodel, as far as formulas ask. */
+/** The parts of the metamodel that formulas refer to. */
 interface PlanTypes {
   cardTypes: ReadonlyMap<string, { fields: ReadonlyMap<string, { type: string }> }>;
   relationTypes: ReadonlyMap<
@@ -11,7 +11,7 @@ interface PlanTypes {
   >;
 }
 
-/** A formula that was read and fits the metamodel. */
+/** A parsed formula that is valid in the metamodel. */
 export interface ReadFormula {
   lines: FormulaLine[];
   reads: FormulaReads;
@@ -23,22 +23,22 @@ export interface Formula extends ReadFormula {
   type: string;
   field: string;
   order: number;
-  /** It reads its own card alone. */
+  /** Whether it reads only its own card. */
   local: boolean;
 }
 
 /** All active formulas, compiled. */
 export interface CalculationPlan {
-  /** What others read comes before them; children of the same type come into it again. */
+  /** In dependency order; children of the same type are evaluated again. */
   formulas: readonly Formula[];
   byType: ReadonlyMap<string, readonly Formula[]>;
-  /** Card types that take part in formulas which read other cards. */
+  /** Card types that occur in formulas which read other cards. */
   crossingTypes: readonly string[];
-  /** Active formulas that no longer fit the metamodel and are not run, with the reason. */
+  /** Active formulas that are no longer valid in the metamodel and are not run, with the reason. */
   broken: ReadonlyMap<string, string>;
 }
 
-/** Members of a card that `data` names besides its fields. */
+/** Members of a card that `data` contains besides its fields. */
 const dataMembers = [
   'name',
   'alias',
@@ -50,8 +50,8 @@ const dataMembers = [
 ] as const;
 
 /**
- * Reads a formula for cards of a type.
- * @throws FormulaError naming what is wrong, or is not known there.
+ * Parses a formula for cards of a type and checks it against the metamodel.
+ * @throws FormulaError naming the error or the unknown name.
  */
 export function readFormula(formula: string, type: string, types: PlanTypes): ReadFormula {
   const lines = parseFormula(formula);
@@ -120,10 +120,10 @@ function compiled(row: CalculationFormula, types: PlanTypes): Formula {
   return { id, type, field, order, lines, reads, local };
 }
 
-/** Formulas that wait for each other. */
+/** Formulas that depend on each other. */
 interface Cycle {
   formulas: Formula[];
-  /** `Type.field` of each, the first again at the end. */
+  /** `Type.field` of each; the first is repeated at the end. */
   path: string[];
 }
 
@@ -134,7 +134,7 @@ export function cycleMessage({ path }: Cycle): string {
 
 type Edge = 'own' | 'relation' | 'children';
 
-/** How a formula reads what another computes; the most important one of several ways. */
+/** How a formula reads a value that another computes; if there are several ways, the most important one. */
 function edgeBetween(reader: Formula, made: Formula, types: PlanTypes): Edge | undefined {
   const named = reader.reads.members.has(made.field);
   const related = [...reader.reads.relations].some((key) =>
@@ -147,8 +147,8 @@ function edgeBetween(reader: Formula, made: Formula, types: PlanTypes): Edge | u
 }
 
 /**
- * Puts formulas in order. A card's formula may read what the same formula gives its children, since no card lies below
- * itself; every other way round is a cycle.
+ * Sorts formulas by dependency. A formula may read the values that the same formula computes for child cards, since no
+ * card is its own descendant; every other cycle is an error.
  */
 export function arrange(formulas: Formula[], types: PlanTypes): { ordered: Formula[]; cycles: Cycle[] } {
   const sorted = [...formulas].sort((a, b) => a.order - b.order || (a.id < b.id ? -1 : 1));
@@ -187,7 +187,7 @@ export function arrange(formulas: Formula[], types: PlanTypes): { ordered: Formu
   return { ordered, cycles };
 }
 
-/** Strongly connected parts, what is waited for first (Tarjan); without recursion, since a chain may be as long as all. */
+/** Strongly connected components in dependency order (Tarjan); iterative, since a chain may include all formulas. */
 function components(nodes: Formula[], next: (node: Formula) => Formula[]): Formula[][] {
   const found: Formula[][] = [];
   const numbers = new Map<Formula, number>();
@@ -226,14 +226,14 @@ function components(nodes: Formula[], next: (node: Formula) => Formula[]): Formu
   return found;
 }
 
-/** A way from a formula of the group back to itself. */
+/** A path from a formula of the component back to itself. */
 function pathRound(group: Formula[], next: (node: Formula) => Formula[]): string[] {
   const name = ({ type, field }: Formula) => `${type}.${field}`;
   const steps: Formula[] = [];
   let at = group[0]!;
   while (!steps.includes(at)) {
     steps.push(at);
-    // within a strongly connected part every formula has a way on
+    // Within a strongly connected component every formula has a successor.
     at = next(at)[0]!;
   }
   return [...steps.slice(steps.indexOf(at)), at].map(name);

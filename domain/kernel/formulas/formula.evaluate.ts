@@ -13,14 +13,13 @@ import {
   truthy,
 } from './formula.values.ts';
 
-/** What a formula can name, by name: `data`, `relations`, `relation_count`, `children`, `children_count`. */
+/** The values that a formula can use, by name: `data`, `relations`, `relation_count`, `children`, `children_count`. */
 export type FormulaNames = Record<string, FormulaValue>;
 
 /**
- * Runs a formula that was read before, within the limits; nothing but the given names and the functions of the
- * language can be reached.
+ * Evaluates a parsed formula within the limits; it can access only the given values and the functions of the language.
  * @returns the last line's value.
- * @throws FormulaError for what cannot be computed, and for what is over a limit.
+ * @throws FormulaError if it cannot be computed or exceeds a limit.
  */
 export function evaluateFormula(lines: FormulaLine[], names: FormulaNames): FormulaValue {
   const known = new Map(Object.entries(names));
@@ -76,7 +75,7 @@ class Run implements Budget {
   }
 
   private literal(value: unknown): FormulaValue {
-    // the parser reads a literal such as 1e400 as infinity
+    // The parser reads a literal such as 1e400 as Infinity.
     if (typeof value === 'number') return number(value);
     if (value === null || ['string', 'boolean'].includes(typeof value)) return value as FormulaValue;
     throw new FormulaError('The formula holds a value that the language does not have.');
@@ -104,7 +103,7 @@ class Run implements Budget {
     const callee = node.callee;
     const name = callee.type === 'Identifier' ? (callee.name as string) : '';
     const args = node.arguments;
-    // only the branch that is taken is computed, so that IF can guard a division
+    // Only the selected branch is evaluated, so that IF can guard a division.
     if (name === 'IF') {
       if (args.length < 2 || args.length > 3) throw new FormulaError('IF takes 2 or 3 values.');
       if (truthy(of(args[0]!))) return of(args[1]!);
@@ -115,7 +114,7 @@ class Run implements Budget {
     return apply(args.map(of), this);
   }
 
-  /** A row of operators leans to the left: it is walked, not entered, so that its length is no depth. */
+  /** A chain of operators is left-associative: it is evaluated iteratively, so that its length does not count as depth. */
   private binary(top: FormulaNode, depth: number): FormulaValue {
     const row: FormulaNode[] = [];
     let first = top;

@@ -14,7 +14,7 @@ jsep.addLiteral('True', true);
 jsep.addLiteral('False', false);
 jsep.addLiteral('None', null);
 
-/** A node of an expression; which members it has depends on its type, as in ESTree. */
+/** A node of an expression; its members depend on its type, as in ESTree. */
 export interface FormulaNode {
   type: string;
   operator: string;
@@ -37,7 +37,7 @@ export interface FormulaNode {
   properties: FormulaNode[];
 }
 
-/** One line of a formula: an expression whose value may be given a name for the lines after it. */
+/** One line of a formula: an expression whose value can be assigned to a name for the following lines. */
 export interface FormulaLine {
   name: string | null;
   expression: FormulaNode;
@@ -46,8 +46,8 @@ export interface FormulaLine {
 const assignment = /^\s*([A-Za-z_]\w*)\s*=(?!=)/;
 
 /**
- * Reads a formula: lines of `x = expression` or `expression`; brackets may span lines, lines that begin with `#` are
- * remarks. Nothing is run.
+ * Parses a formula: lines of `x = expression` or `expression`; expressions in brackets may span lines, lines that begin
+ * with `#` are comments. Nothing is evaluated.
  * @throws FormulaError naming the line.
  */
 export function parseFormula(formula: string): FormulaLine[] {
@@ -80,8 +80,8 @@ function parseExpression(source: string, line: number): FormulaNode {
 }
 
 /**
- * Refuses what evaluation refuses as too deep, in branches that a run may not take as well. Without recursion, and like
- * evaluation it counts a row of operators as one level.
+ * Refuses expressions that evaluation would refuse as too deep, also in branches that may not be evaluated. Iterative;
+ * like evaluation it counts a chain of operators as one level.
  */
 function boundDepth(top: FormulaNode, line: number): void {
   const pending: [FormulaNode | null, number][] = [[top, 0]];
@@ -119,7 +119,7 @@ function partsOf(node: FormulaNode): (FormulaNode | null)[] {
   }
 }
 
-/** Lines, those within brackets joined; counts brackets so that the parser never meets a deep nest. */
+/** Lines, with those inside brackets joined; counts brackets so that the parser never gets a deeply nested expression. */
 function* logicalLines(formula: string): Generator<{ text: string; line: number }> {
   let text = '';
   let first = 1;
@@ -155,7 +155,7 @@ function depthAfter(raw: string, before: number, line: number): number {
   return depth;
 }
 
-/** What a formula reads, known without running it. Nothing else is put before it. */
+/** The values that a formula reads, determined without evaluating it. It can read no other values. */
 export interface FormulaReads {
   /** The card's own fields. */
   data: ReadonlySet<string>;
@@ -165,17 +165,17 @@ export interface FormulaReads {
   counts: ReadonlySet<string>;
   children: boolean;
   childrenCount: boolean;
-  /** Every member that is named of anything but `data`: keys of related cards, their attributes and relations. */
+  /** Every member that is read from anything but `data`: keys of related cards, their attributes and relations. */
   members: ReadonlySet<string>;
 }
 
-/** Functions whose second value is a path, written out. */
+/** Functions whose second argument is a path, as a literal. */
 const byPath = new Set(['PLUCK', 'FILTER']);
 const keyed = { data: 'field', relations: 'relation type', relation_count: 'relation type' } as const;
 const reserved = new Set([...Object.keys(keyed), 'children', 'children_count']);
 
 /**
- * Finds out what a formula reads, and that it names nothing unknown.
+ * Determines which values a formula reads, and that it uses no unknown names.
  * @throws FormulaError.
  */
 export function readsOf(lines: FormulaLine[]): FormulaReads {
@@ -198,7 +198,7 @@ class Reader implements FormulaReads {
   children = false;
   childrenCount = false;
 
-  /** Without recursion: a row of operators may be as long as the formula. */
+  /** Iterative: a chain of operators may be as long as the formula. */
   walk(top: FormulaNode): void {
     const left = [top];
     for (let node = left.pop(); node; node = left.pop()) left.push(...this.enter(node));

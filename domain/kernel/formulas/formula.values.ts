@@ -1,4 +1,4 @@
-/** What formulas compute with: JSON values, never functions or prototypes. */
+/** The values of formulas: JSON values, never functions or prototypes. */
 export type FormulaValue =
   | null
   | boolean
@@ -7,20 +7,20 @@ export type FormulaValue =
   | FormulaValue[]
   | { [key: string]: FormulaValue };
 
-/** Counts what a run uses. */
+/** Counts the resources that a run uses. */
 export interface Budget {
   /** @throws FormulaError beyond the limit. */
   spend(steps: number): void;
 }
 
-/** A member of a record or an item of a list; null where there is none. Only what the value itself holds is seen. */
+/** A member of a record or an item of a list; null if there is none. Only own properties are accessible. */
 export function member(value: FormulaValue, key: FormulaValue): FormulaValue {
   if (value === null || typeof value !== 'object') return null;
   if (Array.isArray(value)) return typeof key === 'number' ? (value[key] ?? null) : null;
   return typeof key === 'string' && Object.hasOwn(value, key) ? (value[key] ?? null) : null;
 }
 
-/** A finite number; empty counts as 0, true as 1. @throws FormulaError for all else. */
+/** A finite number; empty counts as 0, true as 1. @throws FormulaError for other values. */
 export function number(value: FormulaValue): number {
   if (value === null) return 0;
   if (typeof value === 'boolean') return value ? 1 : 0;
@@ -29,7 +29,7 @@ export function number(value: FormulaValue): number {
   return value;
 }
 
-/** A value as text; empty is the empty text. `beside`: characters that it will be joined to. */
+/** A value as text; empty is the empty text. `beside`: length of the text that it will be joined to, in characters. */
 export function text(value: FormulaValue, beside = 0): string {
   if (value !== null && typeof value === 'object') throw new FormulaError('A text is expected, not a list.');
   const made = value === null ? '' : String(value);
@@ -47,20 +47,20 @@ function list(value: FormulaValue, budget: Budget): FormulaValue[] {
   return value;
 }
 
-/** Everything holds but empty, false, 0, the empty text and the empty list. */
+/** All values are true except empty, false, 0, the empty text and the empty list. */
 export function truthy(value: FormulaValue): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-/** Characters of two texts that are compared in one step. */
+/** Number of characters of two texts whose comparison counts as one step. */
 const COMPARED = 1_000;
 
-/** Counts the comparison of two texts, which may be longer than a text that a formula makes. */
+/** Counts the comparison of two texts, which can be longer than a text that a formula creates. */
 export function spendOnTexts(left: string, right: string, budget: Budget): void {
   budget.spend(Math.floor(Math.min(left.length, right.length) / COMPARED));
 }
 
-/** Whether two single values are equal; lists and records are equal to nothing. */
+/** Whether two scalar values are equal; lists and records are never equal. */
 export function same(left: FormulaValue, right: FormulaValue, budget: Budget): boolean {
   if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {
     spendOnTexts(left, right, budget);
@@ -68,26 +68,26 @@ export function same(left: FormulaValue, right: FormulaValue, budget: Budget): b
   return left === null || typeof left !== 'object' ? left === right : false;
 }
 
-/** A formula that cannot be read or computed; the message is for the one who wrote it. */
+/** A formula that cannot be parsed or evaluated; the message is for its author. */
 export class FormulaError extends Error {}
 
-/** What one formula may use; a formula has no loops, so these bound its time and memory. */
+/** The limits of one formula; a formula has no loops, so these limit its time and memory. */
 export const formulaLimits = {
-  /** Characters of the formula. */
+  /** Maximum length in characters. */
   length: 5_000,
-  /** Brackets within each other. */
+  /** Maximum nesting of brackets. */
   brackets: 64,
-  /** Operations within each other; a row of sums or of `and` counts as one. */
+  /** Maximum nesting of operations; a chain of sums or of `and` counts as one. */
   depth: 200,
-  /** Nodes visited and list items checked in one run. */
+  /** Maximum number of visited nodes and checked list items in one run. */
   steps: 100_000,
-  /** Characters of any text made. */
+  /** Maximum length of a created text, in characters. */
   text: 10_000,
 } as const;
 
 type Apply = (args: FormulaValue[], budget: Budget) => FormulaValue;
 
-/** A function that takes from `least` to `most` values. */
+/** A function with `least` to `most` arguments. */
 function taking(name: string, least: number, most: number, apply: Apply): [string, Apply] {
   return [
     name,
@@ -99,7 +99,7 @@ function taking(name: string, least: number, most: number, apply: Apply): [strin
   ];
 }
 
-/** The numbers among the arguments, or in the list that is the only one; empty ones are left out. */
+/** The numbers among the arguments, or in the list that is the only argument; empty ones are ignored. */
 function numbers(args: FormulaValue[], budget: Budget): number[] {
   const values = args.length === 1 && Array.isArray(args[0]) ? list(args[0], budget) : args;
   return values.filter((value) => value !== null).map(number);
@@ -107,7 +107,7 @@ function numbers(args: FormulaValue[], budget: Budget): number[] {
 
 const total = (values: number[]): number => number(values.reduce((sum, value) => sum + value, 0));
 
-/** One of the numbers: the one that `better` prefers to all before it. */
+/** The number that `better` prefers to all previous ones. */
 function best(values: number[], better: (a: number, b: number) => boolean): number | null {
   return values.reduce<number | null>(
     (kept, value) => (kept === null || better(value, kept) ? value : kept),
@@ -115,7 +115,7 @@ function best(values: number[], better: (a: number, b: number) => boolean): numb
   );
 }
 
-/** Half away from zero, as people round. */
+/** Rounds half away from zero. */
 function round([value, digits = 0]: FormulaValue[]): number | null {
   if (value === null || value === undefined) return null;
   const places = number(digits);
@@ -126,19 +126,19 @@ function round([value, digits = 0]: FormulaValue[]): number | null {
   return Math.sign(number(value)) * number(Number(shift(rounded, -places)));
 }
 
-/** Moves the decimal point in the decimal form, so that 1.005 is not taken for a little less. */
+/** Moves the decimal point in the decimal representation, so that 1.005 is not rounded down. */
 function shift(value: number, places: number): string {
   const [digits, exponent = '0'] = String(value).split('e');
   return `${digits}e${Number(exponent) + places}`;
 }
 
 /**
- * Reads a member by a path such as `attributes.costTotalAnnual`: of the item itself, else of its attributes, else of the
- * relation's. The path is split once for all items.
+ * Reads a member by a path such as `attributes.costTotalAnnual`: from the item itself, else from its attributes, else
+ * from its relation. The path is parsed once for all items.
  */
 function reader(path: FormulaValue, budget: Budget): (item: FormulaValue) => FormulaValue {
   const keys = text(path).split('.');
-  // finding a long name takes time in proportion to its length
+  // Finding a long name takes time in proportion to its length.
   const steps = keys.length + Math.floor(text(path).length / 100);
   return (item) => {
     budget.spend(steps);
@@ -163,7 +163,7 @@ function length([value]: FormulaValue[]): number {
   if (value !== null && typeof value === 'object') {
     return Array.isArray(value) ? value.length : Object.keys(value).length;
   }
-  // characters as names count them, not UTF-16 units
+  // Characters as code points, not UTF-16 units.
   return [...text(value!)].length;
 }
 
@@ -173,7 +173,7 @@ const least: Apply = (args, budget) => best(numbers(args, budget), (a, b) => a <
 const most: Apply = (args, budget) => best(numbers(args, budget), (a, b) => a > b);
 const size: Apply = ([value]) => (value === null ? null : Math.abs(number(value!)));
 
-/** The functions of the language by name; IF is in the evaluator, since it computes one branch only. */
+/** The functions of the language by name; IF is in the evaluator, since it evaluates only one branch. */
 export const formulaFunctions: ReadonlyMap<string, Apply> = new Map([
   taking('SUM', 1, many, sum),
   taking('sum', 1, many, sum),

@@ -13,7 +13,7 @@ interface LockedJob {
   status: string;
   payload: unknown;
   owner_id: string | null;
-  /** Whether it is the caller's, within the scopes of the presented token. */
+  /** Whether it is the caller's own, within the scopes of the presented token. */
   own: boolean;
   cancel_requested: boolean;
   attempt: number;
@@ -21,8 +21,8 @@ interface LockedJob {
 }
 
 /**
- * Locks a job that the caller may steer: the own ones, others' with `admin.settings`. The lock lets a transaction
- * pass in which the job is being executed.
+ * Locks a job that the caller may control: their own or, with `admin.settings`, any. The lock is compatible with the
+ * one of a transaction in which the job is executed.
  */
 async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> {
   const mine = ownRows(ctx.caller, 'jobs');
@@ -38,9 +38,9 @@ async function lockJob(ctx: Ctx, { sql }: Work, id: string): Promise<LockedJob> 
 }
 
 /**
- * Cancels a job: one that waits at once, one that runs as soon as its worker has noticed, which takes about two
- * seconds. Cancelling it again meanwhile changes nothing.
- * @throws EstateError `not_found`, `forbidden`, `job_not_cancellable` when it has ended.
+ * Cancels a job: a queued one at once, a running one as soon as its worker has noticed, which takes about two seconds.
+ * Cancelling it again meanwhile has no effect.
+ * @throws EstateError `not_found`, `forbidden`, `job_not_cancellable` if it has ended.
  */
 export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
@@ -71,9 +71,9 @@ export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Runs a failed or cancelled job again, from its last checkpoint where its kind has them. It still belongs to its
- * owner and acts with the owner's rights, which others need who run it again.
- * @throws EstateError `not_found`, `forbidden`; `job_not_retryable` also where what it was for has ended with it.
+ * Runs a failed or cancelled job again, from its last checkpoint if its kind has checkpoints. It still belongs to its
+ * owner and acts with the owner's rights; other users who run it again need these rights.
+ * @throws EstateError `not_found`, `forbidden`; `job_not_retryable` also if the object that it works for has ended.
  */
 export async function retryJob(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
@@ -97,7 +97,7 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
     if (objection) {
       throw new EstateError('job_not_retryable', objection, { extra: { job_status: job.status } });
     }
-    // a job that failed at its end has no checkpoint: it begins again
+    // A job that failed at its end has no checkpoint: it starts over.
     const resumes = definition?.resumable && job.checkpoint !== null;
     await work
       .sql('jobs')

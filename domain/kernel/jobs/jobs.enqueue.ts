@@ -5,31 +5,31 @@ import type { AppPermission, TokenScope } from '../permissions/permissions.data.
 import { checkPayload, type JobDefinition } from './jobs.define.ts';
 import type { JobTransaction } from './jobs.running.ts';
 
-/** What the owner was permitted when the job was asked for. */
+/** The owner's rights when the job was enqueued. */
 export interface JobRights {
   permissions: AppPermission[] | '*';
-  /** The scopes of the API token that asked for it; absent: unbounded. */
+  /** The scopes of the API token that enqueued it; absent: unlimited. */
   scopes?: TokenScope[];
-  /** The role as which the owner checked the service. */
+  /** The role that the owner impersonated. */
   impersonated_role?: string;
 }
 
-/** The answer to a request that started work. */
+/** The response to a request that started a job. */
 export interface StartedJob {
   job_id: string;
   status: 'queued';
   links: { self: string };
 }
 
-/** Wakes the relays, which hand committed rows over to the queue. */
+/** Notifies the relays, which hand committed jobs to the queue. */
 export const JOBS_CHANNEL = 'estate_jobs';
 
-/** Where a job is read. */
+/** The URL path of a job. */
 export function jobPath(id: string): string {
   return `/api/v1/jobs/${id}`;
 }
 
-/** The caller's present rights, to be kept with what acts for the caller later. */
+/** The caller's current rights, stored with objects that act for the caller later. */
 export function rightsOf({ permissions, scopes, impersonatedRole }: Caller): JobRights {
   return {
     permissions: permissions === '*' ? '*' : [...permissions],
@@ -39,8 +39,8 @@ export function rightsOf({ permissions, scopes, impersonatedRole }: Caller): Job
 }
 
 /**
- * The caller's own rows of a table with `owner_id` and `rights`, as a condition over its alias. A token with scopes reaches
- * only what runs within these scopes.
+ * The caller's own rows of a table with `owner_id` and `rights`, as a condition over its alias. A token with scopes
+ * only gets rows that run within these scopes.
  */
 export function ownRows({ userId, scopes }: Caller, alias: string): Condition {
   const owned = `${alias}.owner_id = ?`;
@@ -53,8 +53,8 @@ export function ownRows({ userId, scopes }: Caller, alias: string): Condition {
 }
 
 /**
- * Asks for a job in the caller's transaction: it runs when, and only when, that commits. The caller of `ctx` owns
- * it, and it runs with no more than the caller's present rights.
+ * Enqueues a job in the caller's transaction: it runs if and only if that commits. The caller of `ctx` owns it, and it
+ * runs at most with the caller's current rights.
  */
 export async function enqueueJob<P extends TSchema>(
   ctx: Ctx,

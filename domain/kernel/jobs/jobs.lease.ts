@@ -9,28 +9,28 @@ import {
   type JobTransaction,
 } from './jobs.running.ts';
 
-/** A worker that falls silent for so long loses its jobs. */
+/** Seconds after which a lease expires that its worker has not renewed. */
 export const LEASE_SECONDS = 10;
 
-/** So many workers may die with a job one after the other before it gets on; then the fault lies with the job. */
+/** The maximum number of consecutive workers that may crash with a job without progress; then the job fails. */
 export const MAX_DEATHS = 20;
 
-/** A run that was handed over so long ago and has not begun is looked after. */
+/** Seconds after which a run that was enqueued and has not started is enqueued again. */
 const FORGOTTEN_SECONDS = 5;
 
-/** Carries the ids of jobs whose state or progress has changed. */
+/** Channel with the ids of jobs whose state or progress has changed. */
 export const JOB_STATE_CHANNEL = 'estate_job_state';
 
-/** Carries the ids of running jobs that are to stop. */
+/** Channel with the ids of running jobs that have to stop. */
 export const JOB_CANCEL_CHANNEL = 'estate_job_cancel';
 
-/** A run as the queue names it. */
+/** A run as it is identified in the queue. */
 interface Run {
   id: string;
   attempt: number;
 }
 
-/** A run together with the one worker that holds it: nobody else has the same `owner`, not even a later run. */
+/** A run with its worker: `owner` is unique to this run. */
 export interface Lease {
   id: string;
   owner: string;
@@ -47,27 +47,27 @@ export interface ClaimedRow {
   checkpoint: unknown;
   attempt: number;
   failures: number;
-  /** Workers that have died with it since it last stored something new. */
+  /** Number of workers that have crashed with it since its last new checkpoint. */
   deaths: number;
   slot: Date | null;
 }
 
 export interface DueRun extends Run {
   queue: string;
-  /** Whether it was handed over before and has not begun since. */
+  /** Whether it was enqueued before and has not started since. */
   again: boolean;
 }
 
 const held = `id = ? and lease_owner = ? and status = 'running'`;
 const news = `pg_notify('${JOB_STATE_CHANNEL}', id::text)`;
 const json = (value: unknown) => (value === undefined || value === null ? null : JSON.stringify(value));
-/** A fraction within 0 and 1, or null to keep what is stored. */
+/** Between 0 and 1, or null to leave the stored value. */
 const fraction = (value: number | undefined) =>
   value === undefined || Number.isNaN(value) ? null : Math.min(1, Math.max(0, value));
 
 /**
- * Takes a queued run. Waits for a transaction in which its last holder still writes, so that two never overlap.
- * @returns undefined when the run is not (or no longer) to be executed.
+ * Claims a queued run. Waits for an open transaction of its previous worker, so that two never overlap.
+ * @returns undefined if the run is not (or no longer) to be executed.
  */
 export async function claimRun(sql: Sql, run: Run, owner: string): Promise<ClaimedRow | undefined> {
   const { rows } = await sql.raw(
@@ -85,9 +85,9 @@ export async function claimRun(sql: Sql, run: Run, owner: string): Promise<Claim
 }
 
 /**
- * Prolongs the lease, unless a transaction of the run itself has the row locked just now: until that ends nobody
- * else can take the run either.
- * @returns whether the lease is still held, and whether the job is to stop.
+ * Renews the lease, unless a transaction of the run itself has locked the row: until that ends no other worker can
+ * claim the run.
+ * @returns whether the lease is still valid, and whether the job has to stop.
  */
 export async function renewLease(sql: Sql, lease: Lease): Promise<'held' | 'cancelled' | 'lost'> {
   const { rows } = await sql.raw(
@@ -102,7 +102,7 @@ export async function renewLease(sql: Sql, lease: Lease): Promise<'held' | 'canc
   return rows[0].cancel_requested ? 'cancelled' : 'held';
 }
 
-/** Stores progress where the row is not locked just now; progress is news only. */
+/** Stores progress if the row is not locked; progress is informational. */
 export async function storeProgress(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
   await sql.raw(
     `with free as (select id from jobs where ${held} for no key update skip locked)
@@ -118,7 +118,7 @@ function requireLease(row: { cancel_requested: boolean } | undefined): void {
   if (row.cancel_requested) throw new JobCancelled();
 }
 
-/** Stores what the run has reached: whatever is new in it is why it may continue. @throws JobLeaseLost, JobCancelled. */
+/** Stores the progress and checkpoint of the run; new values reset its crash count. @throws JobLeaseLost, JobCancelled. */
 export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
   const { rows } = await sql.raw(
     `update jobs j set progress = coalesce(step.progress, j.progress), message = coalesce(?, message),
@@ -141,8 +141,8 @@ export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<
 }
 
 /**
- * Keeps the row from being taken over until the transaction ends. The weakest row lock suffices: it conflicts with
- * the one of `claimRun` and `requeueExpired`, but not with heartbeats, progress and cancellation.
+ * Prevents other workers from claiming the row until the transaction ends. The weakest row lock suffices: it conflicts
+ * with those of `claimRun` and `requeueExpired`, but not with heartbeats, progress and cancellation.
  * @throws JobLeaseLost, JobCancelled.
  */
 export async function lockRun(work: JobTransaction, lease: Lease): Promise<void> {
@@ -153,7 +153,7 @@ export async function lockRun(work: JobTransaction, lease: Lease): Promise<void>
   requireLease(rows[0]);
 }
 
-/** Stores the result and ends the run by it, see `outcomeOf`. @returns false when the lease is no longer held. */
+/** Stores the result and ends the run with the status of `outcomeOf`. @returns false if the lease is lost. */
 export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Promise<boolean> {
   const end = outcomeOf(result);
   const { rows } = await sql.raw(
@@ -176,13 +176,13 @@ export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Pr
   return rows.length > 0;
 }
 
-/** Stores the result and ends the run with the caller's transaction. @throws JobLeaseLost, JobCancelled. */
+/** Stores the result and ends the run in the caller's transaction. @throws JobLeaseLost, JobCancelled. */
 export async function finishRun(work: JobTransaction, lease: Lease, result: JobResult): Promise<void> {
   await lockRun(work, lease);
   if (!(await completeRun(work.sql, lease, result))) throw new JobLeaseLost();
 }
 
-/** Ends the run for good. @returns false when the lease is no longer held. */
+/** Ends the run for good. @returns false if the lease is lost. */
 export async function endRun(
   sql: Sql,
   lease: Lease,
@@ -197,17 +197,16 @@ export async function endRun(
 }
 
 /**
- * Why a run goes back to the queue; `crash` and `failure` are counted, and wait a little longer each time. `full`: no space
- * was left to write to.
+ * Why a run is requeued; `crash` and `failure` are counted, with increasing delays. `full`: the disk is full.
  */
 type Requeue = 'interrupted' | 'crash' | 'failure' | 'full';
 
-/** How long a run waits for room before it is tried again. */
+/** Seconds after which a run is retried when the disk was full. */
 const ROOM_SECONDS = 10;
 
 /**
- * Gives the run back under the next attempt, after a failure with a wait of at most `longestWaitSeconds`.
- * @returns false when the lease is no longer held.
+ * Requeues the run as the next attempt, after a failure with a delay of at most `longestWaitSeconds`.
+ * @returns false if the lease is lost.
  */
 export async function requeueRun(
   sql: Sql,
@@ -237,8 +236,7 @@ export async function requeueRun(
 }
 
 /**
- * Gives back the runs of workers that have fallen silent, under the next attempt. One whose last transaction is
- * still open is left for later.
+ * Requeues runs with expired leases as their next attempt. A run whose last transaction is still open is skipped.
  * @returns the ids of the jobs.
  */
 export async function requeueExpired(sql: Sql): Promise<string[]> {
@@ -258,8 +256,8 @@ export async function requeueExpired(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Marks due runs as handed over and answers them, oldest first: those that never were, and those that were but
- * have not begun for a while. Several callers share the runs among them.
+ * Marks due runs as enqueued and returns them, oldest first: those that were not enqueued yet, and those that have not
+ * started for a while. Concurrent callers get different runs.
  */
 export async function takeDueRuns(sql: Sql, limit: number): Promise<DueRun[]> {
   const { rows } = await sql.raw(
@@ -276,14 +274,14 @@ export async function takeDueRuns(sql: Sql, limit: number): Promise<DueRun[]> {
   return rows.sort((a: DueRun, b: DueRun) => (a.id < b.id ? -1 : 1));
 }
 
-/** Takes back the mark of runs that could not be handed over. */
+/** Clears the mark of runs that could not be enqueued. */
 export async function clearHandover(sql: Sql, ids: string[]): Promise<void> {
   await sql('jobs').whereIn('id', ids).where({ status: 'queued' }).update({ handed_over_at: null });
 }
 
 /**
- * Gives a queued run the next attempt, because the queue has it with a worker that died before it took the lease.
- * @returns whether it still waited.
+ * Requeues a queued run as the next attempt, because the queue assigned it to a worker that crashed before claiming it.
+ * @returns whether it was still queued.
  */
 export async function nextAttempt(sql: Sql, run: Run): Promise<boolean> {
   const changed = await sql('jobs')
@@ -292,7 +290,7 @@ export async function nextAttempt(sql: Sql, run: Run): Promise<boolean> {
   return changed > 0;
 }
 
-/** Whether a job that succeeded did all that it was asked for, or failed some of its rows. */
+/** Whether a successful job processed everything, or some of its rows failed. */
 const jobOutcomes = ['complete', 'partial'] as const;
 
 /** How a job ends whose processor has returned a result. */
@@ -301,9 +299,9 @@ type JobEnd =
   | { status: 'failed'; outcome: null; error: { code: string; message: string } };
 
 /**
- * The one rule for all kinds of jobs: a job fails if it says so, or if each of its rows has failed; one of which some rows
- * failed, or that left out something it was given, is partial. Rows are counted by `total` and `failed`; kinds without rows
- * have neither. `left_out` counts what was not taken over and is no row of the job.
+ * Applies to all kinds of jobs: a job fails if its result says so, or if all of its rows have failed; it is partial if
+ * some rows failed or were left out. Rows are counted by `total` and `failed`; kinds without rows have neither.
+ * `left_out` counts input that was not imported and is not a row of the job.
  */
 export function outcomeOf({ counts, error }: JobResult): JobEnd {
   if (error) return { status: 'failed', outcome: null, error };
@@ -312,7 +310,7 @@ export function outcomeOf({ counts, error }: JobResult): JobEnd {
   return { status: 'succeeded', outcome: failed + left_out > 0 ? 'partial' : 'complete', error: null };
 }
 
-/** The error of a job that wrote nothing since rows of it failed. */
+/** The error of a job that wrote nothing because rows failed. */
 export function nothingWritten({ total, failed }: JobCounts): { code: string; message: string } {
   return { code: 'nothing_written', message: `Nothing was written: ${failed} of ${total} rows failed` };
 }

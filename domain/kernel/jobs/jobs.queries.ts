@@ -11,7 +11,7 @@ import { jobPath, ownRows } from './jobs.enqueue.ts';
 const jobStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
 const self = `'${jobPath('')}' || j.id`;
-/** Whether there is a file to download: it exists and has not expired. */
+/** Whether it has a result file that has not expired. */
 const file = `exists (select from files f where f.id = j.result_file_id
                 and (f.expires_at is null or f.expires_at > now()))`;
 
@@ -46,18 +46,21 @@ const jobList: ListSpec = {
   },
 };
 
-/** Whether the caller sees the jobs of others. */
+/** Whether the caller may see the jobs of others. */
 export function seesAllJobs(ctx: Ctx): boolean {
   return may(ctx.caller, 'admin.events');
 }
 
-/** The jobs that the caller may see, as a condition on `j`: the own ones, of a token those within its scopes, or all. */
+/**
+ * The jobs that are visible to the caller, as a condition on `j`: their own, with a token those within its scopes, or
+ * all.
+ */
 export function visibleJobs(ctx: Ctx): Condition[] {
   if (seesAllJobs(ctx)) return [];
   return [ownRows(ctx.caller, 'j')];
 }
 
-/** The caller's jobs, or all of them for who may see them; newest first unless asked otherwise. */
+/** The visible jobs; newest first by default. */
 export async function listJobs(
   ctx: Ctx,
   params: ListParams & { kind?: string; status?: string },
@@ -88,15 +91,15 @@ function oneOf(
   conditions.push({ sql: `j.${field} = any(?::text[])`, bindings: [values] });
 }
 
-/** One job as JSON. @throws EstateError `not_found`, also for a job of another that the caller may not see. */
+/** One job as JSON. @throws EstateError `not_found`, also for a job that is not visible to the caller. */
 export const readJob = (ctx: Ctx, id: string): Promise<JsonText> =>
   readItem(ctx.db, jobList, 'job', id, visibleJobs(ctx));
 
-/** The state of a job, for its owner's stream. */
+/** The state of a job, for its owner's event stream. */
 interface JobState {
   job_id: string;
   owner_id: string | null;
-  /** The scopes within which it runs; null: unbounded. */
+  /** The scopes within which it runs; null: unlimited. */
   scopes: TokenScope[] | null;
   kind: string;
   status: string;
@@ -107,7 +110,7 @@ interface JobState {
   counts: Record<string, number> | null;
 }
 
-/** The present state of jobs. */
+/** The current state of jobs. */
 export async function readJobStates(sql: Sql, ids: string[]): Promise<JobState[]> {
   return await sql('jobs')
     .whereIn('id', ids)
@@ -122,12 +125,12 @@ interface JobFigure {
   count: number;
 }
 
-/** How many jobs of each kind are in each state; finished ones for as long as they are kept. */
+/** Number of jobs by kind and state, finished ones included until they are deleted. */
 export async function countJobs(sql: Sql): Promise<JobFigure[]> {
   return await sql('jobs').select('kind', 'status').count({ count: '*' }).groupBy('kind', 'status');
 }
 
-/** The age in seconds of the oldest job that is due and not yet started; 0 when none waits. */
+/** Age in seconds of the oldest due job that has not started; 0 if there is none. */
 export async function oldestWaitingSeconds(sql: Sql): Promise<number> {
   return await queryValue<number>(
     sql,
@@ -137,8 +140,8 @@ export async function oldestWaitingSeconds(sql: Sql): Promise<number> {
 }
 
 /**
- * The file that a job has made.
- * @throws EstateError `not_found` for no visible job, `job_result_missing` when it has no file or the file has
+ * The result file of a job.
+ * @throws EstateError `not_found` if the job is not visible, `job_result_missing` if it has no file or the file has
  * expired, `forbidden` as {@link readFile}.
  */
 export async function resultFile(ctx: Ctx, jobId: string): Promise<StoredFile> {

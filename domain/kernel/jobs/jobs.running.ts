@@ -9,7 +9,7 @@ import type { JobDefinition } from './jobs.define.ts';
 /** Figures of a job by name, such as `total` or `created`. */
 export type JobCounts = Record<string, number>;
 
-/** What a job has reached with the transaction that stores it. Absent members stay as they are. */
+/** The progress that a transaction stores. Absent members are not changed. */
 export interface JobStep {
   /** 0 to 1. */
   progress?: number;
@@ -19,82 +19,85 @@ export interface JobStep {
   checkpoint?: unknown;
 }
 
-/** What a job has to show at its end. `outcomeOf` says when it has failed nevertheless. */
+/** The result of a job. `outcomeOf` determines whether it counts as failed. */
 export interface JobResult {
-  /** Shown as the job's `result`. */
+  /** Returned as the job's `result`. */
   result?: Record<string, unknown> | null;
   /** A stored file that is served as the job's download. */
   fileId?: string | null;
   message?: string;
-  /** Of kinds that work on rows, `total`, `failed` and `left_out` decide about the job's status and outcome. */
+  /** For kinds that process rows, `total`, `failed` and `left_out` determine the job's status and outcome. */
   counts?: JobCounts;
-  /** Why the job has failed although it has a report to show. */
+  /** Why the job has failed although it has a report. */
   error?: { code: string; message: string };
 }
 
-/** The part of a command's work that a job writes through. */
+/** The part of a command's work that a job uses to write. */
 export interface JobTransaction {
   sql: Knex.Transaction;
 }
 
 /**
- * One run of a job, held under a lease. Anyone who writes must do so in transactions that call `checkpoint`, `hold`
- * or `finish`: those fail when the lease has gone to another worker or the job was cancelled, and take the batch
- * with them, so that nothing is written twice however the run ends.
+ * One run of a job, under a lease. Write only in transactions that call `checkpoint`, `hold` or `finish`: those fail if
+ * another worker has the lease or the job was cancelled, and roll back the batch, so that nothing is written twice.
  */
 export interface RunningJob<P = unknown> {
   readonly id: string;
   readonly kind: string;
-  /** Grows with every run, from 1. */
+  /** Increases with every run, from 1. */
   readonly attempt: number;
   readonly payload: P;
-  /** The moment for which a schedule started it. */
+  /** The scheduled time that started it. */
   readonly slot: Date | null;
   /**
-   * Acts as the owner, with the permissions that the owner held when the job was asked for and still holds, or as
-   * the service itself.
+   * Acts as the owner, with the permissions that the owner had when the job was enqueued and still has, or as the
+   * service itself.
    */
   readonly ctx: Ctx;
-  /** Aborted when the job is cancelled, its lease is lost or the process ends; the reason is the error to throw. */
+  /** Aborted when the job is cancelled, its lease is lost or the process stops; the reason is the error to throw. */
   readonly signal: AbortSignal;
-  /** The checkpoint of an earlier run, or null: begin at the beginning. */
+  /** The checkpoint of an earlier run; null: start at the beginning. */
   readonly resume: unknown;
   /** The counts stored with that checkpoint. */
   readonly counts: JobCounts;
   /**
-   * Stores progress and checkpoint with the caller's transaction. Best called last in it, since the row stays
-   * locked from here to the commit.
-   * @throws JobLeaseLost, JobCancelled: let them pass.
+   * Stores progress and checkpoint in the caller's transaction. Call it at the end, since the row is locked until the
+   * commit.
+   * @throws JobLeaseLost, JobCancelled: do not catch them.
    */
   checkpoint(work: JobTransaction, step: JobStep): Promise<void>;
   /**
-   * For a transaction that lasts longer than a few seconds: called first, it keeps any other worker from taking
-   * the job before the transaction ends, and lets progress, heartbeats and cancellation through meanwhile.
-   * @throws JobLeaseLost, JobCancelled: let them pass.
+   * Call it first in a transaction that takes longer than a few seconds: it prevents other workers from claiming the
+   * job before the transaction ends, and does not block progress, heartbeats and cancellation.
+   * @throws JobLeaseLost, JobCancelled: do not catch them.
    */
   hold(work: JobTransaction): Promise<void>;
-  /** Reports progress (0 to 1) outside of transactions; stored and told on at most once a second. */
+  /** Reports progress (0 to 1) outside of transactions; stored and published at most once a second. */
   progress(fraction: number, message?: string, counts?: JobCounts): void;
   /**
-   * Stores the result and ends the job, with the caller's transaction. A processor that only returns its result need not call it.
-   * @throws JobLeaseLost, JobCancelled: let them pass.
+   * Stores the result and ends the job, in the caller's transaction. A processor that only returns its result need not
+   * call it.
+   * @throws JobLeaseLost, JobCancelled: do not catch them.
    */
   finish(work: JobTransaction, result: JobResult): Promise<void>;
 }
 
-/** A job that was cancelled or failed for good. */
+/** A job that was cancelled or has failed permanently. */
 export interface EndedJob<P = unknown> {
   id: string;
   payload: P;
-  /** The moment for which a schedule started it. */
+  /** The scheduled time that started it. */
   slot: Date | null;
   /** Acts as the service itself. */
   ctx: Ctx;
-  /** Whether its processor had begun this run: else the fault lies with the job, as when its owner is gone. */
+  /**
+   * Whether its processor had started this run; if not, the job itself is not valid, for example because its owner was
+   * deleted.
+   */
   begun: boolean;
 }
 
-/** A job that failed for good. */
+/** A job that has failed permanently. */
 export interface FailedJob<P = unknown> extends EndedJob<P> {
   error: EstateError;
 }
@@ -108,25 +111,25 @@ export interface JobProcessor {
   run(job: RunningJob, services: Services): Promise<JobResult | undefined>;
   /** Records the end of a failed job in the transaction that ends it. */
   failed?(work: EndOfJob, job: FailedJob): Promise<void>;
-  /** The same for a job that was cancelled while it ran. */
+  /** Records the end of a job that was cancelled while it ran. */
   cancelled?(work: EndOfJob, job: EndedJob): Promise<void>;
 }
 
-/** Connects a kind of jobs to the function that runs it, and to those that record its failure and its cancellation. */
+/** Binds a kind of job to its processor and to the functions that record its failure and its cancellation. */
 export function processes<P extends TSchema>(
   definition: JobDefinition<P>,
   run: (job: RunningJob<Static<P>>, services: Services) => Promise<JobResult> | Promise<void>,
   failed?: (work: EndOfJob, job: FailedJob<Static<P>>) => Promise<void>,
   cancelled?: (work: EndOfJob, job: EndedJob<Static<P>>) => Promise<void>,
 ): JobProcessor {
-  // the payload is checked against its schema before each call
+  // The payload is checked against its schema before each call.
   return { definition, run, failed, cancelled } as unknown as JobProcessor;
 }
 
-/** The job fails for good: running it again would meet the same refusal, though it is not the caller's to mend. */
+/** The job fails permanently: a retry would fail in the same way, although the caller cannot correct it. */
 export class JobFailed extends EstateError {}
 
-/** The run must stop; its error is nobody's failure. */
+/** The run has to stop; its error is not a failure of the job. */
 export class JobStopped extends Error {}
 
 /** The owner, or an administrator, has cancelled the job. */
@@ -137,7 +140,7 @@ export class JobCancelled extends JobStopped {
   }
 }
 
-/** Another worker may run the job by now; nothing more may be written for it here. */
+/** Another worker may have claimed the job; this run must not write any more. */
 export class JobLeaseLost extends JobStopped {
   constructor() {
     super('the lease of the job was lost');
@@ -145,7 +148,7 @@ export class JobLeaseLost extends JobStopped {
   }
 }
 
-/** The process ends; another one continues with the job. */
+/** The process stops; another one continues the job. */
 export class JobInterrupted extends JobStopped {
   constructor() {
     super('the process ends before the job does');
@@ -154,10 +157,10 @@ export class JobInterrupted extends JobStopped {
 }
 
 /**
- * Does what has become due, batch by batch, each in a transaction of its own with the count that the job has come to, until a
- * batch is not full. Run again it finds none.
- * @param counted what the job's count is called. @param doBatch does at most `size`, and reports how many.
- * @returns how many there were, those of earlier attempts included.
+ * Processes due items in batches, each in a separate transaction that also stores the count of the job, until a batch
+ * is not full. Repeated runs find nothing to do.
+ * @param counted the name of the job's count. @param doBatch processes at most `size` items, and returns their number.
+ * @returns the number of processed items, those of earlier attempts included.
  */
 export async function inBatches(
   job: RunningJob,

@@ -18,7 +18,7 @@ interface SchedulePatch {
 }
 
 /**
- * Changes when a schedule fires. Slots before the change are not made up for.
+ * Changes when a schedule fires. Times that were due before the change are not fired later.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed`, `precondition_failed`.
  */
 export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch): Promise<void> {

@@ -4,7 +4,7 @@ import { type Db, inTransaction, type Sql } from '../../../platform/database.ts'
 import type { FieldError } from '../../../platform/errors.ts';
 import { JOBS_CHANNEL, type JobRights } from './jobs.enqueue.ts';
 
-/** Reports schedulers that a schedule has changed. */
+/** Notifies schedulers that a schedule has changed. */
 export const SCHEDULES_CHANNEL = 'estate_schedules';
 
 export interface Schedule {
@@ -12,7 +12,7 @@ export interface Schedule {
   kind: string;
   cron: string;
   timeZone: string;
-  /** Slots up to here are done, or are not to be made up for: the last one fired, or the last change. */
+  /** The last fired slot or the last change: earlier slots are not fired any more. */
   after: Date;
 }
 
@@ -25,7 +25,7 @@ export interface BuiltInSchedule {
   timeZone?: string;
 }
 
-/** Adds a schedule that the product comes with; what users have changed of it stays. */
+/** Inserts a built-in schedule; changes by users are preserved. */
 export async function ensureSchedule(sql: Sql, schedule: BuiltInSchedule): Promise<void> {
   await sql('job_schedules')
     .insert({
@@ -40,7 +40,7 @@ export async function ensureSchedule(sql: Sql, schedule: BuiltInSchedule): Promi
     .ignore();
 }
 
-/** The schedules that are switched on. */
+/** The enabled schedules. */
 export async function activeSchedules(sql: Sql): Promise<Schedule[]> {
   const { rows } = await sql.raw(
     `select key, kind, cron, time_zone as "timeZone", greatest(last_slot, updated_at) as after
@@ -50,8 +50,8 @@ export async function activeSchedules(sql: Sql): Promise<Schedule[]> {
 }
 
 /**
- * Starts the job of the newest slot that is due and not yet done, so that missed slots are made up for once. Any
- * number of schedulers may call it at the same moment: a slot is fired by one of them.
+ * Starts the job of the latest due slot that has not been fired, so that missed slots are fired once. Any number of
+ * schedulers may call it concurrently: only one of them fires a slot.
  * @returns the slot that was fired by this call.
  */
 export async function fireIfDue(db: Db, key: string, now: Date): Promise<Date | undefined> {
@@ -87,15 +87,15 @@ export async function fireIfDue(db: Db, key: string, now: Date): Promise<Date | 
 }
 
 /**
- * The newest moment after `after`, and not after `now`, for which the expression stands; undefined when there is
- * none. All schedulers name a slot by this function alone. A local time that a change to summer time leaves out
- * counts as an hour later, one that a change back repeats counts once.
+ * The latest time after `after`, and not after `now`, that matches the expression; undefined if there is none. All
+ * schedulers determine slots with this function. A local time that is skipped when daylight saving time starts counts
+ * an hour later; one that is repeated when it ends counts once.
  */
 export function dueSlot(cron: string, timeZone: string, after: Date, now: Date): Date | undefined {
   const from = (currentDate: Date) => CronExpressionParser.parse(cron, { tz: timeZone, currentDate });
   const first = from(after).next().toDate();
   if (first > now) return undefined;
-  // walking backwards misses left-out times and finds repeated ones twice: step back, and forward again
+  // Walking backwards misses skipped times and finds repeated ones twice: step back, then forward again.
   const backwards = from(new Date(now.getTime() + 1));
   let start = after;
   for (let step = 0; step < 3; step += 1) start = backwards.prev().toDate();
@@ -108,14 +108,14 @@ export function dueSlot(cron: string, timeZone: string, after: Date, now: Date):
   }
 }
 
-/** The next moment after `after`. */
+/** The next time after `after` that matches. */
 export function nextSlot(cron: string, timeZone: string, after: Date): Date {
   return CronExpressionParser.parse(cron, { tz: timeZone, currentDate: after }).next().toDate();
 }
 
 const FIELDS = ['minute', 'hour', 'day of month', 'month', 'day of week'];
 
-/** What is in a field besides `*`, lists, ranges and steps. */
+/** What a field may contain besides `*`, lists, ranges and steps. */
 const RANGES: Readonly<Record<string, string>> = {
   minute: '0 to 59',
   hour: '0 to 23',
@@ -124,7 +124,7 @@ const RANGES: Readonly<Record<string, string>> = {
   'day of week': '0 to 7 or a name such as mon',
 };
 
-/** The faults of a schedule's cron expression and time zone. */
+/** The errors of a schedule's cron expression and time zone. */
 export function scheduleFaults(cron: string, timeZone: string): FieldError[] {
   const faults = [...cronFaults(cron), ...timeZoneFaults(timeZone)];
   if (faults.length > 0) return faults;
@@ -152,10 +152,10 @@ function cronFaults(cron: string): FieldError[] {
   });
 }
 
-/** The fault of a name that is no IANA time zone, as the field `time_zone`. */
+/** The error of a name that is not an IANA time zone, as the field `time_zone`. */
 export function timeZoneFaults(timeZone: string): FieldError[] {
   try {
-    // an offset such as +02:00 is no zone: it knows no summer time
+    // An offset such as +02:00 is not a time zone: it has no daylight saving time.
     if (!/^[A-Za-z]/.test(timeZone)) throw new RangeError();
     new Intl.DateTimeFormat('en', { timeZone });
     return [];

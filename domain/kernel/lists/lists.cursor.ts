@@ -5,14 +5,14 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { idType } from './lists.sql.ts';
 import type { Condition, Fragment, ListSpec, Order, SortField } from './lists.types.ts';
 
-/** Where a traversal stands: behind a row of an immutable order, or at a place of a frozen one. */
+/** The position of a traversal: after a row of an immutable order, or an index in a frozen order. */
 type CursorPlace =
   | { kind: 'row'; value: string; id: string }
   | { kind: 'frozen'; snapshot: string; offset: number };
 
 /**
- * Names a list, its filter and its order inside cursors. Conditions that follow from rights are left out, since
- * they may change on the way.
+ * Identifies a list, its filter and its order inside cursors. Conditions that depend on rights are excluded, since they
+ * may change during the traversal.
  */
 export function boundOf(spec: ListSpec, order: Order, asked: unknown): string {
   const filter = JSON.stringify(asked, (_key, value) =>
@@ -40,12 +40,12 @@ const forms: Record<SortField['type'], RegExp> = {
   bigint: /^-?\d{1,18}$/,
 };
 
-/** The refusal of a text that is no cursor. */
+/** The error for a text that is not a cursor. */
 export const malformedCursor = (): EstateError =>
   invalidField('cursor', 'malformed', 'is not a cursor of this service');
 
 /**
- * Reads a cursor that a client sends back.
+ * Decodes a cursor from a client.
  * @throws EstateError for a text that is no cursor, `cursor_mismatch` for one of another list, filter or order.
  */
 export function decodeCursor(cursor: string, bound: string, spec: ListSpec, order: Order): CursorPlace {
@@ -78,22 +78,22 @@ export function decodeCursor(cursor: string, bound: string, spec: ListSpec, orde
   return { kind: 'row', value: first, id: second };
 }
 
-// Ids in one stored array; a page reads one or two of them.
+// Ids are stored in chunks of one array; a page reads one or two of them.
 const CHUNK = 1000;
 const KEPT = "interval '1 hour'";
 const KEPT_PER_OWNER = 20;
 
 interface FrozenOrder {
-  /** The first ids, as text; at most as many as were asked for. */
+  /** The first ids, as text; at most as many as requested. */
   first: string[];
-  /** Where the rest is kept; undefined when there is no more. */
+  /** Where the rest is stored; undefined if there are no more. */
   snapshot: string | undefined;
 }
 
 /**
- * Runs `ids`, a query that returns all rows' ids as text (`id`) with their number from 1 (`n`), and keeps its
- * outcome, so that a cursor can walk along an order that changes meanwhile. Kept for an hour after its last
- * use; each owner keeps the newest twenty. What fits on the first page is not kept.
+ * Runs `ids`, a query that returns the ids of all rows as text (`id`) with their number from 1 (`n`), and stores its
+ * result, so that a cursor can traverse an order that changes meanwhile. It is deleted an hour after its last use; each
+ * owner has the latest twenty. A result that fits on the first page is not stored.
  */
 export async function freezeOrder(
   sql: Sql,
@@ -136,13 +136,13 @@ export async function freezeOrder(
 
 interface FrozenSlice {
   ids: string[];
-  /** Whether the kept order continues behind the slice. */
+  /** Whether the stored order continues after the slice. */
   more: boolean;
 }
 
 /**
- * The kept ids from `offset` on.
- * @throws EstateError `cursor_expired` when the order is no longer kept, or is another user's.
+ * The stored ids from `offset` on.
+ * @throws EstateError `cursor_expired` if the order was deleted, or belongs to another user.
  */
 export async function readFrozen(
   sql: Sql,

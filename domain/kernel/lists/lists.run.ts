@@ -20,7 +20,7 @@ import type {
   Order,
 } from './lists.types.ts';
 
-/** A list with all that its request decided. */
+/** A list with the parameters of its request applied. */
 interface List {
   sql: Sql;
   spec: ListSpec;
@@ -32,9 +32,9 @@ interface List {
 }
 
 /**
- * Runs a list: by page with `total`, or by cursor. Ties are broken by id. Under a cursor a row that is there
- * throughout is shown exactly once whatever is written meanwhile: it walks along a sort field that never
- * changes, or along an order that is frozen with the first page.
+ * Runs a list: by page with `total`, or by cursor. Ties are broken by id. With a cursor, a row that exists during the
+ * whole traversal is returned exactly once whatever is written meanwhile: the traversal uses an immutable sort field,
+ * or an order that is frozen by the first page.
  */
 export async function runList(
   sql: Sql,
@@ -54,7 +54,7 @@ export async function runList(
   return params.cursor === undefined ? await byPage(list) : await listByCursor(list);
 }
 
-/** The conditions of the filters that the request names. */
+/** The conditions of the filters in the request. */
 export function filterConditions({ filters = {} }: Pick<ListSpec, 'filters'>, params: object): Condition[] {
   const given = new Map<string, unknown>(Object.entries(params));
   return Object.entries(filters).flatMap(([name, sql]) => {
@@ -64,7 +64,7 @@ export function filterConditions({ filters = {} }: Pick<ListSpec, 'filters'>, pa
   });
 }
 
-/** One item of a list as its JSON text, from which its ETag is computed; undefined when there is none. */
+/** One item of a list as its JSON text, from which its ETag is computed; undefined if there is none. */
 export async function findItem(
   sql: Sql,
   spec: ItemSpec,
@@ -95,8 +95,8 @@ export async function readItem(
 }
 
 /**
- * One page. The page's ids are found first, from an index where there is one; only their rows are projected.
- * Pages beyond the middle are walked to from the end.
+ * One page. The ids of the page are queried first, from an index if there is one; only their rows are projected. Pages
+ * in the second half are read from the end.
  */
 async function byPage(list: List): Promise<JsonText> {
   const { page, page_size: size } = list.params;
@@ -106,7 +106,7 @@ async function byPage(list: List): Promise<JsonText> {
   return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;
 }
 
-/** How many rows the conditions match. */
+/** The number of rows that match the conditions. */
 export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
   const w = clause(list.where);
   return await queryValue<number>(list.sql, `select count(*) from ${list.spec.from}${w.sql}`, w.bindings);
@@ -153,7 +153,7 @@ export async function listByCursor(list: List): Promise<JsonText> {
     [...list.item.bindings, ...w.bindings, params.page_size + 1],
   );
   const { rows } = await read.catch((error: unknown) => {
-    // only a cursor that was tampered with holds a value that its type does not take
+    // Only a modified cursor has a value that is not valid for its type.
     throw place && sqlState(error)?.startsWith('22') ? malformedCursor() : error;
   });
   const page = rows.slice(0, params.page_size) as { item: string; value: string; id: string }[];
@@ -191,7 +191,7 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
   return cursorPage(await itemsOf(list, frozen.first), params.page_size, next);
 }
 
-/** A later page of a frozen order; what has left the list meanwhile is skipped. */
+/** A later page of a frozen order; rows that no longer belong to the list are skipped. */
 async function frozenPage(list: List, bound: string, snapshot: string, from: number): Promise<JsonText> {
   const pageSize = list.params.page_size;
   for (let offset = from; ; offset += pageSize) {

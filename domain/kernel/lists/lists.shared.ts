@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Ctx } from '../context.ts';
 import type { Condition, Fragment } from './lists.types.ts';
 
-/** Who sees an object that has an owner. */
+/** The visibility of an object that has an owner. */
 export const visibilities = ['private', 'shared', 'public'] as const;
 
 /** The filter of lists of such objects. */
@@ -19,8 +19,8 @@ const own = (ctx: Ctx, alias: string): Condition => ({
 const open = (alias: string): Condition => ({ sql: `${alias}.visibility = 'public'`, bindings: [] });
 
 /**
- * What the caller sees of things with an owner and a visibility: the own ones, public ones and those shared with the caller.
- * @param shared when a thing counts as shared with the caller.
+ * The visible objects with an owner and a visibility: the caller's own, public ones and those shared with the caller.
+ * @param shared the condition that an object is shared with the caller.
  */
 export function visibleShared(ctx: Ctx, alias: string, shared: Fragment): Condition {
   const mine = own(ctx, alias);

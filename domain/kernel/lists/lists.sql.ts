@@ -1,7 +1,7 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { Condition, Fragment, ListParams, ListSpec, Order } from './lists.types.ts';
 
-/** The requested order. @throws EstateError naming `sort_by` when the list does not offer it. */
+/** The requested order. @throws EstateError naming `sort_by` if the list does not support it. */
 export function orderOf(spec: ListSpec, params: ListParams): Order {
   const key = params.sort_by ?? spec.defaultSort;
   const field = Object.hasOwn(spec.sorts, key) ? spec.sorts[key] : undefined;
@@ -12,17 +12,17 @@ export function orderOf(spec: ListSpec, params: ListParams): Order {
 }
 
 /**
- * The ORDER BY list of an order over the given expressions; empty values come last in both directions.
- * `reversed` walks the same order from its end.
+ * The ORDER BY list of an order over the given expressions; empty values are last in both directions. `reversed` reads
+ * the same order from its end.
  */
 export function orderBy(order: Order, sort: string, id: string, reversed = false): string {
   const dir = (order.dir === 'asc') === reversed ? 'desc' : 'asc';
-  // an index is only walked along when this says what the index says
+  // The planner only uses an index if the NULLS clause matches that of the index.
   const nulls = order.field.filled || order.field.immutable ? '' : reversed ? ' nulls first' : ' nulls last';
   return `${sort} ${dir}${nulls}, ${id} ${dir}`;
 }
 
-/** The item as a JSON expression, cut to the requested members. @throws EstateError naming an unknown one. */
+/** The item as a JSON expression with the requested members. @throws EstateError naming an unknown one. */
 export function projection(members: ListSpec['members'], fields?: string): Fragment {
   const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !Object.hasOwn(members, name));
@@ -47,7 +47,7 @@ export function clause(conditions: Condition[]): Fragment {
   };
 }
 
-/** The text as a LIKE pattern's literal part, folded like the indexed text. */
+/** The text as the literal part of a LIKE pattern, folded like the indexed text. */
 export function likeText(text: string): string {
   return text
     .normalize('NFKD')
@@ -56,9 +56,9 @@ export function likeText(text: string): string {
     .replace(/[\\%_]/g, '\\$&');
 }
 
-/** A text as an SQL literal; for places where a binding would keep an index from being used. */
+/** A text as an SQL literal, for places where a binding would prevent the use of an index. */
 export function textLiteral(text: string): string {
-  // a question mark would be taken for a binding
+  // A question mark would be parsed as a binding.
   return `'${text.replaceAll("'", "''").replaceAll('?', '\\?')}'`;
 }
 

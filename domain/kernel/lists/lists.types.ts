@@ -5,7 +5,7 @@ export interface ListParams {
   sort_by?: string;
   sort_dir?: 'asc' | 'desc';
   search?: string;
-  /** Given (also empty): cursor traversal instead of pages. */
+  /** If given (also empty): cursor traversal instead of pages. */
   cursor?: string;
   /** Comma-separated members. */
   fields?: string;
@@ -14,11 +14,11 @@ export interface ListParams {
 export interface SortField {
   /** The SQL expression to order by. */
   sql: string;
-  /** SQL type of the expression, for reading a cursor's value back. */
+  /** SQL type of the expression, to cast the value in a cursor. */
   type: 'text' | 'numeric' | 'timestamptz' | 'uuid' | 'boolean' | 'bigint';
   /** Whether the expression is never NULL. */
   filled?: boolean;
-  /** Whether the value of a row is never NULL and never changes, so that a cursor may walk along it. */
+  /** Whether the value of a row is never NULL and immutable, so that a cursor can use it. */
   immutable?: boolean;
 }
 
@@ -30,26 +30,26 @@ export interface Fragment {
 
 /** A part of a WHERE clause. */
 export interface Condition extends Fragment {
-  /** Follows from the caller's rights, not from the request: a cursor outlives its change. */
+  /** Depends on the caller's rights, not on the request: cursors stay valid when it changes. */
   visibility?: true;
 }
 
-/** Where an item of a list is read from. */
+/** The source of a list's items. */
 export type ItemSpec = Pick<ListSpec, 'from' | 'id' | 'idType' | 'members'>;
 
-/** What one list is made of. */
+/** The definition of a list. */
 export interface ListSpec {
-  /** Names the list inside its cursors. */
+  /** Identifies the list inside its cursors. */
   name: string;
   /** The FROM clause, with joins. */
   from: string;
   /** The row's unique id, such as `c.id`. */
   id: string;
-  /** `uuid` unless given. */
+  /** `uuid` by default. */
   idType?: 'uuid' | 'text' | 'bigint' | 'timestamptz';
   sorts: Record<string, SortField>;
   defaultSort: string;
-  /** `asc` unless given. */
+  /** `asc` by default. */
   defaultDir?: 'asc' | 'desc';
   /** The members of an item in order: name to SQL expression. */
   members: Record<string, string | Fragment>;
@@ -58,19 +58,19 @@ export interface ListSpec {
    * false or an empty list has no condition.
    */
   filters?: Readonly<Record<string, string>>;
-  /** Folded text expression that `search` looks into; absent: `search` is refused. */
+  /** The folded text expression that `search` applies to; absent: `search` is refused. */
   search?: string;
 }
 
-/** What a caller of a list may know better than the list itself. */
+/** Options with which a caller replaces parts of a list. */
 export interface ListOptions {
-  /** The user whose cursor it is: others cannot continue with it, and each keeps a bounded number. */
+  /** The owner of the cursor: other users cannot use it, and each user has a limited number. */
   owner?: string | null;
-  /** Names the filter inside cursors; absent: the conditions that do not follow from rights do. */
+  /** Identifies the filter inside cursors; by default it follows from the conditions that do not depend on rights. */
   asked?: unknown;
-  /** Yields all rows' ids as text (`id`) with their number (`n`, from 1), in an order of its own. */
+  /** A query of all rows' ids as text (`id`) with their number (`n`, from 1), in a custom order. */
   ids?: Fragment;
-  /** Counts the rows that the conditions match, where the list's owner keeps totals. */
+  /** Counts the rows that match the conditions, if the caller caches totals. */
   total?: () => Promise<number>;
 }
 
@@ -81,5 +81,5 @@ export interface Order {
   dir: 'asc' | 'desc';
 }
 
-/** An answer ready to be sent: JSON text that is not parsed again. */
+/** A response ready to be sent: JSON text that is not parsed again. */
 export type JsonText = string & { readonly __json?: never };

@@ -1,14 +1,14 @@
 import { createLru } from '../../../platform/lru.ts';
 
-/** Results that are kept by a key which changes with everything they depend on, such as topic versions. */
+/** A cache of results by a key that changes with all data that they depend on, such as topic versions. */
 export interface ResultCache<T> {
-  /** The kept result, or a computed one; concurrent callers share one computation. */
+  /** The cached result, or a computed one; concurrent callers share one computation. */
   get(key: string, compute: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Keeps results and their keys up to `limitBytes`; those unused for longest go first. Failures are not kept.
- * @param size bytes of a result.
+ * Caches results and their keys up to `limitBytes`, with LRU eviction. Failures are not cached.
+ * @param size size of a result in bytes.
  */
 export function createResultCache<T>(limitBytes: number, size: (value: T) => number): ResultCache<T> {
   const results = createLru<{ value: T }>(limitBytes, ({ value }) => size(value));

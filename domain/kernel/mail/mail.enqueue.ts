@@ -6,20 +6,20 @@ import type { Ctx } from '../context.ts';
 import { defineJob } from '../jobs/jobs.define.ts';
 import { JOBS_CHANNEL, type JobRights } from '../jobs/jobs.enqueue.ts';
 
-/** One mail to one person. */
+/** One mail to one recipient. */
 export interface Mail {
   /** A bare address, as `ada@example.com`. */
   to: string;
   subject: string;
-  /** What readers see that show no HTML; lines end with a newline. */
+  /** The plain text; lines end with a newline. */
   text: string;
-  /** The same as HTML, in which whatever users have written is escaped. */
+  /** The same text as HTML, with all user input escaped. */
   html?: string;
-  /** The id of a stored file that goes with it; read when the mail is sent. */
+  /** The id of a stored file to attach; read when the mail is sent. */
   attachment?: string;
 }
 
-// no quotes, brackets, separators or blanks: an address can never be read as two, or as a header
+// No quotes, brackets, separators or spaces: an address can never be parsed as two, or as a header.
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]{1,255}$/u;
 
 /** Whether mail can be sent to the address. */
@@ -27,13 +27,13 @@ export function isMailAddress(text: string): boolean {
   return ADDRESS.test(text);
 }
 
-// RFC 2606, 2: the addresses of service accounts and of erased people end so
+// RFC 2606, 2: service accounts and erased users have addresses in these domains.
 const NOBODY = /\.invalid$/i;
 
 /**
- * Asks for a mail in the caller's transaction: it goes out when, and only when, that commits, through a job with
- * retries. Without a mail server in the settings the job ends well and says so; the mail is not kept.
- * @throws EstateError `validation_failed` when `to` is no address.
+ * Enqueues a mail in the caller's transaction: it is sent if and only if that commits, by a job with retries. Without a
+ * mail server in the settings the job succeeds with this outcome and the mail is deleted. @throws EstateError
+ * `validation_failed` if `to` is not an address.
  */
 export async function enqueueMail(sql: Knex.Transaction, ctx: Ctx, mail: Mail): Promise<void> {
   if (!isMailAddress(mail.to))
@@ -41,8 +41,10 @@ export async function enqueueMail(sql: Knex.Transaction, ctx: Ctx, mail: Mail): 
   await enqueueMails(sql, ctx, [mail]);
 }
 
-/** The same for many, in one statement; those whose address takes no mail are left out, programs and
- * the erased among them. */
+/**
+ * Enqueues many mails in one statement; recipients who cannot receive mail are skipped, such as service accounts and
+ * erased users.
+ */
 export async function enqueueMails(sql: Knex.Transaction, ctx: Ctx, mails: Mail[]): Promise<void> {
   const rows = mails
     .filter(({ to }) => isMailAddress(to) && !NOBODY.test(to))
@@ -51,7 +53,7 @@ export async function enqueueMails(sql: Knex.Transaction, ctx: Ctx, mails: Mail[
       content: { ...content, subject: oneLine(content.subject) },
     }));
   if (rows.length === 0) return;
-  // the service's own: it goes out also when anyone who asked for it is no longer active
+  // Owned by the service: it is also sent if the user who caused it is no longer active.
   const rights: JobRights = { permissions: '*' };
   await sql.raw(
     `with made as (
@@ -73,12 +75,12 @@ function oneLine(text: string): string {
 }
 
 /**
- * The state of a mail: taken by the mail server, given up since none is set up, refused for good, or handed
- * over without the server's answer having arrived.
+ * The state of a mail: accepted by the mail server, skipped because none is configured, rejected permanently, or sent
+ * without receiving the server's response.
  */
 type MailOutcome = 'sent' | 'not_configured' | 'refused' | 'unconfirmed';
 
-/** A mail as it is stored; `content` is gone once there is an outcome. */
+/** A stored mail; `content` is deleted when it has an outcome. */
 interface StoredMail {
   id: string;
   recipient: string;
@@ -91,17 +93,20 @@ export async function loadMail(sql: Sql, id: string): Promise<StoredMail | undef
   return await sql('mails').where({ id }).first('id', 'recipient', 'content', 'handed_over_at', 'outcome');
 }
 
-/** Records that the mail server may have the mail from now on. */
+/** Records that sending the mail to the server has started. */
 export async function noteHandOver(sql: Sql, id: string): Promise<void> {
   await sql('mails').where({ id }).update({ handed_over_at: sql.fn.now() });
 }
 
-/** Takes the note back: the server has said that it does not take the mail. */
+/** Deletes the record of {@link noteHandOver}: the server has not accepted the mail. */
 export async function takeBackHandOver(sql: Sql, id: string): Promise<void> {
   await sql('mails').where({ id }).update({ handed_over_at: null });
 }
 
-/** Ends the mail and forgets its content. That it was sent outdoes what another run has concluded meanwhile. */
+/**
+ * Stores the outcome of the mail and deletes its content. `sent` replaces any outcome that another run has stored
+ * meanwhile.
+ */
 export async function endMail(sql: Sql, id: string, outcome: MailOutcome): Promise<void> {
   await sql('mails')
     .where({ id })
@@ -112,7 +117,7 @@ export async function endMail(sql: Sql, id: string, outcome: MailOutcome): Promi
     .update({ outcome, content: null, finished_at: sql.fn.now() });
 }
 
-/** Gives one mail to the mail server. A server that is away is tried again for about a day. */
+/** Sends one mail to the mail server. An unavailable server is retried for about a day. */
 export const mailJob = defineJob({
   kind: 'mail',
   queue: 'mail',

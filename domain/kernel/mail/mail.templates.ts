@@ -1,10 +1,10 @@
-/** What a mail says, in parts; every text is plain and may hold anything that users have written. */
+/** The contents of a mail; every text is plain text and may contain any user input. */
 interface MailParts {
   heading: string;
   paragraphs?: string[];
   items?: { title: string; text: string; url?: string | undefined }[];
   button?: { label: string; url: string };
-  /** Small lines at the end. */
+  /** Lines in small print at the end. */
   footer?: string[];
 }
 
@@ -16,10 +16,10 @@ const escapes: Record<string, string> = {
   "'": '&#39;',
 };
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => escapes[sign]!);
-/** Line breaks of a text that is shown as one line. */
+/** Replaces line breaks in a text that is shown on one line. */
 const flat = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 
-/** A mail as plain text and as simple HTML without pictures, scripts and style sheets. */
+/** A mail as plain text and as simple HTML without images, scripts and style sheets. */
 export function renderMail(parts: MailParts): { text: string; html: string } {
   const { heading, paragraphs = [], items = [], button, footer = [] } = parts;
   const text = [
@@ -56,8 +56,8 @@ export function renderMail(parts: MailParts): { text: string; html: string } {
 }
 
 /**
- * The address of a page of the application, as the `app_base_url` of the settings has it; undefined where that is
- * not set or is no web address.
+ * The URL of a page of the application, below `app_base_url` of the settings; undefined if that is not set or not a
+ * URL.
  */
 export function appUrl(base: string, path: string): string | undefined {
   if (!/^https?:\/\/[^\s"<>]+$/i.test(base)) return undefined;
@@ -73,7 +73,7 @@ export function formatDate(date: string, format: string, locale: string): string
     try {
       return new Intl.DateTimeFormat(locale, { month: style, timeZone: 'UTC' }).format(at);
     } catch {
-      // a language that is none
+      // The language tag is not valid.
       return new Intl.DateTimeFormat('en', { month: style, timeZone: 'UTC' }).format(at);
     }
   };

@@ -1,11 +1,11 @@
 import type { Field } from './metamodel.types.ts';
 
-/** The attribute that holds the name of the product a card is linked to. */
+/** The attribute with the name of the product that a card is linked to. */
 export const EOL_PRODUCT = 'eol_product';
-/** The attribute that holds the release cycle. */
+/** The attribute with the release cycle. */
 export const EOL_CYCLE = 'eol_cycle';
 
-/** Types of cards that represent products of the market. */
+/** Types of cards that represent products. */
 const linkedTypes: readonly string[] = ['Application', 'ITComponent'];
 
 const field = (key: string, label: string): Field => ({ key, label, type: 'text', weight: 0 });
@@ -15,7 +15,7 @@ const linkFields: readonly Field[] = [
 ];
 
 /**
- * The attributes by which cards of a type are linked to products. They are there without being declared, are in no
+ * The attributes by which cards of a type are linked to products. They exist without being declared, belong to no
  * section and do not count for the data quality.
  */
 export const eolFieldsOf = (type: string): readonly Field[] => (linkedTypes.includes(type) ? linkFields : []);

@@ -1,9 +1,9 @@
-/** The language of labels that nobody has translated. */
+/** The language of labels without translations. */
 export const DEFAULT_LANGUAGE = 'en';
 
 const MAX_PREFERENCES = 50;
 
-/** A language tag in its canonical spelling (`pt-BR`), or undefined when it is none (RFC 5646). */
+/** A language tag in its canonical form (`pt-BR`), or undefined if it is not valid (RFC 5646). */
 export function canonicalLanguage(tag: string): string | undefined {
   if (!/^[a-z]{2,3}(-[a-z0-9]{2,8}){0,3}$/i.test(tag)) return undefined;
   try {
@@ -13,15 +13,15 @@ export function canonicalLanguage(tag: string): string | undefined {
   }
 }
 
-/** A language and those it falls back to: `zh-Hant-TW`, `zh-Hant`, `zh`. */
+/** A language and its fallbacks: `zh-Hant-TW`, `zh-Hant`, `zh`. */
 export function fallbacks(language: string): string[] {
   const parts = language.split('-');
   return parts.map((_, index) => parts.slice(0, parts.length - index).join('-'));
 }
 
 /**
- * The languages of an `Accept-Language` header (RFC 9110, 12.5.4), the most wanted first. `*` represents the labels
- * as they are. What is no language is skipped.
+ * The languages of an `Accept-Language` header (RFC 9110, 12.5.4), the most preferred first. `*` represents the default
+ * language. Invalid tags are skipped.
  */
 export function acceptedLanguages(header: string | undefined): string[] {
   const wanted = (header ?? '')
@@ -39,8 +39,8 @@ export function acceptedLanguages(header: string | undefined): string[] {
 }
 
 /**
- * The language in which to answer: the first wanted one that something is translated to, or, without its region, a
- * translated one; the default where that is wanted earlier or nothing fits.
+ * The language of the response: the first accepted one for which there are translations, with or without its region;
+ * the default language if that is preferred or nothing matches.
  */
 export function chooseLanguage(wanted: readonly string[], translated: ReadonlySet<string>): string {
   for (const language of wanted) {
@@ -51,7 +51,7 @@ export function chooseLanguage(wanted: readonly string[], translated: ReadonlySe
   return DEFAULT_LANGUAGE;
 }
 
-/** Records the languages that translations name, in both forms that they have. */
+/** Adds the languages of translations, in both forms that they have. */
 export function collectLanguages(translations: unknown, into: Set<string>): void {
   if (typeof translations !== 'object' || translations === null) return;
   for (const [key, value] of Object.entries(translations)) {

@@ -19,23 +19,23 @@ export type RelationTypeColumns = Undated<RelationTypeRow>;
 type RoleColumns = Omit<Undated<StakeholderRoleRow>, 'id' | 'description' | 'archived_at' | 'archived_by'>;
 export type TagGroupColumns = Omit<Undated<TagGroupRow>, 'description'> & { has_tags: boolean };
 
-/** One field with what checking a value needs at hand. */
+/** One field with the lookups that checking a value needs. */
 export interface CompiledField {
   key: string;
   label: string;
   type: FieldType;
   weight: number;
   required: boolean;
-  /** Set by the service alone. */
+  /** Whether only the service sets it. */
   readonly: boolean;
-  /** An active formula computes it; it is readonly then. */
+  /** Whether an active formula computes it; it is readonly then. */
   calculated: boolean;
   options: ReadonlySet<string>;
   /** Labels by option key. */
   optionLabels: ReadonlyMap<string, string>;
 }
 
-/** A side of a relation type that a card of some type must have filled. */
+/** A mandatory side of a relation type for some card type. */
 export interface MandatoryRelation {
   relationType: string;
   side: 'source' | 'target';
@@ -46,12 +46,12 @@ export interface CardType extends CardTypeColumns {
   fields: ReadonlyMap<string, CompiledField>;
   subtypeKeys: ReadonlySet<string>;
   hiddenFields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Keys of the attributes that hold costs. */
+  /** Keys of the attributes that are costs. */
   costKeys: string[];
   /** The active ones, in order. */
   stakeholderRoles: StakeholderRole[];
   mandatoryRelations: MandatoryRelation[];
-  /** Ids of the tag groups of which a card of this type needs a tag. */
+  /** Ids of the tag groups from which a card of this type needs a tag. */
   mandatoryTagGroups: { id: string; name: string }[];
 }
 
@@ -60,23 +60,23 @@ export interface RelationType extends RelationTypeColumns {
   costKeys: string[];
 }
 
-/** The whole metamodel at one version, compiled; never changed after it was made. */
+/** The whole metamodel at one version, compiled; immutable. */
 export interface Metamodel {
   version: number;
   cardTypes: ReadonlyMap<string, CardType>;
   relationTypes: ReadonlyMap<string, RelationType>;
-  /** Types whose cards are shown, in order. */
+  /** Visible card types, in order. */
   visibleTypes: string[];
   hiddenTypes: string[];
-  /** Relation types that are shown and whose ends are. */
+  /** Visible relation types whose end types are visible. */
   visibleRelationTypes: string[];
-  /** Languages that some label is translated to. */
+  /** Languages of the translations. */
   languages: ReadonlySet<string>;
   /** The active formulas. */
   calculations: CalculationPlan;
 }
 
-/** A declared field in the form that checks work with. */
+/** A declared field in its compiled form. */
 export function compileField(field: Field | RelationAttribute, calculated = false): CompiledField {
   const own = field as Partial<Field>;
   return {
@@ -98,7 +98,7 @@ const byOrder = (a: { sort_order: number; key: string }, b: { sort_order: number
 const costKeys = (fields: ReadonlyMap<string, CompiledField>) =>
   [...fields.values()].filter((field) => field.type === 'cost').map((field) => field.key);
 
-/** Builds the compiled form from the stored rows. */
+/** Compiles the stored rows. */
 export function compileMetamodel(rows: {
   version: number;
   cardTypes: CardTypeColumns[];
@@ -123,7 +123,7 @@ export function compileMetamodel(rows: {
   const cardTypes = new Map<string, CardType>();
   for (const row of [...rows.cardTypes].sort(byOrder)) {
     const fields = new Map(
-      // what is declared under one of these names comes later, and counts
+      // A declared field of the same name comes later and takes precedence.
       [...eolFieldsOf(row.key), ...row.fields_schema.flatMap((section) => section.fields)].map((field) => [
         field.key,
         compileField(field, computed.has(`${row.key} ${field.key}`)),
@@ -181,7 +181,7 @@ export function compileMetamodel(rows: {
   };
 }
 
-/** Every language under a member `translations`, however deep. */
+/** All languages in members named `translations`, at any depth. */
 function languagesOf(value: unknown, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found;
   for (const [key, member] of Object.entries(value)) {

@@ -29,7 +29,7 @@ export async function loadMetamodel(sql: Sql): Promise<Metamodel> {
   });
 }
 
-/** Keeps the newest compiled metamodel of a process. */
+/** Caches the latest compiled metamodel of a process. */
 export type MetamodelStore = VersionedStore<Metamodel>;
 
 export function createMetamodelStore(): MetamodelStore {

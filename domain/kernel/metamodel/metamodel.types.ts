@@ -72,7 +72,7 @@ export const AttributeSchema = object({
 /** A field of a relation type. */
 export type RelationAttribute = Static<typeof AttributeSchema>;
 
-/** The parts of the data quality that every card may have. */
+/** The parts of the data quality that a card can have. */
 export type QualityBucket = 'description' | 'lifecycle' | 'relations' | 'tags' | 'stakeholders';
 
 export interface SectionConfig {

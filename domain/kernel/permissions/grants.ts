@@ -12,18 +12,19 @@ import { cardRights, forbidden, showsCosts } from './policy.ts';
 /** A stored permission map; `{"*": true}` is the wildcard. */
 export type PermissionMap = Record<string, boolean>;
 
-/** The first permission of the map, in the catalogue's order, that the caller does not hold. */
+/** The first permission of the map, in the catalogue's order, that the caller does not have. */
 export function missingFrom(caller: Caller, map: PermissionMap): AppPermission | undefined {
   const held = caller.permissions;
   if (held === '*') return undefined;
   const keys = Object.keys(appPermissions) as AppPermission[];
   const missing = keys.find((key) => (map['*'] || map[key]) && !held.has(key));
-  // anyone who holds every single key still does not hold those to come
+  // A caller with every single key does not have future permissions.
   return missing ?? (map['*'] ? 'admin.roles' : undefined);
 }
 
 /**
- * Nobody gives what he does not hold himself: neither to a role, nor with a role, nor by taking over an account.
+ * Nobody can grant permissions that they do not have: neither to a role, nor by assigning a role, nor by taking over an
+ * account.
  * @throws EstateError `forbidden` naming the first permission that the caller lacks.
  */
 export function requireGrantable(caller: Caller, map: PermissionMap): void {
@@ -38,18 +39,18 @@ export async function permissionsOfRole(sql: Sql, key: string): Promise<Permissi
   return row.permissions;
 }
 
-/** Roles that anyone who may invite gives, also without holding what they hold. */
+/** Roles that every user who may invite can assign, without having their permissions. */
 export const OPEN_ROLES: readonly string[] = ['member', 'viewer'];
 
-/** An account as far as deciding about its rights goes. */
+/** The columns of an account that determine its rights. */
 interface Account {
   id: string;
   role: string;
 }
 
 /**
- * Anyone who sets the password, the address or a token of an account can act as it, and therefore needs the permissions of
- * the account's role and, for what its stakeholder roles allow on single cards, the application permissions.
+ * A user who can set the password, the address or a token of an account can act as it, and therefore needs the
+ * permissions of the account's role and, for its stakeholder roles on cards, the corresponding application permissions.
  * @throws EstateError `forbidden`.
  */
 export async function requireControlOf(ctx: Ctx, sql: Sql, { id, role }: Account): Promise<void> {
@@ -69,8 +70,7 @@ export async function requireControlOf(ctx: Ctx, sql: Sql, { id, role }: Account
 }
 
 /**
- * Anyone who opens a closed account again gives its rights back, and therefore needs them, but for those of members and
- * viewers.
+ * A user who reactivates an account grants its rights, and therefore needs them, except those of members and viewers.
  * @throws EstateError `forbidden`.
  */
 export async function requireReopening(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
@@ -78,8 +78,8 @@ export async function requireReopening(ctx: Ctx, sql: Sql, account: Account): Pr
 }
 
 /**
- * Refuses what only a person's own login may do: passwords, tokens and second factors are out of reach for tokens, and
- * for administrators while they look at the service as another role.
+ * Refuses operations that need the user's own login: passwords, tokens and second factors cannot be changed with API
+ * tokens, nor by administrators while they impersonate another role.
  * @throws EstateError `session_required`.
  */
 export function requireSession({ apiTokenId, impersonatedRole }: Caller): void {

@@ -2,24 +2,27 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { Caller, Ctx } from '../context.ts';
 import type { AppPermission, CardPermission, TokenScope } from './permissions.data.ts';
 
-/** Whether the caller holds the application permission. */
+/** Whether the caller has the application permission. */
 export function may(caller: Caller, permission: AppPermission): boolean {
   return caller.permissions === '*' || caller.permissions.has(permission);
 }
 
-/** Those of the permissions that the caller holds. */
+/** Which of the permissions the caller has. */
 export const heldOf = (caller: Caller, ...permissions: AppPermission[]): AppPermission[] =>
   permissions.filter((permission) => may(caller, permission));
 
 /**
- * Whether the scopes of the presented token hold the scope. A right that comes from a role on a card, or from the caller's
- * own things, counts only within the scope of the application permission that the operation names for it.
+ * Whether the scopes of the presented token include the scope. A right from a role on a card, or from ownership, only
+ * applies within the scope of the application permission that the operation names for it.
  */
 export function inScope({ scopes }: Caller, scope: TokenScope): boolean {
   return scopes === undefined || scopes.has(scope);
 }
 
-/** The caller's id as a holder of roles on cards, for conditions on `stakeholders`; null, which no row has, out of scope. */
+/**
+ * The caller's id as the user of stakeholder roles, for conditions on `stakeholders`; null, which matches no row, if
+ * out of scope.
+ */
 export function holderWithin(caller: Caller, permission: AppPermission): string | null {
   return inScope(caller, permission) ? caller.userId : null;
 }
@@ -32,7 +35,7 @@ export function requireScope(caller: Caller, scope: TokenScope): void {
   });
 }
 
-/** A refusal that names a permission, with the note that the scopes of the token do not include it where that is so. */
+/** An error that names a permission and, if that is the reason, says that the scopes of the token do not include it. */
 export function withMissingScope(caller: Caller, error: EstateError): EstateError {
   const { permission, missing_scope: known } = error.extra;
   if (error.code !== 'forbidden' || typeof permission !== 'string' || known !== undefined) return error;
@@ -41,7 +44,7 @@ export function withMissingScope(caller: Caller, error: EstateError): EstateErro
   return new EstateError('forbidden', detail, { extra: { ...error.extra, missing_scope: permission } });
 }
 
-/** The refusal that names the missing permission; `more` are further members of its problem document. */
+/** The error that names the missing permission; `more` are additional members of its problem document. */
 export function forbidden(permission: string, more: Record<string, unknown> = {}): EstateError {
   return new EstateError('forbidden', `You need the permission ${permission}.`, {
     extra: { permission, ...more },
@@ -60,7 +63,7 @@ export interface CardRight {
 
 /**
  * The card rights that stakeholder roles give on one card.
- * `roles` are the keys of the roles that the caller holds on the card, `type` is the card's type.
+ * `roles` are the keys of the caller's roles on the card, `type` is the card's type.
  */
 export function cardRights(ctx: Ctx, type: string, roles: string[]): Set<string> {
   const held = new Set<string>();
@@ -70,11 +73,11 @@ export function cardRights(ctx: Ctx, type: string, roles: string[]): Set<string>
   return held;
 }
 
-/** A card as far as deciding about it goes. */
+/** The properties of a card that determine the rights on it. */
 export interface CardForPolicy {
   id: string;
   type: string;
-  /** Keys of the stakeholder roles that the caller holds on it. */
+  /** Keys of the caller's stakeholder roles on it. */
   myRoles: string[];
 }
 
@@ -89,10 +92,13 @@ export function requireOnCard(ctx: Ctx, right: CardRight, card: CardForPolicy): 
   if (!mayOnCard(ctx, right, card)) throw forbidden(right.app);
 }
 
-/** How many cards a refusal names. */
+/** The maximum number of cards that an error names. */
 const MAX_NAMED = 100;
 
-/** @throws EstateError `forbidden` naming the application permission, and the first of the cards that lack the right. */
+/**
+ * @throws EstateError `forbidden` naming the application permission, and the first of the cards on which the right is
+ * missing.
+ */
 export function requireOnCards(ctx: Ctx, right: CardRight, cards: Iterable<CardForPolicy>): void {
   if (may(ctx.caller, right.app)) return;
   const refused = [...cards].filter((card) => !mayOnCard(ctx, right, card));
@@ -101,20 +107,23 @@ export function requireOnCards(ctx: Ctx, right: CardRight, cards: Iterable<CardF
   }
 }
 
-/** The stakeholder role that people take by themselves when they follow a card. */
+/** The stakeholder role that users assign to themselves to follow a card. */
 export const OBSERVER = 'observer';
 
-/** Whether a stakeholder role shows the cost values of its card. The one that anybody takes by himself does not. */
+/**
+ * Whether a stakeholder role shows the cost values of its card. The observer role never does, because users assign it
+ * to themselves.
+ */
 export const showsCosts = (role: string): boolean => role !== OBSERVER;
 
 /**
- * Whether a user, the one binding, holds a role that shows costs on one of the cards, as an SQL condition.
+ * An SQL condition with one binding, the user's id: the user has a role that shows costs on one of the cards.
  * @param cardIds SQL of the cards' ids, separated by commas.
  */
 export const holdsCostRole = (cardIds: string): string =>
   `exists (select from stakeholders h where h.user_id = ?::uuid and h.card_id in (${cardIds}) and h.role <> '${OBSERVER}')`;
 
-/** Whether the caller sees the card's cost values: by permission, or by a stakeholder role on the card. */
+/** Whether the caller may see the card's cost values: by permission, or by a stakeholder role on the card. */
 export function seesCosts(ctx: Ctx, card: CardForPolicy): boolean {
   return (
     may(ctx.caller, 'costs.view') || (inScope(ctx.caller, 'costs.view') && card.myRoles.some(showsCosts))

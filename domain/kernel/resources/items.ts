@@ -10,7 +10,7 @@ import { deleteRows, insertRow, lockRow, type RowModel, type RowOf, updateRow } 
 type RowEvent<M extends RowModel> = (before: RowOf<M> | null, after: RowOf<M> | null) => EventDraft;
 
 /**
- * A row, locked, whose representation has the ETag of the request's `If-Match`.
+ * Locks and reads a row whose representation has the ETag of the request's `If-Match`.
  * @param text reads the representation. @throws EstateError `not_found`, `precondition_failed`.
  */
 export async function lockItem<M extends RowModel>(
@@ -27,7 +27,7 @@ export async function lockItem<M extends RowModel>(
   return row;
 }
 
-/** Inserts a row, with its event. */
+/** Inserts a row and records its event. */
 export async function createRow<M extends RowModel>(
   work: Work,
   model: M,
@@ -39,7 +39,7 @@ export async function createRow<M extends RowModel>(
   return row;
 }
 
-/** Updates the columns that differ, with an event; writes nothing where none does. @returns the row as it is then. */
+/** Updates the columns that differ and records an event; writes nothing if none does. @returns the row after the update. */
 export async function changeRow<M extends RowModel>(
   work: Work,
   model: M,
@@ -54,7 +54,7 @@ export async function changeRow<M extends RowModel>(
   return after;
 }
 
-/** Deletes a row, with its event. */
+/** Deletes a row and records its event. */
 export async function removeRow<M extends RowModel>(
   work: Work,
   model: M,

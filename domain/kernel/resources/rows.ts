@@ -6,9 +6,9 @@ import { isUuid } from '../../../platform/uuid.ts';
 import type { StaticOf } from '../shapes.ts';
 
 /**
- * The Objection model of a table, with its columns as TypeBox schemas. Rows are read and written as JSON, as
- * PostgreSQL's `to_jsonb` gives them: timestamps keep their microseconds, and what is read, written, recorded in events
- * and undone is the same value.
+ * The Objection model of a table, with its columns as TypeBox schemas. Rows are read and written as JSON, in the form
+ * of PostgreSQL's `to_jsonb`: timestamps retain their microseconds, and the same value is read, written, recorded in
+ * events and undone.
  */
 export type RowModel<C extends TProperties = TProperties, R = unknown> = Omit<typeof Model, 'prototype'> & {
   new (): Model & R;
@@ -21,7 +21,7 @@ export type RowOf<M extends { columns: TProperties }> = StaticOf<M['columns']>;
 
 /**
  * Declares the model of a table: `class Risk extends rowModel('risks', {...}) {}`.
- * @param columns all columns of the table, which a test compares with the database.
+ * @param columns all columns of the table; a test compares them with the database.
  * @param json the columns of type `jsonb`.
  */
 export function rowModel<C extends TProperties>(
@@ -40,7 +40,10 @@ export function rowModel<C extends TProperties>(
 /** A row as one JSON value. */
 const asJson = (table: string) => raw('to_jsonb(??.*) as row', [table]);
 
-/** A query whose errors are PostgreSQL's own, with their SQLSTATE, which retries and refusals read; Objection wraps them. */
+/**
+ * A query that throws PostgreSQL's own errors with their SQLSTATE, which retries and error handling need; Objection
+ * wraps them.
+ */
 const queryOf = (model: RowModel, sql: Sql) =>
   model.query(sql).onError((error) => {
     throw (error as { nativeError?: unknown }).nativeError ?? error;
@@ -49,8 +52,8 @@ const queryOf = (model: RowModel, sql: Sql) =>
 const isId = (column: string): boolean => column === 'id' || column.endsWith('_id');
 
 /**
- * One row, locked; undefined where there is none, also where an id is not a UUID.
- * @param where columns with the values that they must have.
+ * Reads and locks one row; undefined if there is none, also if an id is not a UUID.
+ * @param where columns with their required values.
  */
 export async function lockRow<M extends RowModel>(
   sql: Sql,
@@ -78,7 +81,7 @@ export async function requireRow<M extends RowModel>(
   return row;
 }
 
-/** Inserts a row; columns that are not given get their defaults. @returns the whole row. */
+/** Inserts a row; omitted columns get their defaults. @returns the complete row. */
 export async function insertRow<M extends RowModel>(
   sql: Sql,
   model: M,
@@ -90,7 +93,7 @@ export async function insertRow<M extends RowModel>(
   return jsonOf<M>(inserted);
 }
 
-/** Updates the row with this key, and its `updated_at` where it has one. @returns the whole row. */
+/** Updates the row with this key, and its `updated_at` if it has one. @returns the complete row. */
 export async function updateRow<M extends RowModel>(
   sql: Sql,
   model: M,
@@ -109,7 +112,7 @@ export async function updateRow<M extends RowModel>(
   return jsonOf<M>(updated);
 }
 
-/** What narrows, orders or locks a query: `(query) => query.whereIn('id', ids).orderBy('id').forUpdate()`. */
+/** Conditions, order and locks of a query: `(query) => query.whereIn('id', ids).orderBy('id').forUpdate()`. */
 type Refine = (query: QueryBuilder<Model>) => unknown;
 
 /** The rows that a query selects. */
@@ -119,7 +122,7 @@ export async function findRows<M extends RowModel>(sql: Sql, model: M, refine: R
   return (await query).map(jsonOf<M>);
 }
 
-/** Deletes the rows that a query selects. @returns them as they were. */
+/** Deletes the rows that a query selects. @returns the deleted rows. */
 export async function deleteRows<M extends RowModel>(
   sql: Sql,
   model: M,
@@ -130,13 +133,13 @@ export async function deleteRows<M extends RowModel>(
   return ((await query) as unknown[]).map(jsonOf<M>);
 }
 
-/** The columns of the model that the rows have; all rows have the columns of the first. */
+/** The columns of the model that the rows have; all rows have the columns of the first one. */
 const columnsIn = (model: RowModel, [first = {}]: readonly object[]): string[] =>
   Object.keys(model.columns).filter((column) => column in first);
 
 /**
- * Inserts rows in one statement; members that are no columns of the model are ignored.
- * @returns the whole rows, in the given order.
+ * Inserts rows in one statement; members that are not columns of the model are ignored.
+ * @returns the complete rows, in the given order.
  */
 export async function insertRows<M extends RowModel>(
   sql: Sql,
@@ -155,8 +158,8 @@ export async function insertRows<M extends RowModel>(
 }
 
 /**
- * Updates rows by their ids in one statement, and their `updated_at` unless they have it.
- * @param columns those that are written; by default all columns of the model that the rows have.
+ * Updates rows by their ids in one statement, including `updated_at` unless they contain it.
+ * @param columns the columns to write; by default all columns of the model that the rows have.
  */
 export async function updateRows<M extends RowModel>(
   sql: Sql,

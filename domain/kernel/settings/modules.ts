@@ -2,7 +2,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { SettingKey } from './settings.defaults.ts';
 import type { WorkspaceSettings } from './settings.state.ts';
 
-/** What a workspace may switch off, with the setting that says so. */
+/** The modules that a workspace can disable, with the setting of each. */
 const switches = {
   bpm: 'bpm_enabled',
   ppm: 'ppm_enabled',
@@ -21,7 +21,7 @@ export function requireModule(settings: WorkspaceSettings, module: Module): void
   if (!isEnabled(settings, module)) throw moduleDisabled(module);
 }
 
-/** The refusal that names the module. */
+/** The error that names the module. */
 export function moduleDisabled(module: Module): EstateError {
   return new EstateError('module_disabled', `The module ${module} is switched off in this workspace.`, {
     extra: { module },

@@ -12,8 +12,8 @@ const destinations: { [G in SecretGroup]: readonly (keyof SettingValues[G])[] } 
 };
 
 /**
- * Whether the new value would send the stored secret to another server. Who may change settings must not learn a secret by
- * sending it to a server of their own.
+ * Whether the new value would send the stored secret to another server. Users who may change settings must not obtain a
+ * secret by having it sent to their own server.
  */
 export function leadsElsewhere<G extends SecretGroup>(
   group: G,
@@ -25,7 +25,7 @@ export function leadsElsewhere<G extends SecretGroup>(
   return destinations[group].some((member) => present[member] !== value[member]);
 }
 
-/** @param sent the secret as the body holds it: undefined and the mask stand for the one that is set. */
+/** @param sent the secret in the request: undefined and the mask represent the stored one. */
 export function secretErrors<G extends SecretGroup>(
   group: G,
   before: WorkspaceSettings,

@@ -15,12 +15,12 @@ export type SettingValues = { [K in SettingKey]: ValueOf<Table[K]> };
 
 /** Settings with one value. */
 export type PlainSetting = { [K in SettingKey]: Table[K]['kind'] extends 'plain' ? K : never }[SettingKey];
-/** Settings whose members are changed one by one. */
+/** Settings whose members are changed individually. */
 export type SettingGroup = { [K in SettingKey]: Table[K]['kind'] extends 'group' ? K : never }[SettingKey];
 /** Groups with a secret. */
 export type SecretGroup = { [K in SettingKey]: Table[K] extends { secret: string } ? K : never }[SettingKey];
 
-/** The value of each setting until somebody sets it. */
+/** The default value of each setting. */
 export const settingDefaults = Object.fromEntries(
   Object.entries(settingTable).map(([key, definition]) => [
     key,

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 
-/** A picture of the workspace, stored as a file. */
+/** An image of the workspace, stored as a file. */
 export interface StoredImage {
   file_id: string;
   media_type: string;
@@ -12,25 +12,28 @@ export interface StoredImage {
 }
 
 /**
- * What a change of a setting leads to, besides the setting itself: nothing, the rights of every account, the rights of the role
- * of those who register, or what the named permissions allow. Who changes the setting needs these rights.
+ * The rights that a change of a setting can lead to: none, the rights of every account, the rights of the role of
+ * self-registered users, or those of the given permissions. Users who change the setting need these rights.
  */
 export type Reach = 'nothing' | 'every account' | 'registration role' | readonly AppPermission[];
 
 /** How a setting is read and changed through the API. */
 interface SettingApi {
-  /** Below `/settings`. */
+  /** The path below `/settings`. */
   path: string;
   /** In operation ids and schema names. */
   name: string;
-  /** What the setting is, after "Read" and "Change". */
+  /** The name of the setting in descriptions, after "Read" and "Change". */
   what: string;
   description?: string;
-  /** Who may read it besides those who may change it. */
+  /** Who may read it, besides those who may change it. */
   readableBy?: 'public';
-  /** The permission to change it; `admin.settings` unless given. */
+  /** The permission to change it; `admin.settings` by default. */
   permission?: AppPermission;
-  /** Whether it is part of workspace archives. Where mails, logins and questions go, and who is let in, is not. */
+  /**
+   * Whether it is part of workspace archives. Destinations of mails, logins and AI requests, and settings that grant
+   * access, are not.
+   */
   isPortable?: boolean;
 }
 
@@ -58,14 +61,14 @@ interface Member<S extends TSchema = TSchema> {
 interface GroupDefinition<M> extends SettingApi {
   kind: 'group';
   members: M;
-  /** The member that is stored encrypted and never shown. It reaches every account. */
+  /** The member that is stored encrypted and never returned. It has the reach `every account`. */
   secret?: string;
-  /** The members that determine where the secret is sent: it has to be sent again when one changes. */
+  /** The members that determine where the secret is sent: if one changes, the secret has to be given again. */
   destination?: readonly (keyof M)[];
   example: Record<string, unknown>;
 }
 
-/** A picture, which has operations of its own. */
+/** An image, which has its own operations. */
 interface ImageDefinition {
   kind: 'image';
   default: StoredImage | null;
@@ -114,7 +117,7 @@ export const member = <S extends TSchema>(
   default: value,
   reach,
 });
-/** A member whose change leads to the rights of every account. */
+/** A member whose change can lead to the rights of every account. */
 export const guarded = <S extends TSchema>(schema: S, value: Static<S>) =>
   member(schema, value, 'every account');
 
@@ -129,6 +132,6 @@ export const group = <
 
 export const image: ImageDefinition = { kind: 'image', default: null, isPortable: true };
 
-/** Any setting except pictures. */
+/** Any setting except images. */
 export type AnyDefinition = PlainSettingDefinition<TSchema> | GroupDefinition<Record<string, Member>>;
 export type SettingDefinition = AnyDefinition | ImageDefinition;

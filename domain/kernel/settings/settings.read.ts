@@ -1,10 +1,10 @@
 import type { Sql } from '../../../platform/database.ts';
 import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
 
-/** Where the table keeps a setting of the workspace; the service's own marks have other prefixes. */
+/** The key prefix of workspace settings in the table; internal values have other prefixes. */
 export const storedKey = (key: SettingKey): string => `workspace.${key}`;
 
-/** One setting as it is, its default where nobody has set it. Objects are filled up with their defaults. */
+/** The current value of one setting, or its default. Defaults are merged into objects. */
 export async function readSetting<K extends SettingKey>(sql: Sql, key: K): Promise<SettingValues[K]> {
   const row = await sql('settings')
     .where({ key: storedKey(key) })
@@ -12,7 +12,7 @@ export async function readSetting<K extends SettingKey>(sql: Sql, key: K): Promi
   return settingValue(key, row?.value);
 }
 
-/** A stored value (undefined where there is none) made whole by the default. */
+/** Merges the default into a stored value (undefined if there is none). */
 export function settingValue<K extends SettingKey>(key: K, stored: unknown): SettingValues[K] {
   const fallback = settingDefaults[key];
   if (stored === undefined) return fallback;

@@ -10,13 +10,13 @@ export const SETTINGS_TOPIC = 'settings';
 export interface WorkspaceSettings {
   version: number;
   values: SettingValues;
-  /** The keys that somebody has set; all others have their defaults. */
+  /** The keys of settings with stored values; all others have their defaults. */
   stored: ReadonlySet<SettingKey>;
   /** The stored keys of the secrets that are set, such as `secret.email.smtp_password`. */
   secrets: ReadonlySet<string>;
 }
 
-/** Reads all settings as the given connection or transaction sees them. */
+/** Reads all settings on the given connection or transaction. */
 export async function loadSettings(sql: Sql): Promise<WorkspaceSettings> {
   const { rows } = await sql.raw(
     `select
@@ -37,7 +37,7 @@ export async function loadSettings(sql: Sql): Promise<WorkspaceSettings> {
   };
 }
 
-/** Keeps the newest settings of a process. */
+/** Caches the latest settings of a process. */
 export type SettingsStore = VersionedStore<WorkspaceSettings>;
 
 export function createSettingsStore(): SettingsStore {

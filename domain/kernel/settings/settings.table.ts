@@ -17,13 +17,16 @@ const days = (minimum: number, description: string) => count(minimum, 36_500, de
 const list = (maxLength: number, maxItems: number, options: Record<string, unknown> = {}) =>
   Type.Array(Type.String({ maxLength }), { maxItems, ...options });
 
-/** Secrets are shown as a mask; this is the schema of what is sent and shown. */
+/** Secrets are returned as a mask; this is the schema of requests and responses. */
 export const Secret = line(
   2000,
   '`********` while one is set: sent back it leaves the secret unchanged; an empty text removes it',
 );
 
-/** All settings of a workspace. Routes, their documentation, defaults, checks and workspace archives follow from this table. */
+/**
+ * All settings of a workspace. Routes, their documentation, defaults, checks and workspace archives are derived from
+ * this table.
+ */
 export const settingTable = {
   currency: plain(
     Type.String({ pattern: '^[A-Z]{3}$', examples: ['EUR'], description: 'A code of ISO 4217' }),
@@ -69,7 +72,7 @@ export const settingTable = {
       login_tagline: member(line(200), ''),
       login_tagline_hidden: member(flag(), false),
       login_help_text: member(Type.String({ maxLength: 500, description: 'Plain text' }), ''),
-      // people enter their passwords on the page that shows it
+      // Users enter their passwords on the page that shows it.
       login_help_link: guarded(line(300, 'A web address, or `mailto:` with an e-mail address'), ''),
     },
     ['login-branding', 'LoginBranding', 'the texts of the login page'],
@@ -78,7 +81,7 @@ export const settingTable = {
       example: { login_tagline: 'All systems, on one map', login_help_link: 'mailto:help@estate.example' },
     },
   ),
-  // shows and hides a card type with its relation types
+  // Shows or hides a card type with its relation types.
   bpm_enabled: module('bpm-enabled', 'BpmEnabled', 'business process management', ['admin.metamodel']),
   ppm_enabled: module('ppm-enabled', 'PpmEnabled', 'project portfolio management'),
   grc_enabled: module('grc-enabled', 'GrcEnabled', 'governance, risk and compliance'),
@@ -110,7 +113,7 @@ export const settingTable = {
       example: 4,
     },
   ),
-  // cards that were archived longer ago are deleted for good
+  // Cards that were archived longer ago are deleted permanently.
   archive_retention_days: plain(
     days(0, 'Archived cards are deleted after so many days; 0: never'),
     30,
@@ -122,7 +125,7 @@ export const settingTable = {
       reach: ['inventory.delete'],
     },
   ),
-  // who lets people register could register himself
+  // A user who enables registration could register themselves.
   registration_enabled: plain(
     Type.Boolean(),
     false,
@@ -171,7 +174,7 @@ export const settingTable = {
       example: true,
     },
   ),
-  // a program acts with the rights of its own token
+  // A program acts with the rights of its own token.
   mcp_enabled: plain(
     Type.Boolean(),
     false,
@@ -182,7 +185,7 @@ export const settingTable = {
       example: true,
     },
   ),
-  // without it, a password alone is enough for any account
+  // Without it, a password alone suffices for any account.
   two_factor_required: plain(
     Type.Boolean(),
     false,
@@ -226,7 +229,7 @@ export const settingTable = {
       example: { events_days: 730, notifications_days: 90 },
     },
   ),
-  // pages of these origins send requests with the login of whoever opens them
+  // Pages of these origins send requests with the login of the users who open them.
   cors_origins: plain(
     list(300, 100, {
       uniqueItems: true,
@@ -258,8 +261,8 @@ export const settingTable = {
       example: 60,
     },
   ),
-  // mails carry the tokens with which passwords are set, links lead to app_base_url, and what cannot be delivered
-  // returns to smtp_from
+  // Mails contain the tokens with which passwords are set, links lead to app_base_url, and undeliverable mails return
+  // to smtp_from.
   email: group(
     {
       smtp_host: guarded(line(255, 'Empty: no mails are sent'), ''),
@@ -279,7 +282,7 @@ export const settingTable = {
       example: { smtp_host: 'mail.estate.example', smtp_user: 'estate', smtp_password: 'a secret' },
     },
   ),
-  // the provider says who somebody is, and with which role
+  // The provider determines the identity and role of users.
   sso: group(
     {
       enabled: guarded(flag(), false),
@@ -328,7 +331,7 @@ export const settingTable = {
       example: { enabled: true, provider: 'oidc', client_id: 'estate', issuer_url: 'https://login.example' },
     },
   ),
-  // the provider is sent what those who ask it may see; its account shows the requests as well
+  // The provider receives data that its users may see; the provider's account also shows the requests.
   ai: group(
     {
       enabled: member(flag(), false),

@@ -9,7 +9,7 @@ export const isPlain = (key: PlainSetting | SettingGroup): key is PlainSetting =
 export const hasSecret = (key: PlainSetting | SettingGroup): key is SecretGroup =>
   Object.hasOwn(secretMembers, key);
 
-/** One setting as its operation answers it: without secrets, and with what follows from it. */
+/** One setting as its operation returns it: without secrets, with derived values. */
 export function settingView(
   key: PlainSetting | SettingGroup,
   settings: WorkspaceSettings,
@@ -26,10 +26,10 @@ export function settingView(
 /** Whether mails can be sent. */
 export const emailConfigured = ({ values }: WorkspaceSettings): boolean => values.email.smtp_host !== '';
 
-/** Whether people may register themselves: not with single sign-on, and only if addresses can be confirmed by mail. */
+/** Whether users may register themselves: not with single sign-on, and only if addresses can be confirmed by mail. */
 export const registrationOpen = (settings: WorkspaceSettings): boolean =>
   settings.values.registration_enabled && !settings.values.sso.enabled && emailConfigured(settings);
 
-/** Whether people log in through a provider. */
+/** Whether users log in through an identity provider. */
 export const ssoConfigured = ({ values: { sso } }: WorkspaceSettings): boolean =>
   sso.enabled && sso.client_id !== '';

@@ -10,7 +10,7 @@ export interface FileColumn {
   key: string;
 }
 
-/** Which columns a kind of file may have. */
+/** The columns that a kind of file may have. */
 interface Vocabulary {
   fields: ReadonlySet<string>;
   /** Whether there are `lifecycle.<phase>` columns. */
@@ -31,7 +31,7 @@ function findColumn(name: string, vocabulary: Vocabulary): FileColumn | undefine
   return undefined;
 }
 
-/** Says that none of some columns is there, of which one is needed. */
+/** The error for a file that has none of some columns, of which one is required. */
 function missingColumn(...choices: string[]): FieldError {
   return {
     field: choices[0]!,
@@ -41,9 +41,9 @@ function missingColumn(...choices: string[]): FieldError {
 }
 
 /**
- * The columns of a header, in its order; blanks around names don't count.
- * @param missing which needed columns are not among those there.
- * @throws EstateError `validation_failed` that names each column that is unknown, repeated or missing.
+ * The columns of a header, in its order; names are trimmed.
+ * @param missing returns the required columns that are not in the header.
+ * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
  */
 function readHeader(
   cells: readonly string[],
@@ -75,7 +75,7 @@ function readHeader(
   return columns;
 }
 
-/** The columns in which cards come in, besides `lifecycle.<phase>` and `attributes.<key>`. */
+/** The columns of imported cards, besides `lifecycle.<phase>` and `attributes.<key>`. */
 const cardRowColumns = [
   'type',
   'subtype',
@@ -86,7 +86,7 @@ const cardRowColumns = [
   'parent_external_id',
 ] as const;
 
-/** The columns that a file has in addition when it is to come back changed. */
+/** Additional columns of a file that can be imported again after changes. */
 const cardRoundTripColumns = [
   'id',
   'parent_id',
@@ -102,9 +102,9 @@ export type CardColumn = (typeof cardRowColumns | typeof cardRoundTripColumns)[n
 const cardColumns: ReadonlySet<string> = new Set<CardColumn>([...cardRowColumns, ...cardRoundTripColumns]);
 
 /**
- * The columns of a file of cards. Needed are `type` or `id`, and one of `id`, `external_id` and `name`, by which a
- * card is identified.
- * @throws EstateError `validation_failed` that names each column that is unknown, repeated or missing.
+ * The columns of a file of cards. Required are `type` or `id`, and one of `id`, `external_id` and `name`, which
+ * identify a card.
+ * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
  */
 export function readCardHeader(cells: readonly string[], attributeKeys: ReadonlySet<string>): FileColumn[] {
   return readHeader(cells, { fields: cardColumns, lifecycle: true, attributeKeys }, (names) => {
@@ -114,10 +114,10 @@ export function readCardHeader(cells: readonly string[], attributeKeys: Readonly
   });
 }
 
-/** The columns in which relations come in, besides `attributes.<key>`. */
+/** The columns of imported relations, besides `attributes.<key>`. */
 const relationRowColumns = ['type', 'source_external_id', 'target_external_id', 'description'] as const;
 
-/** The columns that a file has in addition when it is to come back changed. */
+/** Additional columns of a file that can be imported again after changes. */
 const relationRoundTripColumns = ['id', 'source_id', 'target_id'] as const;
 
 export type RelationColumn = (typeof relationRowColumns | typeof relationRoundTripColumns)[number];
@@ -128,8 +128,8 @@ const relationColumns: ReadonlySet<string> = new Set<RelationColumn>([
 ]);
 
 /**
- * The columns of a file of relations. Needed are `id`, or `type` and both ends, each by id or external id.
- * @throws EstateError `validation_failed` that names each column that is unknown, repeated or missing.
+ * The columns of a file of relations. Required are `id`, or `type` and both ends, each by id or external id.
+ * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
  */
 export function readRelationHeader(
   cells: readonly string[],

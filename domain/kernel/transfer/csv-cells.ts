@@ -1,18 +1,18 @@
 import { isDay } from '../dates.ts';
 
 /**
- * How values are in CSV cells, in both directions. A text that a spreadsheet would take for a formula gets one
- * apostrophe in front, which reading takes off again (OWASP, CSV injection).
+ * How values are written in CSV cells, in both directions. A text that a spreadsheet would evaluate as a formula gets
+ * one apostrophe in front, which the import removes (OWASP, CSV injection).
  */
 
 /**
- * `=`, `+`, `-`, `@`, their full-width forms, which spreadsheets fold, tab or CR, also behind apostrophes: with any number of them a text is guarded, or else a
- * guarded text could not be told from one that has its apostrophe by itself.
+ * `=`, `+`, `-`, `@`, their full-width forms, which spreadsheets fold, tab or CR, also after any number of apostrophes:
+ * otherwise an escaped text could not be distinguished from one that begins with an apostrophe.
  */
 const risky = /^'*[=+\-@＝＋－＠\t\r]/;
 const guarded = /^'+[=+\-@＝＋－＠\t\r]/;
 
-/** The text with an apostrophe in front where a spreadsheet would calculate it. */
+/** The text, with an apostrophe in front if a spreadsheet would evaluate it. */
 export function neutralise(text: string): string {
   return risky.test(text) ? `'${text}` : text;
 }
@@ -22,14 +22,14 @@ export function restore(text: string): string {
   return text.charCodeAt(0) === 0x27 && guarded.test(text) ? text.slice(1) : text;
 }
 
-/** Quotes a cell where RFC 4180 needs it: separators, quotes, line breaks, and blanks at the ends. */
+/** Quotes a cell if RFC 4180 requires it: separators, quotes, line breaks, and leading or trailing spaces. */
 export function quoteCell(text: string): string {
   return /[",;\t\r\n]|^ | $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/** A number with `.` before its decimals and no other signs inside; undefined if it is none or too large to hold. */
+/** A number with a decimal point and without group separators; undefined if it is not valid or too large. */
 export function readNumber(cell: string): number | undefined {
   const text = cell.trim();
   if (!decimal.test(text)) return undefined;
@@ -37,39 +37,39 @@ export function readNumber(cell: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** `true` or `false`, in capitals too, as spreadsheets write them back; else undefined. */
+/** `true` or `false`, also in upper case, as spreadsheets write them; else undefined. */
 export function readBoolean(cell: string): boolean | undefined {
   const text = cell.trim().toLowerCase();
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
-/** A day that exists, as `YYYY-MM-DD`; else undefined. */
+/** An existing date as `YYYY-MM-DD`; else undefined. */
 export function readDay(cell: string): string | undefined {
   const text = cell.trim();
   return isDay(text) ? text : undefined;
 }
 
-/** Several values in one cell: joined by `;`, with `\;` and `\\` for those characters themselves. */
+/** Several values in one cell: joined by `;`, with `\;` and `\\` for those characters. */
 export function joinValues(values: readonly string[]): string {
   return values.map((value) => value.replace(/[\\;]/g, '\\$&')).join(';');
 }
 
-/** The values of a cell made by {@link joinValues}; blanks around each are dropped, empty ones too. */
+/** The values of a cell written by {@link joinValues}; each is trimmed, empty ones are ignored. */
 export function splitValues(cell: string): string[] {
   return splitEscaped(cell, ';');
 }
 
-/** A path of names in one cell: `Parent / Child`, with `\/` and `\\` for those characters themselves. */
+/** A path of names in one cell: `Parent / Child`, with `\/` and `\\` for those characters. */
 export function joinPath(names: readonly string[]): string {
   return names.map((name) => name.replace(/[\\/]/g, '\\$&')).join(' / ');
 }
 
-/** The names of a path made by {@link joinPath}. */
+/** The names of a path written by {@link joinPath}. */
 export function splitPath(cell: string): string[] {
   return splitEscaped(cell, '/');
 }
 
-/** A tag by its name and its group's. */
+/** A tag by its name and the name of its group. */
 export interface TagName {
   group: string;
   name: string;
@@ -82,7 +82,7 @@ export function writeTag({ group, name }: TagName): string {
 
 const tag = /^((?:[^\\/]|\\[\\/]|\\(?![\\/]))*)\/(.*)$/s;
 
-/** The tag of a text made by {@link writeTag}; undefined if it names no group or no tag. */
+/** The tag of a text written by {@link writeTag}; undefined if group or tag is missing. */
 export function readTag(text: string): TagName | undefined {
   const [group, name] = (tag.exec(text) ?? [])
     .slice(1)
@@ -90,7 +90,7 @@ export function readTag(text: string): TagName | undefined {
   return group && name ? { group, name } : undefined;
 }
 
-/** A user in a stakeholder role of a card. */
+/** A user with a stakeholder role on a card. */
 export interface Stakeholding {
   role: string;
   email: string;
@@ -104,7 +104,7 @@ export function readStakeholding(text: string): Stakeholding | undefined {
   return role && email ? { role, email } : undefined;
 }
 
-/** Splits at separators that no backslash escapes; before other characters a backslash is one. */
+/** Splits at separators that are not escaped by a backslash; before other characters a backslash is literal. */
 function splitEscaped(cell: string, separator: string): string[] {
   const parts: string[] = [];
   let part = '';

@@ -4,7 +4,7 @@ import { rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { insertRows, lockRow, type RowModel } from '../resources/rows.ts';
 import { columnsBefore, type UndoneEvent, type UndoRefusal, type UndoSpec } from './undo.types.ts';
 
-/** Undoes the write of one plain row, with an event that is the opposite of its own. */
+/** Undoes the write of one row, with an event that is the inverse of the original one. */
 export async function undoRow(
   work: Work,
   spec: UndoSpec,
@@ -60,7 +60,7 @@ function opposite(
   };
 }
 
-/** An object's values as they are and become, nested ones by prefix. */
+/** An object's values before and after, nested ones by prefix. */
 export type Values = Record<string, unknown>;
 
 const text = (value: unknown): string =>
@@ -71,8 +71,8 @@ const text = (value: unknown): string =>
   );
 
 /**
- * Sets the changed fields back to their old values. With `careful`, only those whose present value is still what was
- * written; the others are answered.
+ * Sets the changed fields to their old values. With `careful`, only those whose current value is still the written one;
+ * the others are returned.
  */
 export function setBack(values: Values, changes: Record<string, Change>, careful: boolean): string[] {
   const kept: string[] = [];
@@ -101,7 +101,7 @@ export function setBack(values: Values, changes: Record<string, Change>, careful
   return kept;
 }
 
-/** One event as the rollback reads it: with all that its opposite has to say as well. */
+/** One event as the rollback reads it, with the data that its inverse event needs. */
 export interface BatchEvent extends UndoneEvent {
   event_id: string;
   card_type: string | null;
@@ -118,7 +118,7 @@ export interface Left extends UndoRefusal {
   event_type: string;
   id: string;
   card_id: string | null;
-  /** The columns that others have changed since. */
+  /** The columns that other writes have changed since. */
   fields?: string[];
 }
 

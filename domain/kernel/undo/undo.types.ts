@@ -5,20 +5,20 @@ import type { AppPermission } from '../permissions/permissions.data.ts';
 import type { CardRight } from '../permissions/policy.ts';
 import type { RowModel } from '../resources/rows.ts';
 
-/** A permission, or one that a stakeholder role on the written card may give instead. */
+/** A permission, or a card right that a stakeholder role on the written card can grant instead. */
 export type Need = AppPermission | CardRight;
 
-/** What the undoing of a kind of write needs: what the write itself needed. */
+/** The rights that undoing a kind of write needs: those that the write itself needed. */
 export interface UndoRight {
-  /** All of these, for one's own writes as well. */
+  /** All of these, also for the caller's own writes. */
   needs: readonly Need[];
-  /** Instead of `needs`, for what somebody else has written; `everything` is what administrators alone hold. */
+  /** Replaces `needs` for writes of other users; `everything` means the rights of administrators. */
   others?: readonly Need[] | 'everything';
 }
 
-/** Undoing needs all of these, anyone who wrote. */
+/** An undo that needs all of these rights, whoever wrote. */
 export const needs = (...all: Need[]): UndoRight => ({ needs: all });
-/** What belongs to one person: nobody else may write it by a permission. */
+/** Data of one user: no permission allows other users to write it. */
 export const personal = (...all: Need[]): UndoRight => ({ needs: all, others: 'everything' });
 
 /** One event of a batch that is to be undone. */
@@ -31,12 +31,12 @@ export interface UndoneEvent {
   data: Record<string, unknown> & { changes: RowChanges };
 }
 
-/** The values that the event's columns had before it; columns that were not set are left out. */
+/** The values of the event's columns before it; columns that were not set are omitted. */
 export function columnsBefore({ data }: UndoneEvent): StoredRow {
   return Object.fromEntries(Object.entries(data.changes).map(([column, change]) => [column, change.old]));
 }
 
-/** Why an object cannot be brought back, such as `missing_card`, with a sentence for the reader. */
+/** Why an object cannot be restored, such as `missing_card`, with a message for the user. */
 export interface UndoRefusal {
   code: string;
   message: string;
@@ -44,28 +44,28 @@ export interface UndoRefusal {
 
 /**
  * How the events of one kind of object are undone. Most objects are rows whose events contain every column
- * (`rowChanges`): those need the table's name alone. Others bring their own function.
+ * (`rowChanges`): for those the table's name suffices. Others have a custom function.
  */
 export interface UndoSpec {
-  /** What the report calls the object, such as `comment`. */
+  /** The name of the object in the report, such as `comment`. */
   entity: string;
-  /** The event types of its writes; a kind without updates leaves `updated` out. */
+  /** The event types of its writes; a kind without updates omits `updated`. */
   events: { created?: EventType[]; updated?: EventType[]; deleted?: EventType[] };
   /** The model of the rows: its columns are the keys of `changes`, and `data.id` is their `id`. */
   model?: RowModel;
-  /** Columns that follow by themselves and are not compared when a conflict is looked for. */
+  /** Derived columns, which are not compared to detect conflicts. */
   derived?: readonly string[];
-  /** The command that undoes it has to take the metamodel alone (`CommandOptions.changesMetamodel`). */
+  /** The command that undoes it needs the exclusive metamodel lock (`CommandOptions.changesMetamodel`). */
   changesMetamodel?: boolean;
-  /** Topics to raise after a row was brought back, given the row as it was told. */
+  /** Topics to raise after a row was restored, from the row in its event. */
   topics?(event: UndoneEvent): string[];
   /**
-   * Looks at what the generic undoing of a row has left, and does what follows from it; a refusal takes that back.
+   * Checks a row after its generic undo and applies the consequences; a refusal reverts the undo.
    */
   settle?(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null>;
   /**
-   * Does what the generic undoing cannot: rules, derived values, files. Writes through `work`, and emits the events of
-   * its own writes. Answers why it could not, or null.
+   * Replaces the generic undo for objects with rules, derived values or files. Writes through `work`, and emits the
+   * events of its writes. Returns why it could not, or null.
    */
   undo?(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null>;
 }

@@ -2,21 +2,21 @@ import type { Sql } from '../../../platform/database.ts';
 import type { EventType } from '../events/events.catalogue.ts';
 import type { BatchEvent } from './undo.rows.ts';
 
-/** What is deleted with a card, each row with an event. */
+/** Rows that are deleted with their card, each with an event. */
 const attached =
   /^(stakeholder|comment|todo|document|file)\.(added|created|uploaded|updated|role_changed|removed|deleted)$|^tag\.(added|removed)$/;
-/** What leaves attached rows where they were put: nothing else in a batch moves or needs them. */
+/** Events that do not move attached rows: nothing else in a batch moves or needs them. */
 const plain =
   /^relation\.|^card\.(created|updated|archived|restored|deleted|approval_status\.\w+)$|^(import|export)\.started$/;
 
-/** Whether what a batch attached to cards of its own may go with them, as far as the kinds of its events tell. */
+/** Whether the rows that a batch attached to its own cards can be deleted with them, judging by its event types. */
 export function mayGoWithCards(types: EventType[]): boolean {
   return types.includes('card.created') && types.every((type) => attached.test(type) || plain.test(type));
 }
 
 /**
- * Of a page of a batch's events, those about things on cards that the batch itself made: they need no undoing of their
- * own, since they go with their cards, in sets. `conflicted` cards may stay, and what is on them is undone one by one.
+ * The events, of a page of a batch's events, of rows on cards that the batch created: they need no separate undo, since
+ * they are deleted with their cards, in sets. `conflicted` cards may remain, so their rows are undone individually.
  */
 export async function goingWithCards(
   sql: Sql,

@@ -7,7 +7,7 @@ import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../cards.l
 import type { RemovalRequest } from '../cards.removal.ts';
 import { ARCHIVE, DELETE } from '../cards.removal.ts';
 
-/** What a bulk removal is asked for; related cards are not named one by one. */
+/** The options of a bulk removal; related cards cannot be selected individually. */
 interface BulkRemovalRequest extends Omit<RemovalRequest, 'related_card_ids'> {
   card_ids: string[];
   dry_run: boolean;
@@ -42,7 +42,7 @@ async function removeAll(
 }
 
 /**
- * Archives cards as one act: all of them or, if one is refused, none. Cards that are archived already or do not
+ * Archives cards in one operation: all of them or, if one is refused, none. Cards that are already archived or do not
  * exist are skipped.
  * @throws EstateError `forbidden` naming the cards, `children_present`, `too_many_descendants`, `sibling_name_taken`.
  */
@@ -84,10 +84,10 @@ interface SkippedCard {
   reason: string;
 }
 
-/** The ids as the database writes them, each once. */
+/** The ids in canonical form, without duplicates. */
 export const uniqueIds = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 
-/** The cards of a bulk operation that changes their state, locked, and those that it skips. */
+/** The cards of a bulk operation that changes their state, locked, and the skipped ones. */
 async function chooseCards(
   work: Work,
   ctx: Ctx,

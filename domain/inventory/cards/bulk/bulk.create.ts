@@ -18,17 +18,17 @@ interface BulkCreateResult {
   row_index: number;
   status: 'created' | 'failed';
   id: string | null;
-  /** Why a failed row failed. */
+  /** Why a row failed. */
   error: string | null;
   code: string | null;
 }
 
-/** How often rows are checked again when others have taken their names meanwhile. */
+/** How often rows are checked again if concurrent writers have taken their names. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Creates many cards in one transaction, row after row by the rules of a single creation, in a fixed number of
- * statements. Rows may lie below earlier ones. A row that fails is reported and stops no other, but those below it.
+ * Creates many cards in one transaction and a fixed number of statements; each row is checked like a single creation. A
+ * row's parent may be an earlier row. A failed row is reported; other rows are created, except its descendants.
  * @throws EstateError `forbidden` without `inventory.create`.
  */
 export async function createCards(ctx: Ctx, rows: BulkCreateRow[], dryRun: boolean) {
@@ -38,7 +38,7 @@ export async function createCards(ctx: Ctx, rows: BulkCreateRow[], dryRun: boole
   return { results, created, failed: results.length - created, dry_run: dryRun };
 }
 
-/** {@link createCards} as a part of a greater command: one result for each row. */
+/** {@link createCards} within another command: one result for each row. */
 export async function createCardsWithin(
   work: Work,
   ctx: Ctx,
@@ -57,7 +57,7 @@ export async function createCardsWithin(
     try {
       await guardUnique(work.sql, cards, (sql) => insertCards({ ...work, sql }, ctx, cards));
     } catch (error) {
-      // somebody else was faster by a moment: their card is seen now
+      // A concurrent writer has created the card meanwhile: it is visible now.
       const clash =
         error instanceof EstateError && ['sibling_name_taken', 'external_id_taken'].includes(error.code);
       if (clash && attempt < MAX_ATTEMPTS) continue;
@@ -80,7 +80,7 @@ interface NumberedRow {
   id: string;
 }
 
-/** One row, against the inventory and the cards that the rows before have made. */
+/** Checks one row against the inventory and the cards of earlier rows. */
 function outcomeOf(
   work: Work,
   ctx: Ctx,
@@ -107,7 +107,7 @@ function cardOf(work: Work, ctx: Ctx, { row, id }: NumberedRow, parent: FoundPar
   return { ...newCard(type, id, row, parent.id, parent.under(type)), approval_status };
 }
 
-/** A name or an external id that a stored card or an earlier row has. */
+/** A name or external id that a stored card or an earlier row already uses. */
 function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: CreatedCards): void {
   const stored = around.taken.get(n) ?? {};
   const sibling = stored.sibling ?? made.below(card.type, card.parent_id, around.lower(card.name));
@@ -116,7 +116,7 @@ function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: Cr
   if (holder) throw takenKey('cards_external_id', holder);
 }
 
-/** Reads what the rows that are to be created need to know. */
+/** Reads what is needed to check the rows. */
 async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<Surroundings> {
   const lowered = await lowerCase(
     sql,
@@ -149,7 +149,7 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
   const ids = resolved.flatMap((ref) => ('id' in ref ? ref.id : []));
   const parents = await readParents(sql, [...new Set(ids)]);
 
-  // a row below one that is yet to be made is in no stored card's way
+  // The parent is a row of this request, so no stored card can conflict.
   const parentOf = (row: BulkCreateRow): string | null | undefined => {
     if (row.parent_id) return idAt(keyOf(row.type, '', null, row.parent_id));
     const path = pathOf(row);
@@ -184,7 +184,7 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
   };
 }
 
-/** Texts in lower case as the unique indexes have them, which is not always what JavaScript makes of them. */
+/** Texts in lower case as PostgreSQL computes it for the unique indexes, which can differ from JavaScript. */
 async function lowerCase(sql: Sql, texts: string[]): Promise<Map<string, string>> {
   const wanted = [...new Set(texts)];
   const { rows } = await sql.raw(
@@ -194,19 +194,19 @@ async function lowerCase(sql: Sql, texts: string[]): Promise<Map<string, string>
   return new Map(rows.map((row: { lowered: string }, n: number) => [wanted[n], row.lowered]));
 }
 
-/** The place that a row names. */
+/** The parent that a row names. */
 interface FoundParent {
   id: string | null;
-  /** The place of a card of the type there. @throws EstateError when it may not lie there. */
+  /** The place of a card of the type below the parent. @throws EstateError if it is not allowed there. */
   under(type: CardType): Place;
 }
 
-/** The cards that earlier rows have made. */
+/** The cards created by earlier rows. */
 interface CreatedCards {
   parents: Map<string, ParentCard>;
-  /** The card of the name below a parent. */
+  /** The card with the name below a parent. */
   below(type: string, parent: string | null, lowerName: string): string | undefined;
-  /** All of the name, wherever they lie. */
+  /** All cards with the name, below any parent. */
   named(type: string, lowerName: string): string[];
   byExternalId(type: string, externalId: string): string | undefined;
   add(card: StoredCard, lowerName: string, parents: ParentCard): void;
@@ -232,7 +232,7 @@ function createdCards(): CreatedCards {
   };
 }
 
-/** Makes a row's card known to the rows after it. */
+/** Registers the card of a row for later rows. */
 function addCreated(made: CreatedCards, card: StoredCard, parent: FoundParent, around: Surroundings): void {
   const above =
     parent.id === null ? undefined : (made.parents.get(parent.id) ?? around.parents.get(parent.id));
@@ -271,7 +271,7 @@ function idOf(row: BulkCreateRow, around: Surroundings, made: CreatedCards): str
     : invalidField('parent_name', 'ambiguous_parent', 'several cards have this name; give their path');
 }
 
-/** Follows the path from its root; stored cards come first, since no row can make a second of the name. */
+/** Follows the path from its root. Stored cards take precedence, since no row can create a second card of the same name. */
 function walk(row: BulkCreateRow, around: Surroundings, made: CreatedCards): string | null {
   let at: string | null = null;
   const steps: string[] = [];
@@ -286,32 +286,32 @@ function missing(steps: string[]): never {
   throw invalidField('parent_path', 'unknown_parent', `there is no card at step ${steps.length} of the path`);
 }
 
-/** A card that is to be created, and where. */
+/** A card to be created, with its parent. */
 interface BulkCreateRow extends CardInput {
   row_index: number;
   type: string;
   name: string;
-  /** Names from the root down to the parent, or, where `parent_name` is given, to the parent's parent. */
+  /** Names from the root to the parent or, if `parent_name` is given, to the parent's parent. */
   parent_path?: string[] | null;
   parent_name?: string | null;
   approval_status?: ApprovalStatus | null;
 }
 
-/** The names of a row's parents from the root on, its parent last. */
+/** The names of a row's ancestors from the root; the parent is last. */
 function pathOf({ parent_path, parent_name }: BulkCreateRow): string[] {
   return [...(parent_path ?? []), ...(parent_name ? [parent_name] : [])];
 }
 
-/** What the inventory says about the rows that are to be created, read in a fixed number of statements. */
+/** The stored data that rows are checked against, read in a fixed number of statements. */
 interface Surroundings {
-  /** A text in lower case, as the database has it. */
+  /** A text in lower case, as PostgreSQL computes it. */
   lower(text: string): string;
   /** The stored card at a path of names from a root. */
   byPath(type: string, steps: string[]): string | undefined;
-  /** The stored cards of a name; two represent several. */
+  /** The stored cards with a name; two mean "more than one". */
   named(type: string, name: string): string[];
-  /** Stored parents that the caller sees, by id. */
+  /** Visible stored parents, by id. */
   parents: ReadonlyMap<string, ParentCard>;
-  /** The stored cards that are in a row's way, by the row's place. */
+  /** The stored cards that conflict with a row, by the row's index. */
   taken: ReadonlyMap<number, TakenKeys>;
 }

@@ -10,7 +10,7 @@ import { findLoops, type ParentCard, readParents, requireFittingParent } from '.
 import { hasLevels } from '../rules/capability.ts';
 import { cleanCardInput, refuseOperations } from '../rules/values.ts';
 
-/** How often all are written together, without those that were in the way the time before. */
+/** How often the batch is written again without the cards that conflicted in the previous attempt. */
 const MAX_ATTEMPTS = 5;
 
 /** A change of one card. */
@@ -20,9 +20,9 @@ export interface CardPatchRow {
 }
 
 /**
- * Changes many cards, each in its own way and by the rules of a single patch, in few statements. What is refused of one
- * card stops no other. Each card is named once.
- * @returns for each row nothing, or why it was refused.
+ * Changes many cards, each with its own patch and with the checks of a single patch, in few statements. If one card is
+ * refused, the others are still changed. Each card occurs once.
+ * @returns for each row undefined, or why it was refused.
  */
 export async function patchEachWithin(
   work: Work,
@@ -45,7 +45,7 @@ export async function patchEachWithin(
   }
   const moved = rows.flatMap(({ card_id, patch }) => (patch.parent_id ? [card_id] : []));
   await saveTogether(work, ctx, writes, moved, refused);
-  // levels follow from the place, for the card and all below it: such cards are moved one by one
+  // Levels of the card and its descendants depend on its place: such cards are moved one at a time.
   for (const { card_id, patch } of rows) {
     if (refused.has(card_id) || writes.has(card_id)) continue;
     const done = await attempt(work, (part) => patchCardWithin(part, ctx, card_id, patch));
@@ -54,7 +54,7 @@ export async function patchEachWithin(
   return rows.map(({ card_id }) => refused.get(card_id) ?? null);
 }
 
-/** One card's write, or why it is refused; nothing where it has to be made by itself. */
+/** The write of one card, or why it is refused; undefined if it has to be executed separately. */
 function prepare(
   work: Work,
   ctx: Ctx,
@@ -80,8 +80,8 @@ function prepare(
 }
 
 /**
- * Writes all that can be together. Those that meet another card are taken out of `writes` and refused, those that make a
- * circle are taken out.
+ * Writes all cards that can be written together. Cards that conflict with another card are removed from `writes` and
+ * refused; cards that form a cycle are removed.
  */
 async function saveTogether(
   work: Work,
@@ -102,13 +102,13 @@ async function saveTogether(
     const guilty = error instanceof Circles ? [...error.cards] : [String(error.extra?.card_id ?? '')];
     const known = guilty.filter((id) => writes.has(id));
     if (known.length === 0 || tries === MAX_ATTEMPTS) {
-      // one by one: each is refused for a reason of its own
+      // One at a time: each is refused for its own reason.
       writes.clear();
       return;
     }
     for (const id of known) {
       writes.delete(id);
-      // of those that make a circle together only the last one closes it
+      // Of moves that form a cycle together, only the last one closes it.
       if (!(error instanceof Circles)) refused.set(id, error);
     }
   }
@@ -124,20 +124,20 @@ class Circles extends EstateError {
 }
 
 /**
- * Archives many active cards; what is refused of one stops no other.
- * @returns for each card nothing, or why it was refused.
+ * Archives many active cards. If one card is refused, the others are still archived.
+ * @returns for each card undefined, or why it was refused.
  */
 export const archiveEachWithin = (work: Work, ctx: Ctx, ids: readonly string[]) =>
   together(work, ctx, ids, (part, cards) => archiveAll(part, ctx, cards, {}));
 
 /**
- * Restores many archived cards; what is refused of one stops no other.
- * @returns for each card nothing, or why it was refused.
+ * Restores many archived cards. If one card is refused, the others are still restored.
+ * @returns for each card undefined, or why it was refused.
  */
 export const restoreEachWithin = (work: Work, ctx: Ctx, ids: readonly string[]) =>
   together(work, ctx, ids, (part, cards) => restoreAll(part, ctx, cards));
 
-/** All at once, or where one of them is refused, one by one. */
+/** All at once or, if one of them is refused, one at a time. */
 async function together(
   work: Work,
   ctx: Ctx,

@@ -8,9 +8,9 @@ import type { Changes } from '../rules/diff.ts';
 import { uniqueIds } from './bulk.archive.ts';
 
 /**
- * Makes one change to many cards by the rules of a single patch, in a fixed number of statements: to all of them or,
- * when one is refused, to none. Cards that it does not change are not written.
- * @throws EstateError as `patchCard` does, naming the card where it is one alone.
+ * Applies one patch to many cards with the checks of a single patch, in a fixed number of statements: to all of them
+ * or, if one is refused, to none. Cards that the patch does not change are not written.
+ * @throws EstateError as `patchCard` does; it names the card if only one card is concerned.
  */
 export async function patchCards(ctx: Ctx, ids: string[], patch: CardPatch, dryRun: boolean) {
   requirePermission(ctx.caller, 'inventory.bulk_edit');
@@ -41,7 +41,7 @@ export async function patchCards(ctx: Ctx, ids: string[], patch: CardPatch, dryR
   );
 }
 
-/** One side of changes in the shape of a card; the attributes named in `hidden` are left out. */
+/** One side of changes in the shape of a card, without the attributes named in `hidden`. */
 function nested(changes: Changes, side: 'old' | 'new', hidden: readonly string[]): Record<string, unknown> {
   const card: Record<string, unknown> = {};
   for (const [field, change] of Object.entries(changes)) {

@@ -12,20 +12,20 @@ import { deleteTags } from '../../tags/tags.use.ts';
 import type { StoredCard } from '../cards.load.ts';
 import type { Changes } from '../rules/diff.ts';
 
-/** A row that was given to the survivor. */
+/** A row that was moved to the survivor. */
 interface MovedRow {
   table: string;
-  /** Absent in journals from before: tables had one column each that refers to cards. */
+  /** Absent in old journals, when each table had only one column that refers to cards. */
   column?: string;
   id: string;
-  /** The merged card on which it hung. */
+  /** The merged card that it referenced before. */
   from: string;
 }
 
-/** A row that was left out, since the survivor has one of its kind. */
+/** A row that was deleted because the survivor has an equivalent one. */
 interface RemovedRow {
   table: string;
-  /** The display name of the user whom it names. */
+  /** The display name of the user that it names. */
   user: string;
   row: StoredRow;
 }
@@ -42,7 +42,10 @@ export interface MergedCards {
   merged: StoredCard[];
 }
 
-/** The event of a row that hangs on another card now; `owner` is whom alone it concerns, null where it is all. */
+/**
+ * The event of a row that references another card now; `owner` is the only user concerned, null if it concerns all
+ * users.
+ */
 export function movedEvent(
   { entity }: CardReference,
   type: CardType,
@@ -62,7 +65,10 @@ export function movedEvent(
 export const ownerOf = ({ table, owner }: CardReference): string =>
   owner ? `${table}.${owner}` : 'null::uuid';
 
-/** Gives all that hangs on the merged cards to the survivor, two statements a table, with an event for each row. */
+/**
+ * Moves all rows that reference the merged cards to the survivor, two statements for each table, with an event for each
+ * row.
+ */
 export async function moveAttached(work: Work, cards: MergedCards): Promise<MergedAttachments> {
   const { sql, emit } = work;
   const { type, survivor, merged } = cards;
@@ -86,7 +92,7 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Merg
   return result;
 }
 
-/** Removes rows of which the survivor, or a merged card before, has one of the kind, or one that has to stay. */
+/** Deletes rows for which the survivor or an earlier merged card has an equivalent, or has one that takes precedence. */
 async function removeDoubles(
   { sql, emit }: Work,
   { table, column, once }: CardReference,
@@ -124,15 +130,15 @@ interface CardTag {
   group_name: string;
 }
 
-/** Tags that the survivor was given, and those that it could not be given. */
+/** Tags that were added to the survivor, and tags that could not be added. */
 interface MergedTags {
   added: string[];
-  /** From groups of which a card has one tag at most. */
+  /** From groups that allow one tag for each card. */
   dropped: { id: string; name: string; group_name: string }[];
 }
 
 /**
- * Gives the merged cards' tags to the survivor; of a group from which a card has one tag, the survivor's own stays.
+ * Moves the tags of the merged cards to the survivor; in a group that allows one tag, the survivor's own tag remains.
  */
 export async function mergeTags(work: Work, { survivor, merged }: MergedCards): Promise<MergedTags> {
   const { sql, emit } = work;
@@ -171,7 +177,7 @@ export async function mergeTags(work: Work, { survivor, merged }: MergedCards): 
   return result;
 }
 
-/** What a merge did, as far as undoing it needs to know. */
+/** The record of a merge from which it can be undone. */
 export interface MergeJournal {
   /** The merged cards as their rows were, with their tags. */
   cards: (StoredRow & { tag_ids: string[] })[];
@@ -179,13 +185,13 @@ export interface MergeJournal {
   relations: StoredRow[];
   /** Relations that were changed. */
   changed: { id: string; before: StoredRow; after: StoredRow }[];
-  /** The survivor and the cards that followed it. */
+  /** The changes of the survivor and of dependent cards. */
   saved: { id: string; changes: Changes }[];
   moved: MovedRow[];
   removed: RemovedRow[];
-  /** Tags that the survivor was given. */
+  /** Tags that were added to the survivor. */
   tags: string[];
-  /** Fields that were costs when the cards were merged: their values stay hidden, whatever kind these fields have later. */
+  /** Fields that were costs at the time of the merge: their values stay hidden, whatever type these fields have later. */
   cost_fields?: CostFields;
 }
 
@@ -195,7 +201,7 @@ export interface CostFields {
   relations: Record<string, string[]>;
 }
 
-/** Reads the rows that a merge is about to delete or change. */
+/** Reads the rows that a merge is going to delete or change. */
 export async function readImages(
   { sql }: Work,
   { cards, relations }: { cards: string[]; relations: RelationWrite[] },
@@ -238,19 +244,19 @@ export async function storeMerge(
   );
 }
 
-/** Something that a merge had done and that has changed since. */
+/** A written value or row of a merge that has changed since. */
 export interface MergeConflict {
-  /** `card`, `relation`, `tag`, or what is attached. */
+  /** `card`, `relation`, `tag`, or the kind of attachment. */
   entity: string;
   id: string;
-  /** As events name it; null where it is all of the thing. */
+  /** The name as in events; null if the whole object is concerned. */
   field: string | null;
-  /** `changed`, `missing`, or the code of the refusal that it would meet. */
+  /** `changed`, `missing`, or the code of the error that restoring it would cause. */
   code: string;
   message: string;
 }
 
-/** How many conflicts an answer names. */
+/** The maximum number of conflicts in a response. */
 const MAX_NAMED = 100;
 
 export const changed = (entity: string, id: string, field: string | null): MergeConflict => ({
@@ -269,7 +275,7 @@ export const missing = (entity: string, id: string, what = 'was deleted after th
   message: what,
 });
 
-/** The refusal of an undoing that would not bring back everything. */
+/** The error for an undo that could not restore everything. */
 export function mergeConflict(conflicts: MergeConflict[]): EstateError {
   return new EstateError(
     'merge_conflict',
@@ -278,21 +284,21 @@ export function mergeConflict(conflicts: MergeConflict[]): EstateError {
   );
 }
 
-/** What undoing works with. */
+/** The state of an undo of a merge. */
 export interface Undoing {
   work: Work;
   ctx: Ctx;
   journal: MergeJournal;
   survivorId: string;
-  /** Whether a card of a status may lie below a parent, counting those that come back. */
+  /** Whether a card with the status may be below a parent, including the parents that the undo restores. */
   mayLieBelow(parent: string | null, status: string): boolean;
-  /** Records what is in the way. */
+  /** Records a conflict. */
   conflict(conflict: MergeConflict): void;
 }
 
 const refusal = (what: string): UndoRefusal => ({ code: 'missing', message: `The ${what} does not exist.` });
 
-/** Moves a row back to the card to which it was attached. */
+/** Moves a row back to the card that it referenced before. */
 export async function undoMove(work: Work, _ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
   const reference = work.extensions.cardReferences.find(({ entity }) => entity === event.data.entity);
   const { old, new: present } = event.data.changes.card_id as { old: string; new: string };
@@ -310,7 +316,7 @@ export async function undoMove(work: Work, _ctx: Ctx, event: UndoneEvent): Promi
   return null;
 }
 
-/** Removes the redirects of a merge whose other writes are undone one by one, or restores them. */
+/** Deletes the redirects of a merge whose other writes are undone individually, or restores them. */
 export async function undoMerge(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
   const { sql } = work;
   const id = String(event.data.merge_id);

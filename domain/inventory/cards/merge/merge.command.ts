@@ -44,9 +44,9 @@ interface MergeRequest {
 }
 
 /**
- * Merges cards of one type into one of them. The survivor keeps its values, takes what it lacks from the others, and
- * whatever the choices say; it is given their relations, children, tags, stakeholders and all that is attached to them.
- * The merged cards are deleted, and their ids lead to the survivor.
+ * Merges cards of one type into one of them. The survivor retains its values, takes values that it lacks from the
+ * others, and takes the values given by the choices. Their relations, children, tags, stakeholders and attachments are
+ * moved to it. The merged cards are deleted, and their ids redirect to it.
  * @throws EstateError `not_found`, `forbidden` without the rights to edit and to archive each card, and where a stakeholder
  * role would show costs that the caller does not see; `validation_failed`,
  * `wrong_state`, `cardinality_exceeded`, `sibling_name_taken`, `external_id_taken`, `parent_cycle`,
@@ -56,7 +56,7 @@ export async function mergeCards(ctx: Ctx, request: MergeRequest) {
   return await command(ctx, (work) => mergeWithin(work, ctx, request), { dryRun: request.dry_run });
 }
 
-/** The same within a command, which a dry run has to roll back. */
+/** {@link mergeCards} within a command, which a dry run rolls back. */
 export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   const { sql, metamodel } = work;
   const survivorId = request.survivor_id.toLowerCase();
@@ -66,7 +66,7 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   }
   await lockHierarchy(sql, 'exclusive');
   const all = [survivorId, ...ids];
-  // where cards lie stays as it is from here on, the rest of them only when they are locked
+  // From here the hierarchy cannot change; other values can change until the cards are locked.
   const seen = await cardsOf(work, ctx, all);
   requireMergeRights(ctx, [...seen.byId.values()]);
   requireMergeable(seen.survivor, seen.merged);
@@ -83,7 +83,8 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   requireOnCards(ctx, EDIT, (await loadCards(work, ctx, tree.moved.keys())).values());
   const patch = chosenInput(request.fields ?? {}, cards.byId);
   const costsShown = [survivor, ...merged].every((card) => seesCosts(ctx, card));
-  // the survivor takes over costs and stakeholder roles alike: together they would show somebody what was hidden
+  // The survivor receives costs and stakeholder roles: together they could reveal costs to a user who could not see
+  // them before.
   if (!costsShown && (await mergeShowsCosts(work, all))) throw forbidden('costs.view');
   refuseHiddenCosts(type.costKeys, patch.attributes, costsShown);
   const values = survivingValues(metamodel, type, survivor, merged, patch);
@@ -145,7 +146,7 @@ export function costFields({ cardTypes, relationTypes }: Metamodel, cardType: st
   return { card: cardTypes.get(cardType)?.costKeys ?? [], relations: Object.fromEntries(relations) };
 }
 
-/** Whether anybody holds a stakeholder role that shows costs on some of the cards and not on the others. */
+/** Whether a user has a stakeholder role that shows costs on some of the cards but not on the others. */
 async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
   return await queryValue<boolean>(
     sql,
@@ -155,7 +156,7 @@ async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
   );
 }
 
-/** Merging changes and archives each card. @throws EstateError `forbidden`. */
+/** Requires the rights to edit and to archive each card. @throws EstateError `forbidden`. */
 export function requireMergeRights(ctx: Ctx, cards: StoredCard[]): void {
   requireOnCards(ctx, EDIT, cards);
   requireOnCards(ctx, ARCHIVE, cards);
@@ -172,7 +173,10 @@ async function cardsOf(work: Work, ctx: Ctx, [survivorId, ...ids]: string[]): Pr
   return { type: typeOf(work.metamodel, survivor), survivor, merged, byId };
 }
 
-/** Writes the survivor and the cards that follow it, when the merged ones are gone and everything hangs on the survivor. */
+/**
+ * Writes the survivor and dependent cards, after the merged cards were deleted and everything was moved to the
+ * survivor.
+ */
 async function saveSurviving(
   work: Work,
   ctx: Ctx,
@@ -195,25 +199,25 @@ async function saveSurviving(
     const after: StoredCard = { ...before, ...(isSurvivor ? own : {}), parent_id };
     const level = levels.get(before.id);
     if (level !== undefined) after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
-    // who only gets another level was changed by nobody
+    // A card of which only the level changes was not edited by a user.
     const byHand = isSurvivor || moved.has(before.id);
     return [{ before, after: byHand ? settled(type, before, after) : rescored(type, after) }];
   });
   return await saveCards(work, ctx, writes);
 }
 
-/** What a merge does to the hierarchy. */
+/** The effect of a merge on the hierarchy. */
 interface MergedTree {
   /** The new parents of the merged cards' children, and of the survivor where it moves. */
   moved: Map<string, string | null>;
-  /** The new levels of capabilities that stay. */
+  /** The new levels of remaining capabilities. */
   levels: Map<string, string>;
 }
 
 /**
- * Decides where the merged cards' children and the survivor lie, under the exclusive hierarchy lock: children move to
- * the survivor. What lies between a merged card and a survivor below it moves up instead, to the nearest card that
- * stays.
+ * Determines the new parents of the merged cards' children and of the survivor, under the exclusive hierarchy lock.
+ * Children move to the survivor. Cards between a merged card and a survivor below it move up instead, to the nearest
+ * ancestor that remains.
  * @param chosen the survivor's new parent; undefined leaves it where it is.
  * @throws EstateError `validation_failed`, `parent_cycle`, `capability_too_deep`.
  */
@@ -234,7 +238,7 @@ async function planTree(
     'select id, parent_id from cards where parent_id = any(?::uuid[]) order by id',
     [[...gone]],
   );
-  /** The nearest card that stays, of a card's parents. */
+  /** The nearest remaining card among the ancestors of a card. */
   const staying = (id: string) => above.get(id)!.find((up) => !gone.has(up)) ?? null;
   const aboveSurvivor = new Set(above.get(survivor.id));
   const moved = new Map<string, string | null>();
@@ -255,7 +259,7 @@ async function planTree(
   return { moved, levels: await levelsAfter(work, { moved, gone }) };
 }
 
-/** The refusal of a merge of cards that are not of one type, or not in the right state. */
+/** The error for a merge of cards of several types or in the wrong state. */
 function requireMergeable(survivor: StoredCard, merged: StoredCard[]): void {
   const faults = merged.flatMap((card, n) =>
     card.type === survivor.type

@@ -7,22 +7,25 @@ import type { CardInput, CardValues } from '../rules/card.types.ts';
 import { patchedValues } from '../rules/merge.ts';
 import { checkLifecycleOrder, cleanCardInput, validateCardInput } from '../rules/values.ts';
 
-/** Where a field's value shall come from: one of the cards, by its id, or a value of the caller's own. */
+/** Where the value of a field comes from: one of the cards, by its id, or a given value. */
 type FieldChoice = string | { value: unknown };
 
-/** Choices by field: `name`, `lifecycle` as a whole, `attributes.<key>` and the like. */
+/** Choices by field: `name`, `lifecycle` as a whole, `attributes.<key>` etc. */
 export type FieldChoices = Record<string, FieldChoice>;
 
 const fields = ['name', 'subtype', 'alias', 'description', 'external_id', 'parent_id', 'lifecycle'] as const;
 type Field = (typeof fields)[number];
 const ATTRIBUTE = 'attributes.';
 
-/** What others lend when the survivor has none. Its place is the survivor's own, also when it is a root. */
+/**
+ * The columns that are taken from other cards if the survivor has no value. Its parent is always its own, also if it is
+ * a root.
+ */
 const lent = ['subtype', 'alias', 'description', 'external_id', 'lifecycle'] as const;
 
 /**
- * The values that the survivor of a merge has without choices: its own, and what it lacks from the first of the
- * others that has it. What the service sets is never lent.
+ * The values of the survivor without choices: its own, and those that it lacks from the first of the others that has
+ * them. Values that the service sets are never taken from others.
  */
 function lentValues(type: CardType, survivor: StoredCard, others: StoredCard[]): CardValues {
   const values: Record<string, unknown> = {};
@@ -38,7 +41,7 @@ function lentValues(type: CardType, survivor: StoredCard, others: StoredCard[]):
   return { ...survivor, ...values, attributes: Object.fromEntries(attributes) };
 }
 
-/** The choices as the patch that they come to. @throws EstateError naming each that cannot be. */
+/** The patch that results from the choices. @throws EstateError naming each choice that is not valid. */
 export function chosenInput(choices: FieldChoices, cards: ReadonlyMap<string, StoredCard>): CardInput {
   const faults: FieldError[] = [];
   const input: Record<string, unknown> = {};
@@ -79,14 +82,14 @@ function fits(field: Field, value: unknown): boolean {
     : typeof value === 'string';
 }
 
-/** A lifecycle is taken as it is, and not merged phase by phase. */
+/** A lifecycle is taken as a whole, not merged phase by phase. */
 function wholeLifecycle(field: string, value: unknown): unknown {
   if (field !== 'lifecycle' || value === null) return value;
   return { plan: null, phaseIn: null, active: null, phaseOut: null, endOfLife: null, ...(value as object) };
 }
 
 /**
- * The survivor's values after the merge, but for its place among others and its level.
+ * The survivor's values after the merge, except its parent and its level.
  * @throws EstateError `validation_failed` naming `fields.<field>`.
  */
 export function survivingValues(

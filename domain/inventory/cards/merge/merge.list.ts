@@ -34,7 +34,7 @@ const list: ListSpec = {
   },
 };
 
-/** Merges whose surviving card the caller sees; those whose survivor is gone as well, for the cards of shown types. */
+/** Merges whose survivor is visible to the caller, and those whose survivor was deleted, for cards of visible types. */
 function visibleMerges(ctx: Ctx): Condition {
   const visible = visibleCards(ctx);
   return {
@@ -45,7 +45,7 @@ function visibleMerges(ctx: Ctx): Condition {
   };
 }
 
-/** The merges, newest first, or those of one card, as survivor or merged. */
+/** The merges, newest first; of one card if given, as survivor or merged card. */
 export const listMerges = (ctx: Ctx, params: ListParams & StaticOf<typeof mergeFilters>): Promise<JsonText> =>
   runList(ctx.db, list, [visibleMerges(ctx)], params, { owner: ctx.caller.userId });
 

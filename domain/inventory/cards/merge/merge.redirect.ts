@@ -2,7 +2,7 @@ import { queryColumn, type Sql } from '../../../../platform/database.ts';
 import type { Ctx } from '../../../kernel/context.ts';
 import { visibleCards } from '../cards.visible.ts';
 
-/** The card into which another was merged, and which the caller sees; undefined where the id leads nowhere. */
+/** The visible card into which another was merged; undefined if there is none. */
 export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefined> {
   const visible = visibleCards(ctx);
   const [survivor] = await queryColumn<string>(
@@ -17,7 +17,7 @@ export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefin
   return survivor;
 }
 
-/** The id of a card with those of all cards that were merged into it, by themselves or within others. */
+/** The id of a card with those of all cards that were merged into it, directly or through other merges. */
 export async function withMerged(sql: Sql, id: string): Promise<string[]> {
   return await queryColumn<string>(
     sql,
@@ -31,7 +31,7 @@ export async function withMerged(sql: Sql, id: string): Promise<string[]> {
 }
 
 /**
- * An SQL expression for the card that stayed where one was merged, however often; else the card itself.
+ * An SQL expression for the surviving card of a merged one, across repeated merges; else the card itself.
  * @param card an SQL expression for its id.
  */
 export const survivingCard = (card: string): string =>

@@ -1,4 +1,4 @@
-/** Columns that refer to cards and are merged in ways of their own, as `table.column`. */
+/** Columns that refer to cards and have their own merge code, as `table.column`. */
 export const ownWays: ReadonlySet<string> = new Set([
   'cards.parent_id',
   'relations.source_id',

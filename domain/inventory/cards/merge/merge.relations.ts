@@ -4,15 +4,15 @@ import type { RelationWrite } from '../../relations/relations.save.ts';
 import type { StoredRelation } from '../../relations/relations.types.ts';
 import { mergeAttributes } from '../rules/merge.ts';
 
-/** A relation that another one represents after a merge. */
+/** A relation that another one replaces after a merge. */
 interface FoldedRelation {
   id: string;
   type: string;
-  /** The relation that stays, and takes over what it lacked. */
+  /** The relation that remains, with the values that it lacked. */
   kept_id: string;
 }
 
-/** What a merge does to relations. */
+/** The effect of a merge on relations. */
 interface MergedRelations {
   writes: RelationWrite[];
   folded: FoldedRelation[];
@@ -22,8 +22,8 @@ interface MergedRelations {
 }
 
 /**
- * Gives the merged cards' relations to the survivor. Of two between the same cards one stays, the survivor's own
- * before others, with what it lacks from the other; relations among the merged cards themselves are dropped.
+ * Moves the merged cards' relations to the survivor. Of two relations between the same cards one remains, preferably
+ * the survivor's own, with the values that it lacks from the other; relations between the merged cards are deleted.
  * @throws EstateError `cardinality_exceeded` when the survivor would have more than its type allows.
  */
 export function planRelations(
@@ -36,7 +36,7 @@ export function planRelations(
   const endOf = (id: string) => (gone.has(id) ? survivorId : id);
   const touched = (relation: StoredRelation) => gone.has(relation.source_id) || gone.has(relation.target_id);
   const kept = new Map<string, { before: StoredRelation; after: StoredRelation }>();
-  // the survivor's own relations come first, so that they are the ones that stay
+  // The survivor's own relations come first, so that they are the ones that remain.
   for (const before of relations.toSorted((a, b) => Number(touched(a)) - Number(touched(b)))) {
     const after = {
       ...before,
@@ -74,7 +74,7 @@ export function planRelations(
   return plan;
 }
 
-/** Others had their limits before, and have no more relations now than they had: only the survivor may have too many. */
+/** Only the survivor can exceed its cardinality: other cards have no more relations than before. */
 function requireCardinality(metamodel: Metamodel, relations: StoredRelation[], survivorId: string): void {
   const first = new Map<string, string>();
   for (const relation of relations) {

@@ -5,7 +5,7 @@ import { tagEvent } from '../../tags/tags.events.ts';
 import type { Undoing } from './merge.attached.ts';
 import { changed, missing, movedEvent, ownerOf } from './merge.attached.ts';
 
-/** Gives back to the merged cards what the survivor was given, and what was left out. */
+/** Moves attachments back to the merged cards and restores those that were deleted. */
 export async function bringBackAttached(undoing: Undoing): Promise<void> {
   for (const reference of undoing.work.extensions.cardReferences) await moveBack(undoing, reference);
   for (const reference of undoing.work.extensions.cardReferences) await insertBack(undoing, reference);
@@ -56,11 +56,11 @@ async function insertBack(
     const card = journal.cards.find(({ id }) => id === row[column]) ?? survivor;
     const type = work.metamodel.cardTypes.get(String(card.type))!;
     try {
-      // a savepoint, so that the rest can still be brought back
+      // In a savepoint, so that the other rows can still be restored.
       const [stored] = await work.sql.transaction((trx) => insertRows(trx, reference.model, [row]));
       work.emit(once!.event({ id: String(card.id), name: String(card.name) }, type, stored!, user, false));
     } catch (error) {
-      // what it refers to is gone, such as a user
+      // A row that it references was deleted, such as a user.
       if (sqlState(error) !== '23503') throw error;
       conflict(missing(entity, String(row.id), 'what it refers to was deleted after the merge'));
     }
@@ -73,7 +73,7 @@ interface NamedTag {
   group: string;
 }
 
-/** Gives the merged cards their tags back, and takes from the survivor those that it was given. */
+/** Restores the tags of the merged cards, and removes from the survivor those that the merge added. */
 export async function bringBackTags({ work, journal, survivorId, conflict }: Undoing): Promise<void> {
   const { sql, emit } = work;
   const wanted = journal.cards.flatMap((card) =>
@@ -100,7 +100,7 @@ export async function bringBackTags({ work, journal, survivorId, conflict }: Und
     const { type, name } = byId.get(card_id)!;
     emit(tagEvent({ id: card_id, type: String(type), name: String(name) }, tags.get(tag_id)!, true));
   }
-  // a tag that was taken from the survivor meanwhile is gone already
+  // The tag was removed from the survivor meanwhile.
   const { rows: taken } = await sql.raw(
     'delete from card_tags where card_id = ?::uuid and tag_id = any(?::uuid[]) returning tag_id',
     [survivorId, journal.tags],

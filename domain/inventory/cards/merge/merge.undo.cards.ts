@@ -18,10 +18,10 @@ import { type Changes, diffCard, sameValue } from '../rules/diff.ts';
 import { mergeAttributes } from '../rules/merge.ts';
 import { changed, type MergeConflict, type MergeJournal, missing, type Undoing } from './merge.attached.ts';
 
-/** What follows by itself, and is checked in the end. */
+/** Fields that are recomputed, and checked at the end. */
 const derived = new Set(['data_quality']);
 
-/** Takes back what the merge changed in the cards that stayed, where it is still as the merge left it. */
+/** Reverts the changes of the merge to the remaining cards, where the values are still those that the merge wrote. */
 export async function revertCards(undoing: Undoing): Promise<void> {
   const { work, ctx, journal, conflict, mayLieBelow } = undoing;
   const cards = await loadCards(
@@ -49,7 +49,7 @@ export async function revertCards(undoing: Undoing): Promise<void> {
       conflict(parentGone(id, parent));
       delete reverted.parent_id;
     }
-    // lines move back later, and are added up again in the end
+    // Lines are moved back later, and sums are recomputed at the end.
     return [{ before, after: { ...withOld(before, reverted), sums: {} } }];
   });
   await saveCards(work, ctx, writes);
@@ -60,7 +60,7 @@ const parentGone = (id: string, parent: string | null): MergeConflict =>
 
 /**
  * Parents may have been deleted, archived or merged since the merge.
- * @returns whether a card of a status may lie below a parent, counting those that come back with the undoing.
+ * @returns a check of whether a card of a status may be below a parent, including the cards that the undo restores.
  */
 export async function placesToReturnTo(
   { sql }: Pick<Work, 'sql'>,
@@ -102,7 +102,7 @@ const columns = `id, type, subtype, name, alias, description, parent_id, lifecyc
   data_quality, external_id, archived_at, archive_batch_id, created_by, updated_by, created_at, updated_at`;
 
 /**
- * Makes the merged cards again as their rows were.
+ * Creates the merged cards again from their stored rows.
  * @throws EstateError `sibling_name_taken`, `external_id_taken`.
  */
 export async function bringBackCards(undoing: Undoing): Promise<void> {
@@ -133,7 +133,7 @@ export async function bringBackCards(undoing: Undoing): Promise<void> {
   }
 }
 
-/** Gives the merged cards their relations back, and makes those again that were folded or dropped. */
+/** Restores the relations of the merged cards, and creates again those that the merge deleted. */
 export async function bringBackRelations(undoing: Undoing): Promise<void> {
   const { work, ctx, journal } = undoing;
   const writes = [...(await revertRelations(undoing)), ...(await missingRelations(undoing))];
@@ -143,7 +143,7 @@ export async function bringBackRelations(undoing: Undoing): Promise<void> {
     .whereIn('id', [...ids])
     .select('id', 'name', 'type');
   await saveRelations(work, ctx, writes, new Map(ends.map((end) => [end.id, end])));
-  // who made them, and when, is theirs as well
+  // Their creator and creation time are restored as well.
   await work.sql.raw(
     `update relations r set created_by = v.created_by, created_at = v.created_at, updated_at = v.updated_at
      from jsonb_populate_recordset(null::relations, ?::jsonb) v where r.id = v.id`,
@@ -154,7 +154,7 @@ export async function bringBackRelations(undoing: Undoing): Promise<void> {
 const endsOf = (...relations: (StoredRelation | null)[]): string[] =>
   relations.flatMap((relation) => (relation ? [relation.source_id, relation.target_id] : []));
 
-/** The changed relations as they were, where they are still as the merge left them. */
+/** The changed relations with their old values, where they are still as the merge wrote them. */
 async function revertRelations({ work, journal, conflict }: Undoing): Promise<RelationWrite[]> {
   const rows = await findRows(work.sql, Relation, (query) =>
     query
@@ -187,7 +187,7 @@ async function revertRelations({ work, journal, conflict }: Undoing): Promise<Re
   });
 }
 
-/** The deleted relations, as far as their ends are there and have room. */
+/** The deleted relations whose ends exist and whose cardinality allows them. */
 async function missingRelations({ work, journal, conflict }: Undoing): Promise<RelationWrite[]> {
   const relations = journal.relations as unknown as StoredRelation[];
   const { rows: cards } = await work.sql.raw('select id from cards where id = any(?::uuid[])', [

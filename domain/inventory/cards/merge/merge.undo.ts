@@ -15,7 +15,7 @@ import { bringBackCards, bringBackRelations, placesToReturnTo, revertCards } fro
 
 interface UndoMergeRequest {
   dry_run: boolean;
-  /** Leaves what has changed since the merge as it is, and brings back the rest. */
+  /** Does not change what was changed since the merge, and restores the rest. */
   force: boolean;
 }
 
@@ -29,9 +29,9 @@ interface MergeRow {
 }
 
 /**
- * Undoes a merge: the merged cards come back with their ids and values, and take back what was theirs; the survivor and
- * the cards that followed it get back what the merge changed. What was written since to other fields, or was attached
- * to the survivor, stays.
+ * Undoes a merge: the merged cards are restored with their ids, values, relations and attachments; the changes of the
+ * merge to the survivor and dependent cards are reverted. Later writes to other fields and later attachments of the
+ * survivor remain.
  * @throws EstateError `not_found`, `forbidden`, `wrong_state` when it was undone before, `merge_conflict` with the list
  * of what has changed since.
  */
@@ -99,7 +99,7 @@ async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest)
   };
 }
 
-/** Locks every card that the undoing may write. @returns the survivor, if it is still there. */
+/** Locks every card that the undo may write. @returns the survivor, if it still exists. */
 async function lockAll(work: Work, ctx: Ctx, merge: MergeRow): Promise<StoredCard | undefined> {
   const { journal, survivor_id: survivorId } = merge;
   const relations = [...journal.relations, ...journal.changed.map(({ after }) => after)];
@@ -114,7 +114,8 @@ async function lockAll(work: Work, ctx: Ctx, merge: MergeRow): Promise<StoredCar
 }
 
 /**
- * Values that were costs when the cards were merged would be shown by the undo if their field is no cost any more.
+ * Refuses to restore values that were costs at the time of the merge, if their field is no longer a cost: the undo
+ * would reveal them.
  * @throws EstateError `forbidden` naming `costs.view`.
  */
 function requireFormerCosts(ctx: Ctx, { metamodel }: Work, { card_type, journal }: MergeRow): void {
@@ -138,7 +139,7 @@ function requireFormerCosts(ctx: Ctx, { metamodel }: Work, { card_type, journal 
   if (isShown) throw forbidden('costs.view');
 }
 
-/** Looks whether the cards that came back, and those that moved back, form a hierarchy; levels follow. */
+/** Checks that the restored cards and the cards that moved back form a hierarchy; levels are updated. */
 async function settleTree({ work, ctx, journal }: Undoing): Promise<void> {
   const ids = [
     ...journal.cards.map((card) => String(card.id)),
@@ -150,7 +151,7 @@ async function settleTree({ work, ctx, journal }: Undoing): Promise<void> {
   await saveCards(work, ctx, levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
 }
 
-/** Ends the redirects of a merge. */
+/** Deletes the redirects of a merge. */
 async function closeMerge({ sql }: Work, ctx: Ctx, id: string): Promise<void> {
   await sql('card_redirects').where({ merge_id: id }).delete();
   await sql('card_merges').where({ id }).update({ undone_by: ctx.caller.userId, undone_at: sql.fn.now() });

@@ -1,17 +1,17 @@
 import { EstateError, type FieldError } from '../../../../platform/errors.ts';
 import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
 
-/** The type whose cards form levels. */
+/** The card type that has levels. */
 export const CAPABILITY_TYPE = 'BusinessCapability';
 /** The attribute that holds a capability's level. */
 export const LEVEL_FIELD = 'capabilityLevel';
-/** The level that is set by hand, on a root: it stands above level 1. */
+/** The level that users set, on a root; it is above level 1. */
 export const MACRO = 'Macro';
 const MAX_LEVEL = 5;
 /** Every level that the service writes. */
 export const levelOptions = [MACRO, 'L1', 'L2', 'L3', 'L4', 'L5'];
 
-/** Whether cards of the type carry a level; a workspace may have removed the field. */
+/** Whether cards of the type have a level; a workspace may have removed the field. */
 export function hasLevels(type: CardType): boolean {
   return type.key === CAPABILITY_TYPE && type.fields.has(LEVEL_FIELD);
 }
@@ -24,18 +24,18 @@ export interface Place {
   underMacro: boolean;
 }
 
-/** The level of a capability at a place: L1 to L5 by depth, or the Macro of its root. */
+/** The level of a capability at a place: L1 to L5 by depth, or Macro for a root that is set to it. */
 export function levelAt(place: Place): string {
   if (place.depth === 1 && place.underMacro) return MACRO;
   return `L${place.underMacro ? place.depth - 1 : place.depth}`;
 }
 
-/** The deepest place that a capability may have: 5, and 6 below a Macro. */
+/** The maximum depth of a capability: 5, and 6 below a Macro. */
 export function maxDepth(underMacro: boolean): number {
   return underMacro ? MAX_LEVEL + 1 : MAX_LEVEL;
 }
 
-/** The refusal of a capability that would lie too deep. */
+/** The error for a capability below the maximum depth. */
 export function tooDeep(underMacro: boolean): EstateError {
   return new EstateError(
     'capability_too_deep',
@@ -44,7 +44,8 @@ export function tooDeep(underMacro: boolean): EstateError {
 }
 
 /**
- * Checks the level that was sent against the level of the card's place. Only Macro is set by users, on a root; a level that
+ * Checks the given level against the level of the card's place. Users set only Macro, on a root; an unchanged level is
+ * valid, since exported cards contain it.
  * is sent back unchanged is valid, since exported cards contain it.
  */
 export function checkLevel(sent: unknown, level: string): FieldError[] {

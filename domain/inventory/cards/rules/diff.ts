@@ -1,7 +1,7 @@
 import type { Change } from '../../../kernel/events/events.types.ts';
 import type { CardState } from './card.types.ts';
 
-/** What was written, field by field, as events record it. */
+/** The old and new value of each written field, as events record them. */
 export type Changes = Record<string, Change>;
 
 const plainFields = [
@@ -17,7 +17,7 @@ const plainFields = [
   'archived_at',
 ] as const;
 
-/** Whether two JSON values are the same; a list's order counts. */
+/** Whether two JSON values are equal; the order of lists counts. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
@@ -26,7 +26,7 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return false;
 }
 
-/** The value under a key of an object that came from outside; null when it has none of its own. */
+/** The value of a key of an object from a client; null if the object has no own property of the name. */
 export function ownValue(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? (object[key] ?? null) : null;
 }
@@ -61,7 +61,7 @@ export function diffCard(before: CardState | null, after: CardState | null): Cha
   return changes;
 }
 
-/** The keys of `changes` that hold costs, for the readers who may not see them; null when there are none. */
+/** The keys of `changes` that have costs, to hide them from readers who may not see costs; null if there are none. */
 export function costKeysIn(changes: Changes, costFields: readonly string[]): string[] | null {
   const keys = costFields.map((field) => `attributes.${field}`).filter((key) => Object.hasOwn(changes, key));
   return keys.length > 0 ? keys : null;

@@ -1,14 +1,14 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
 import type { CardInput, CardValues, Lifecycle } from './card.types.ts';
 
-/** Whether a valid value represents "not set": an empty text or list clears its field as null does. */
+/** Whether a valid value represents "not set": an empty text or list clears its field like null. */
 function isBlank(value: unknown): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /**
- * Merges attributes key by key (RFC 7396, on one level: no field holds an object). Absent keys stay, null and
- * empty values remove a key, and `null` for all of them removes every key but those of `keep`.
+ * Merges attributes key by key (RFC 7396, on one level: no field has an object as value). Absent keys remain, null and
+ * empty values remove a key, and `null` for all of them removes every key except those in `keep`.
  */
 export function mergeAttributes(
   stored: Record<string, unknown>,
@@ -27,7 +27,7 @@ export function mergeAttributes(
   return Object.fromEntries(merged);
 }
 
-/** Merges a lifecycle phase by phase; null when no phase is left. */
+/** Merges a lifecycle phase by phase; null if no phase is left. */
 export function mergeLifecycle(
   stored: Lifecycle | null,
   sent: Record<string, unknown> | null | undefined,
@@ -57,8 +57,8 @@ export function newCardValues(input: CardInput): CardValues {
 }
 
 /**
- * The values after a cleaned, valid patch: what is absent stays, null clears. `keep` names the attributes that
- * a cleared `attributes` keeps, such as costs that the caller may not see and values the service sets.
+ * The values after a cleaned, valid patch: absent members remain, null clears. `keep` names the attributes that a
+ * cleared `attributes` retains, such as costs that the caller may not see and values that the service sets.
  */
 export function patchedValues(
   stored: CardValues,

@@ -3,31 +3,31 @@ import type { QualityBucket } from '../../../kernel/metamodel/metamodel.types.ts
 import type { ApprovalStatus, CardValues } from './card.types.ts';
 import { type Changes, ownValue } from './diff.ts';
 
-/** What stands around a card, as far as its data quality and approval ask. */
+/** The relations, tags and stakeholder roles of a card that count for its data quality and approval. */
 export interface FilledSlots {
   /** `<relation type>/<source|target>`: the sides on which the card has a relation. */
   relations: ReadonlySet<string>;
-  /** Ids of the tag groups of which the card has a tag. */
+  /** Ids of the tag groups from which the card has a tag. */
   tagGroups: ReadonlySet<string>;
-  /** Keys of the stakeholder roles that somebody holds. */
+  /** Keys of the stakeholder roles that are assigned to a user. */
   roles: ReadonlySet<string>;
 }
 
-/** How many of the type's mandatory relation sides, mandatory tag groups and active roles are filled. */
+/** The number of the type's mandatory relation sides, mandatory tag groups and active roles that are filled. */
 interface QualityFacts {
   filledMandatoryRelations: number;
   filledMandatoryTagGroups: number;
   filledRoles: number;
 }
 
-/** The facts of a card that nothing stands around yet. */
+/** The facts of a card without relations, tags or stakeholders. */
 export const noFacts: QualityFacts = {
   filledMandatoryRelations: 0,
   filledMandatoryTagGroups: 0,
   filledRoles: 0,
 };
 
-/** Counts what the type asks for and the card has. */
+/** Counts which of the type's requirements the card fulfils. */
 export function qualityFacts(type: CardType, filled: FilledSlots): QualityFacts {
   return {
     filledMandatoryRelations: type.mandatoryRelations.filter((slot) =>
@@ -45,10 +45,10 @@ function isFilled(value: unknown): boolean {
 }
 
 /**
- * A card's data quality in percent, one decimal: the filled share of all weights. Every field counts its weight
- * (0 or less, or hidden by the subtype: not at all). Description, lifecycle, each mandatory relation side, each
- * mandatory tag group and each active stakeholder role count 1, or what `section_config.__dataQuality` says.
- * 0 when nothing counts.
+ * A card's data quality in percent, with one decimal: the filled share of all weights. Each field counts its weight
+ * (fields with weight 0 or less, or hidden by the subtype, do not count). Description, lifecycle, each mandatory
+ * relation side, each mandatory tag group and each active stakeholder role count 1, or the weight in
+ * `section_config.__dataQuality`. 0 if nothing counts.
  */
 export function dataQuality(
   type: CardType,
@@ -81,7 +81,7 @@ export function dataQuality(
 
 const breakingFields: ReadonlySet<string> = new Set(['name', 'description', 'subtype', 'alias', 'parent_id']);
 
-/** Whether a change of this field, as it is named in events, ends an approval. */
+/** Whether a change of this field, named as in events, breaks an approval. */
 function breaksApproval(field: string): boolean {
   return breakingFields.has(field) || field.startsWith('lifecycle.') || field.startsWith('attributes.');
 }
@@ -96,7 +96,7 @@ interface MissingForApproval {
   missing_tag_groups: { id: string; name: string }[];
 }
 
-/** The mandatory relations and tag groups that a card still lacks; both empty when it can be approved. */
+/** The mandatory relations and tag groups that a card lacks; both are empty if it can be approved. */
 export function missingForApproval(type: CardType, filled: FilledSlots): MissingForApproval {
   return {
     missing_relations: type.mandatoryRelations

@@ -1,12 +1,12 @@
 import type { FieldError } from '../../../../platform/errors.ts';
 
-/** How long texts may be, in characters (code points). */
+/** Maximum lengths of texts, in characters (code points). */
 export const MAX_NAME = 500;
 export const MAX_ALIAS = 500;
 export const MAX_EXTERNAL_ID = 500;
 export const MAX_DESCRIPTION = 100_000;
 
-/** Whether a text has more characters than `max`; astral characters count once. */
+/** Whether a text has more than `max` characters; astral characters count once. */
 export function isLongerThan(text: string, max: number): boolean {
   if (text.length <= max) return false;
   if (text.length > max * 2) return true;
@@ -15,12 +15,12 @@ export function isLongerThan(text: string, max: number): boolean {
   return characters > max;
 }
 
-/** Whether PostgreSQL can hold the text: neither NUL nor half of a surrogate pair. */
+/** Whether PostgreSQL can store the text: it has neither NUL nor a lone surrogate. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Checks a text of several lines. */
+/** Checks a text that may have several lines. */
 export function checkText(field: string, text: string, max: number): FieldError | undefined {
   if (isLongerThan(text, max)) {
     return { field, code: 'too_long', message: `has more than ${max.toLocaleString('en')} characters` };
@@ -32,10 +32,10 @@ export function checkText(field: string, text: string, max: number): FieldError 
 }
 
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
-/** A text of which nothing is seen: formatting characters such as zero-width spaces and soft hyphens alone. */
+/** A text without visible characters: only formatting characters such as zero-width spaces and soft hyphens. */
 const INVISIBLE = /^[\p{Cf}\s]*\p{Cf}[\p{Cf}\s]*$/u;
 
-/** Checks a text that is on one line, such as a name. */
+/** Checks a text on one line, such as a name. */
 export function checkLine(field: string, text: string, max: number): FieldError | undefined {
   const fault = checkText(field, text, max);
   if (fault) return fault;

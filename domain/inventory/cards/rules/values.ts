@@ -19,7 +19,7 @@ import {
 const MAX_TEXT = 10_000;
 const MAX_MULTILINE = 100_000;
 const MAX_URL = 2_000;
-// beyond it a number loses its whole units in JavaScript, spreadsheets and sums
+// Greater numbers lose whole units in JavaScript, spreadsheets and sums.
 const MAX_NUMBER = 1e15;
 
 function isLink(text: string): boolean {
@@ -31,7 +31,7 @@ function wrongType(field: string, expected: string): FieldError {
   return { field, code: 'wrong_type', message: `must be ${expected}` };
 }
 
-/** Options that a message names. */
+/** The maximum number of options that a message lists. */
 const NAMED_OPTIONS = 20;
 
 function unknownOption({ options }: CompiledField, field: string, value: string): FieldError {
@@ -57,8 +57,8 @@ function checkOptions(definition: CompiledField, field: string, value: unknown):
 }
 
 /**
- * Checks one attribute's value, which is not null, against its field's type. `field` is the path to report.
- * The message never repeats the value: it may be a cost.
+ * Checks the value of an attribute, which is not null, against the type of its field. `field` is the path to report.
+ * The message never repeats the value, which may be a cost.
  */
 export function checkValue(definition: CompiledField, field: string, value: unknown): FieldError | undefined {
   switch (definition.type) {
@@ -99,9 +99,9 @@ export function checkValue(definition: CompiledField, field: string, value: unkn
 }
 
 /**
- * Checks all attributes that are sent, against the fields of a card type or relation type. Nulls clear and always
- * fit; keys of no field do not. That a `required` field is empty is no fault: inventories come in as they are, and
- * what is missing shows in the data quality.
+ * Checks all given attributes against the fields of a card type or relation type. Nulls clear and are always valid;
+ * unknown keys are not. An empty `required` field is no error: inventories are imported incomplete, and data quality
+ * shows what is missing.
  */
 export function checkAttributes(
   fields: ReadonlyMap<string, CompiledField>,
@@ -119,7 +119,7 @@ export function checkAttributes(
 
 const phases: ReadonlySet<string> = new Set(lifecyclePhases);
 
-/** Checks the phases that are sent: known ones, with existing days; null clears a phase. */
+/** Checks the given phases: known names and existing days; null clears a phase. */
 export function checkLifecycle(input: Record<string, unknown>): FieldError[] {
   return Object.entries(input).flatMap(([phase, day]) => {
     const field = `lifecycle.${phase}`;
@@ -131,7 +131,7 @@ export function checkLifecycle(input: Record<string, unknown>): FieldError[] {
   });
 }
 
-/** Checks that no phase begins before the one that precedes it; one day may begin several. */
+/** Checks that no phase begins before the previous one; several may begin on the same day. */
 export function checkLifecycleOrder(lifecycle: Lifecycle | null): FieldError[] {
   if (!lifecycle) return [];
   const faults: FieldError[] = [];
@@ -153,7 +153,7 @@ export function checkLifecycleOrder(lifecycle: Lifecycle | null): FieldError[] {
 }
 
 /**
- * The input as it is stored: names, aliases and external ids without blanks around them, and empty texts as null.
+ * The input in its stored form: names, aliases and external ids are trimmed, and empty texts are null.
  */
 export function cleanCardInput(input: CardInput): CardInput {
   const clean: CardInput = { ...input };
@@ -166,17 +166,17 @@ export function cleanCardInput(input: CardInput): CardInput {
 }
 
 interface InputChecks {
-  /** A new card needs a name. */
+  /** Whether it is the input of a new card, which needs a name. */
   creating?: boolean;
-  /** The attributes as they are stored: a readonly field may be sent back unchanged. */
+  /** The stored attributes: a readonly field is accepted if its value is unchanged. */
   stored?: Record<string, unknown>;
-  /** Keys of attributes that are sums of lines for now: they too may be sent back unchanged. */
+  /** Keys of attributes that are sums of lines: they are also accepted if unchanged. */
   summed?: readonly string[];
 }
 
 /**
- * Every fault of a cleaned input for a card of the type, by field; none of them needs the database. The order of
- * lifecycle phases is checked among those sent; after a merge check it again with `checkLifecycleOrder`.
+ * All errors of a cleaned input for a card of the type, by field, without access to the database. The order of
+ * lifecycle phases is checked among the given ones; check it again after a merge with `checkLifecycleOrder`.
  */
 export function validateCardInput(
   metamodel: Metamodel,
@@ -227,7 +227,7 @@ export function validateCardInput(
 }
 
 /**
- * Refuses what has operations of its own.
+ * Refuses members that have their own operations.
  * @throws EstateError `use_operation` naming `status` or `approval_status`.
  */
 export function refuseOperations(input: { status?: unknown; approval_status?: unknown }): void {

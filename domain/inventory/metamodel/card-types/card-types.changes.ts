@@ -45,8 +45,8 @@ export async function createCardType(run: ChangeRun, input: CardTypeInput): Prom
 }
 
 /**
- * Changes a card type and its cards: values of removed fields, options and subtypes are deleted, values of fields whose type
- * changes are converted. Members that are not sent remain.
+ * Changes a card type and its cards: values of removed fields, options and subtypes are deleted, values of fields whose
+ * type changes are converted. Absent members are not changed.
  * @returns the type, or the impact of a dry run.
  * @throws EstateError `not_found`, `precondition_failed`, `validation_failed`, `values_do_not_fit`, `role_in_use`,
  * `last_active_role`, `built_in_frozen`; LargeChange.
@@ -128,8 +128,8 @@ export function emitCardType(work: Work, before: CardTypeRow | null, after: Card
 }
 
 /**
- * Writes the changed columns of a card type and updates its cards accordingly. `besides` writes other parts of the
- * same change, such as roles, before the cards.
+ * Writes the changed columns of a card type and updates its cards accordingly. `besides` writes other parts of the same
+ * change, such as roles, before the cards.
  * @throws EstateError `built_in_frozen`, `values_do_not_fit`; LargeChange.
  */
 export async function writeCardType(
@@ -156,7 +156,7 @@ export async function writeCardType(
   }
   await besides();
   const restated = await restateInventory(run, { cards: { type, values, removedSubtypes } });
-  // after the events of its cards: an undo restores the type first, so that the old values are valid
+  // Emitted after the events of its cards: an undo restores the type first, so that the old values are valid.
   if (written !== before) emitCardType(work, before, written);
   return {
     dry_run: true,
@@ -178,7 +178,7 @@ function fieldsOf({ fields_schema }: CardTypeRow): Fields {
 
 const subtypesOf = ({ subtypes }: CardTypeRow) => new Set(subtypes.map(({ key }) => key));
 
-/** The service writes the levels of capabilities itself, so their field keeps what it writes. */
+/** The service writes the levels of capabilities itself, so their field must accept the values that it writes. */
 function refuseFrozenLevels(type: string, before: Fields, after: Fields): void {
   if (type !== CAPABILITY_TYPE || !before.has(LEVEL_FIELD)) return;
   const field = after.get(LEVEL_FIELD);

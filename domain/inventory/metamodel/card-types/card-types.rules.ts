@@ -11,12 +11,12 @@ export type CardTypeInput = Partial<
   translations?: unknown;
 };
 
-/** The columns of a card type whose values depend on each other. */
+/** The columns of a card type that depend on each other. */
 export type CardTypeState = Pick<CardTypeRow, 'subtypes' | 'fields_schema' | 'section_config'>;
 
 const MAX_FIELDS = 500;
 
-/** Members that every card has beside its attributes; fields of these names could not be told from them. */
+/** Members that every card has besides its attributes; they cannot be used as keys of fields. */
 const cardMembers: ReadonlySet<string> = new Set([
   'id',
   'type',
@@ -47,8 +47,8 @@ const cardMembers: ReadonlySet<string> = new Set([
 const selects: ReadonlySet<string> = new Set(['single_select', 'multiple_select']);
 
 /**
- * The columns that the input sets, as they are stored, and everything that is wrong with them. What belongs to fields
- * and sections that are left out goes with them, unless it is sent as well.
+ * The columns that the input sets, in their stored form, and all errors. Settings of fields and sections that are
+ * removed are removed too, unless they are given as well.
  */
 export function cleanCardType(
   input: CardTypeInput,
@@ -130,7 +130,7 @@ function cleanField(field: Field, path: string, keys: Set<string>, faults: Field
   };
 }
 
-/** The options of a field or relation attribute: selects need some, nothing else has any. */
+/** The options of a field or relation attribute: required for selects, not allowed for other types. */
 export function cleanOptions<O extends FieldOption>(
   field: { type: string; options?: O[] },
   path: string,
@@ -169,14 +169,14 @@ function cleanSubtypes(subtypes: Subtype[], fields: ReadonlySet<string>, faults:
   });
 }
 
-/** Records that a key occurs; keys become names in objects, so those of any object are none. */
+/** Records that a key is used; keys become property names, so names of Object.prototype are refused. */
 export function unique(keys: Set<string>, key: string, field: string, faults: FieldError[]): void {
   if (key in {}) faults.push({ field, code: 'reserved', message: 'is a reserved name' });
   if (keys.has(key)) faults.push({ field, code: 'duplicate', message: 'occurs twice' });
   keys.add(key);
 }
 
-/** The translations of a labelled object, where it has any. */
+/** The translations of a labelled object, if any. */
 export function translationsOf(
   object: { translations?: unknown },
   path: string,
@@ -197,7 +197,7 @@ const buckets: ReadonlySet<string> = new Set([
   'stakeholders',
 ]);
 
-/** Parts of a card's page that every type has, beside the sections of its fields. */
+/** Parts of a card's page that every type has, besides the sections of its fields. */
 const commonParts: ReadonlySet<string> = new Set([
   'description',
   'lifecycle',
@@ -219,7 +219,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Checks how the sections of a type are shown: `{<section>: {defaultExpanded, hidden}, __order: [section],
+ * Checks how the sections of a type are displayed: `{<section>: {defaultExpanded, hidden}, __order: [section],
  * __dataQuality: {<part>: weight}}`.
  */
 function checkSectionConfig(config: Record<string, unknown>, sections: ReadonlySet<string>): FieldError[] {
@@ -261,7 +261,7 @@ function checkWeights(value: unknown, fault: (field: string, code: string, messa
   }
 }
 
-/** The configuration without sections that are gone. */
+/** The configuration without removed sections. */
 function prunedSectionConfig(
   config: Record<string, unknown>,
   gone: readonly string[],

@@ -13,22 +13,22 @@ import { type ChangeOperation, executeChange, openRun } from './changes.run.ts';
 const PAUSE_MS = 1_000;
 const BATCH = 500;
 
-/** Where the counting of data quality stands, once the change itself is committed. */
+/** The progress of the data quality computation, which follows after the change itself is committed. */
 interface Scoring {
-  /** Card types that are still to be checked, the present one first. */
+  /** Card types that are still to be checked, the current one first. */
   types: string[];
-  /** The last card of the present one that was. */
+  /** The last checked card of the current type. */
   last: string | null;
-  /** Cards and relations that the change itself wrote. */
+  /** Number of cards and relations that the change itself wrote. */
   changed: number;
-  /** Cards whose data quality was counted since. */
+  /** Number of cards whose data quality was computed since. */
   scored: number;
 }
 
 /**
- * Executes a change as a job. Types, values and relations are written in one transaction, done once or not at all
- * however often a worker dies; it waits for long writes. What only changes the data quality of cards follows in
- * batches, beside which everybody writes.
+ * Executes a change as a job. Types, values and relations are written in one transaction, exactly once even if workers
+ * crash; it waits for long writes. Cards of which only the data quality changes follow in batches, without blocking
+ * other writers.
  */
 export async function runMetamodelChange(job: RunningJob<MetamodelChangePayload>): Promise<JobResult> {
   requirePermission(job.ctx.caller, 'admin.metamodel');
@@ -78,7 +78,7 @@ async function change(job: RunningJob<MetamodelChangePayload>): Promise<Scoring>
 
 const countsOf = ({ changed, scored }: Scoring) => ({ changed, scored });
 
-/** Counts the data quality of some cards, by the metamodel as it is by then. */
+/** Computes the data quality of some cards with the current metamodel. */
 async function scoreBatch(job: RunningJob<MetamodelChangePayload>, at: Scoring): Promise<Scoring> {
   const { ctx } = job;
   return await command(ctx, async (work) => {

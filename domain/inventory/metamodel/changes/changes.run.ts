@@ -18,7 +18,7 @@ import {
 import { archiveRole, createRole, patchRole, restoreRole } from '../roles/roles.changes.ts';
 import { type ChangeRun, LargeChange } from './changes.types.ts';
 
-/** The most cards and relations that a request writes itself; a second or so. */
+/** The maximum number of cards and relations that a request writes itself; about a second. */
 export const REQUEST_LIMIT = 2_000;
 
 interface ChangeOptions {
@@ -28,7 +28,7 @@ interface ChangeOptions {
   limit?: number;
 }
 
-/** What a change came to: the answer of one that is done, or the job that does it. */
+/** The result of a change: the response if it was executed, or the job that executes it. */
 export type ChangeOutcome = { text: JsonText; job?: undefined } | { text?: undefined; job: StartedJob };
 
 /** A run of a change within a command. */
@@ -49,9 +49,9 @@ export function openRun(work: Work, ctx: Ctx, more: Partial<ChangeRun> & { langu
 }
 
 /**
- * Changes the metamodel together with all that is stored under it, in one transaction beside which nobody writes. A
- * change that writes many cards or relations is left to a job. A dry run answers with the impact and writes nothing.
- * @throws EstateError of the operation; `metamodel_busy` while a long write is under way.
+ * Changes the metamodel and all data that depends on it in one transaction that blocks other writers. A change that
+ * writes many cards or relations becomes a job. A dry run returns the impact and writes nothing.
+ * @throws EstateError of the operation; `metamodel_busy` while a long write is running.
  */
 export async function changeMetamodel(
   ctx: Ctx,
@@ -83,7 +83,7 @@ export async function changeMetamodel(
   }
 }
 
-/** The refusal of a change beside which a long write is under way. */
+/** The error for a change while a long write is running. */
 export function metamodelBusy(cause: unknown): EstateError {
   return new EstateError(
     'metamodel_busy',
@@ -92,7 +92,7 @@ export function metamodelBusy(cause: unknown): EstateError {
   );
 }
 
-/** What is asked for: the operation, what it is about, and the body that was sent. */
+/** The requested operation, its target, and the request body. */
 export interface MetamodelChange {
   operation: ChangeOperation;
   /** The key of the card type or relation type; of a role, of its card type. */
@@ -120,7 +120,7 @@ const handlers = {
 
 export type ChangeOperation = keyof typeof handlers;
 
-/** Executes one change within a command that takes the metamodel alone, its held events included. */
+/** Executes one change in a command with the exclusive metamodel lock, and stores its buffered events. */
 export async function executeChange(run: ChangeRun, change: MetamodelChange): Promise<JsonText> {
   const handler: Handler = handlers[change.operation];
   const text = await handler(run, change);
@@ -133,12 +133,12 @@ const Payload = Type.Object(
     operation: Type.String({ maxLength: 50 }),
     key: Type.String({ maxLength: 100 }),
     role: Type.Optional(Type.String({ maxLength: 100 })),
-    /** The body as it was sent and checked: what it asks for exists nowhere else before the job has run. */
+    /** The checked request body; it is stored nowhere else before the job has run. */
     body: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     force: Type.Boolean(),
     /** The language of the labels in `expected`. */
     language: Type.String({ maxLength: 40 }),
-    /** ETag of what is to be changed; null where nothing is yet. */
+    /** ETag of the object to be changed; null if it is created. */
     expected: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
   },
   { additionalProperties: false },
@@ -148,8 +148,8 @@ const Payload = Type.Object(
 export type MetamodelChangePayload = Static<typeof Payload>;
 
 /**
- * Changes the metamodel and the values of many cards or relations with it, in one transaction; then counts the data
- * quality again in batches.
+ * Changes the metamodel and the values of many cards or relations in one transaction; then computes data quality in
+ * batches.
  */
 export const metamodelChangeJob = defineJob({
   kind: 'metamodel_change',

@@ -8,43 +8,42 @@ import { requireGrantable } from '../../../kernel/permissions/grants.ts';
 import { appPermissionOf, type CardPermission } from '../../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
 
-/** One change of the metamodel while it is executed: in a request, in a job, or as the undoing of another. */
+/** One change of the metamodel during its execution: in a request, in a job, or as the undo of another change. */
 export interface ChangeRun {
-  /** The command that takes the metamodel alone; its `metamodel` is the changed one as soon as that is written. */
+  /** The command that has the exclusive metamodel lock; its `metamodel` is the changed one as soon as that is written. */
   work: Work;
   ctx: Ctx;
-  /** The language of the labels in the answer. */
+  /** The language of the labels in the response. */
   language: string;
-  /** The most cards and relations that may be written here; beyond it the change is left to a job. */
+  /** The maximum number of cards and relations that may be written here; beyond it the change becomes a job. */
   limit: number;
-  /** Nothing is written: the answer reports what would be affected. */
+  /** Nothing is written: the response reports the impact. */
   dryRun: boolean;
-  /** Gives up values that do not fit a changed field, instead of refusing the change. */
+  /** Deletes values that do not fit a changed field, instead of refusing the change. */
   force: boolean;
-  /** The ETag that the changed object must still have: a job works on what its request has seen. */
+  /** The ETag that the object must still have: a job changes the version that its request has read. */
   expected: string | null;
   /** The ETag of the object as this run found it. */
   seen: string | null;
-  /** Keeps the events of a change that writes much, from its first batch on; see {@link workOf}. */
+  /** Buffers the events of a change that writes much, from its first batch on; see {@link workOf}. */
   held: BufferedEvents | null;
   /**
-   * Card types whose data quality is left to be counted again once the change is committed; null where it is counted
-   * with the change.
+   * Card types whose data quality is computed after the change is committed; null if it is computed with the change.
    */
   deferred: string[] | null;
-  /** Reports how many cards and relations are done; throws when the work must stop. */
+  /** Reports how many cards and relations are done; throws if the job must stop. */
   progress(done: number, total: number): void;
 }
 
 const FEW = 500;
 
-/** The work that writes so many rows: the events of many are kept out of memory until the end. */
+/** The work for a number of rows: the events of many rows are buffered on disk until the end. */
 export async function workOf(run: ChangeRun, rows: number): Promise<Work> {
   if (rows > FEW) run.held ??= await bufferEvents(run.work, run.ctx);
   return run.held?.work ?? run.work;
 }
 
-/** The change writes more than a request does. */
+/** The change writes more rows than a request may. */
 export class LargeChange extends Error {
   readonly rows: number;
   constructor(rows: number) {
@@ -53,7 +52,7 @@ export class LargeChange extends Error {
   }
 }
 
-/** How many cards and relations hold what a change takes away, and what becomes of it. */
+/** How many cards and relations have values that a change removes, and what happens to the values. */
 export interface Impact {
   dry_run: true;
   /** Cards that are checked again, for their values or their data quality. */
@@ -70,12 +69,12 @@ export interface Impact {
     affected: number;
     converted: number;
     misfits: number;
-    /** Some of those that do not fit; absent for callers who do not see them. */
+    /** Examples of values that do not fit; absent for callers who may not see them. */
     examples: { id: string; value?: unknown }[];
   }[];
-  /** Fields that are required from now on, with the cards that lack them. */
+  /** Fields that become required, with the number of cards without a value. */
   required_fields: { field_key: string; missing: number }[];
-  /** Sides of the relation type that are mandatory from now on, with the cards that lack a relation. */
+  /** Sides of the relation type that become mandatory, with the number of cards without a relation. */
   mandatory_sides: { side: 'source' | 'target'; missing: number }[];
   /** Whether values would be lost, so that the change is refused without `force`. */
   needs_force: boolean;
@@ -98,7 +97,7 @@ export const noImpact: Impact = {
 };
 
 /**
- * Compares the object as it is under the lock with what the client, or the request that started the job, has seen.
+ * Compares the locked object with the version that the client, or the request that started the job, has read.
  * @throws EstateError `precondition_failed`.
  */
 export async function checkSeen(run: ChangeRun, read: () => Promise<JsonText>): Promise<void> {
@@ -112,15 +111,15 @@ export async function checkSeen(run: ChangeRun, read: () => Promise<JsonText>): 
   );
 }
 
-/** A type as far as its costs go. */
+/** The cost fields of a type. */
 interface Costly {
   costKeys: readonly string[];
 }
 
 /**
- * Refuses a change of the metamodel that leads to rights which the caller does not hold: a stakeholder role that gains
- * rights on the cards of a type needs the application permissions for them; making a cost field another kind, which shows its
- * values to everybody, and removing it, which deletes them, needs `costs.view`.
+ * Refuses a change of the metamodel that grants rights which the caller does not have: a stakeholder role that gains
+ * rights on the cards of a type needs the application permissions for them. Changing the type of a cost field, which makes
+ * its values visible to all users, and removing it, which deletes them, needs `costs.view`.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export function requireChangeReach({ caller }: Ctx, before: Metamodel, after: Metamodel): void {
@@ -138,7 +137,7 @@ export function requireChangeReach({ caller }: Ctx, before: Metamodel, after: Me
   }
 }
 
-/** Whether a cost field is removed, or is a cost no longer. */
+/** Whether a cost field is removed or is no longer a cost. */
 function endsCosts(before: ReadonlyMap<string, Costly>, after: ReadonlyMap<string, Costly>): boolean {
   return [...after].some(([key, { costKeys }]) =>
     before.get(key)?.costKeys.some((field) => !costKeys.includes(field)),

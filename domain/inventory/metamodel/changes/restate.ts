@@ -20,7 +20,7 @@ import {
   type ValueChanges,
 } from './values.diff.ts';
 
-/** What a change of the metamodel does to what is stored under one type. */
+/** The effect of a change of the metamodel on the stored data of one type. */
 interface StoredChanges {
   cards?: { type: string; values: ValueChanges; removedSubtypes: ReadonlySet<string> };
   relations?: { type: string; values: ValueChanges };
@@ -41,13 +41,13 @@ const all: Fragment = { sql: 'true', bindings: [] };
 const none: Fragment = { sql: 'false', bindings: [] };
 
 /**
- * Brings cards and relations in line with the metamodel as it is written in this transaction: values of fields
- * and options that are gone are taken away, values of changed fields converted, and the data quality of every type is
- * computed again whose share of anything has changed. Nobody writes beside it, so nothing needs to be locked. Every
- * card and relation that changes has its event. From here on `work.metamodel` is the new one.
+ * Updates cards and relations to the metamodel as it is written in this transaction: values of removed fields and
+ * options are deleted, values of changed fields converted, and data quality is recomputed for every type whose weights
+ * have changed. The exclusive metamodel lock blocks other writers, so rows need not be locked. Every changed card and
+ * relation has its event. From here on `work.metamodel` is the new one.
  * @returns how many cards and relations were checked; a dry run only counts them.
- * @throws LargeChange when they are more than the run's limit; EstateError `forbidden` where the change leads to rights
- * that the caller does not hold.
+ * @throws LargeChange if they exceed the run's limit; EstateError `forbidden` if the change grants rights that the
+ * caller does not have.
  */
 export async function restateInventory(
   run: ChangeRun,
@@ -112,7 +112,7 @@ function touchedCards(values: ValueChanges, removedSubtypes: ReadonlySet<string>
   };
 }
 
-/** The tasks without the cards that are only scored again, whose types are noted. */
+/** The tasks without the cards whose data quality alone changes; their types are recorded. */
 function later(tasks: CardTask[], deferred: string[]): CardTask[] {
   return tasks.map((task) => {
     if (task.where !== all) return task;
@@ -121,7 +121,7 @@ function later(tasks: CardTask[], deferred: string[]): CardTask[] {
   });
 }
 
-/** All of a type that its cards' data quality is made of. */
+/** The parts of a type that determine its cards' data quality. */
 function scoring(type: CardType): string {
   return JSON.stringify([
     [...type.fields.values()]
@@ -137,8 +137,8 @@ function scoring(type: CardType): string {
 }
 
 /**
- * The new metamodel as writing under it needs it: cards of hidden types are written too, and what was a cost stays
- * one in the events of its removal.
+ * The new metamodel for writing: cards of hidden types are written too, and a former cost remains a cost in the events
+ * of its removal.
  */
 function transitional(before: Metamodel, after: Metamodel): Metamodel {
   const withCosts = <T extends { key: string; costKeys: string[] }>(
@@ -174,7 +174,7 @@ async function restateCards(
     );
     if (ids.length === 0) return;
     const cards = await loadCards(writing, ctx, ids);
-    // nobody has changed their content by hand, so approvals stay
+    // No user has changed their content, so approvals remain.
     const writes = [...cards.values()].map((before) => {
       const gone = before.subtype !== null && removedSubtypes.has(before.subtype);
       const attributes = values ? restatedAttributes(before.attributes, values) : before.attributes;
@@ -192,7 +192,7 @@ const RELATION_CHUNK = 1_000;
 
 type Step = (rows: number) => Promise<void>;
 
-/** Restates the attributes of the relations of a type, an event for each that changes. */
+/** Updates the attributes of the relations of a type, with an event for each changed one. */
 async function restateRelations(
   { ctx }: ChangeRun,
   writing: Work,
@@ -209,7 +209,7 @@ async function restateRelations(
   });
 }
 
-/** Deletes every relation of a type, an event for each. */
+/** Deletes every relation of a type, with an event for each. */
 export async function deleteInstances(
   { ctx }: ChangeRun,
   writing: Work,

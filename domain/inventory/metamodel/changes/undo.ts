@@ -22,7 +22,7 @@ import { openRun } from './changes.run.ts';
 import type { ChangeRun } from './changes.types.ts';
 import { restateInventory } from './restate.ts';
 
-/** Undoes an event by the inverse change, with the rules of that change. */
+/** Undoes an event by the inverse change, with the checks of that change. */
 function undoing(act: (run: ChangeRun, event: UndoneEvent) => Promise<UndoRefusal | null>) {
   return async (work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> => {
     const run = openRun(work, ctx, { language: DEFAULT_LANGUAGE, force: true });

@@ -9,16 +9,16 @@ import type { ChangeRun, Impact } from './changes.types.ts';
 
 export type Fields = ReadonlyMap<string, CompiledField>;
 
-/** What a change of the fields does to values that are stored under them. */
+/** The effect of a change of fields on stored values. */
 export interface ValueChanges {
-  /** Keys of the fields that are gone. */
+  /** Keys of the removed fields. */
   removed: string[];
   retyped: { from: CompiledField; to: CompiledField }[];
-  /** Options that are gone from fields that keep their type. */
+  /** Removed options of fields that retain their type. */
   options: { field: string; removed: ReadonlySet<string> }[];
 }
 
-/** What is in one set and not in the other. */
+/** The elements of one set that are not in the other. */
 export function minus<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): Set<T> {
   return new Set([...all].filter((item) => !others.has(item)));
 }
@@ -42,7 +42,7 @@ export function changesNothing({ removed, retyped, options }: ValueChanges): boo
   return removed.length + retyped.length + options.length === 0;
 }
 
-/** Attributes as the changed fields take them; what does not fit the new type of its field is left out. */
+/** Attributes converted to the changed fields; values that do not fit the new type are omitted. */
 export function restatedAttributes(
   attributes: Record<string, unknown>,
   { removed, retyped, options }: ValueChanges,
@@ -66,7 +66,7 @@ export function restatedAttributes(
   return Object.fromEntries(values);
 }
 
-/** Rows whose `attributes` hold what the changes concern, as a condition over the alias `t`. */
+/** Rows whose `attributes` have values that the changes concern, as a condition over the alias `t`. */
 export function touchedRows({ removed, retyped, options }: ValueChanges): Fragment {
   const keys = [...removed, ...retyped.map(({ to }) => to.key)];
   const parts = ['jsonb_exists_any(t.attributes, ?::text[])'];
@@ -78,16 +78,16 @@ export function touchedRows({ removed, retyped, options }: ValueChanges): Fragme
   return { sql: `(${parts.join(' or ')})`, bindings };
 }
 
-/** Whether the attribute (1st and 3rd binding) is, or lists, one of the options (2nd and 4th). */
+/** Whether the attribute (1st and 3rd binding) is, or contains, one of the options (2nd and 4th). */
 export function holdsOption(attributes: string): string {
   return `${attributes} ->> ?::text = any(?::text[]) or jsonb_exists_any(${attributes} -> ?::text, ?::text[])`;
 }
 
-/** A number as people write it, which keeps every digit when it is read. */
+/** A number in decimal notation that is parsed without loss of digits. */
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/;
 const EXACT_DIGITS = 15;
 
-/** A text that holds a value of the type without loss. */
+/** Texts that can be converted to the type without loss. */
 function fromText(to: CompiledField, text: string): unknown {
   switch (to.type) {
     case 'text':
@@ -113,7 +113,7 @@ function fromText(to: CompiledField, text: string): unknown {
   }
 }
 
-/** The option of the key, or else the only one with the label. */
+/** The option with the key, or else the only one with the label. */
 function optionOf(to: CompiledField, text: string): string | undefined {
   if (to.options.has(text)) return text;
   const wanted = text.trim().toLowerCase();
@@ -137,8 +137,8 @@ function converted(to: CompiledField, value: unknown): unknown {
 }
 
 /**
- * A stored value as one of the field's new type, when nothing is lost by it: texts that spell the new value out,
- * single values as texts, one option as a list of one. Undefined when it does not fit.
+ * A stored value converted to the new type of its field, if that loses nothing: texts that spell the new value, single
+ * values as texts, one option as a list. Undefined if it does not fit.
  */
 export function convertValue(to: CompiledField, value: unknown): unknown {
   const result = converted(to, value);
@@ -147,7 +147,7 @@ export function convertValue(to: CompiledField, value: unknown): unknown {
 
 type Measured = Pick<Impact, 'removed_fields' | 'removed_options' | 'changed_fields'>;
 
-/** Where values are stored: the cards, or the relations, of one type. */
+/** The table and type of the stored values. */
 interface Holder {
   table: 'cards' | 'relations';
   type: string;
@@ -157,7 +157,7 @@ const EXAMPLES = 20;
 const MAX_EXAMPLE = 200;
 const CHUNK = 5_000;
 
-/** Counts the rows that hold what the changes take away or convert. */
+/** Counts the rows with values that the changes remove or convert. */
 export async function measureValues(
   run: ChangeRun,
   holder: Holder,
@@ -181,7 +181,7 @@ export async function measureValues(
   return measured;
 }
 
-/** How many cards or relations of the type fit a condition over the alias `t`. */
+/** The number of cards or relations of the type that match a condition over the alias `t`. */
 export async function countRows(
   { work }: Pick<ChangeRun, 'work'>,
   { table, type }: Holder,

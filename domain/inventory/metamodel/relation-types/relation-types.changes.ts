@@ -71,7 +71,7 @@ export async function patchRelationType(
 }
 
 /**
- * Deletes a custom relation type, or hides a built-in one, with its relations; where there are any, that needs `force`.
+ * Deletes a custom relation type, or hides a built-in one, with its relations; if there are any, that needs `force`.
  * @throws EstateError `not_found`, `precondition_failed`, `instances_present`; LargeChange.
  */
 export async function deleteRelationType(run: ChangeRun, key: string): Promise<JsonText> {
@@ -162,8 +162,8 @@ function requireKnownEnds(metamodel: Metamodel, input: RelationTypeInput): Field
 }
 
 /**
- * Checks that no other visible relation type connects the same card types in the same direction, types of successors
- * excepted. Called after the row is written.
+ * Checks that no other visible relation type connects the same card types in the same direction; successor types are
+ * exempt. Call it after the row is written.
  * @throws EstateError `pair_taken`.
  */
 export async function requireFreePair({ sql }: Work, row: RelationTypeRow): Promise<void> {
@@ -182,7 +182,7 @@ export async function requireFreePair({ sql }: Work, row: RelationTypeRow): Prom
   );
 }
 
-/** The sides on which a card may have one relation only. */
+/** The sides on which a card may have only one relation. */
 const limited: Record<Cardinality, ('source_id' | 'target_id')[]> = {
   'n:m': [],
   '1:n': ['target_id'],
@@ -190,7 +190,7 @@ const limited: Record<Cardinality, ('source_id' | 'target_id')[]> = {
 };
 
 /**
- * Checks that the relations there are fit a cardinality.
+ * Checks that the existing relations fit a cardinality.
  * @throws EstateError `cardinality_violated` naming some cards with too many.
  */
 async function requireCardinality({ sql }: Work, key: string, cardinality: Cardinality): Promise<void> {
@@ -277,7 +277,7 @@ function fieldsOf({ attributes_schema }: RelationTypeRow): Fields {
   return new Map(attributes_schema.map((attribute) => [attribute.key, compileField(attribute)]));
 }
 
-/** For sides that are mandatory from now on, the cards that have no relation of the type. */
+/** For sides that become mandatory, the number of cards that have no relation of the type. */
 async function countLacking(
   run: ChangeRun,
   before: RelationTypeRow,

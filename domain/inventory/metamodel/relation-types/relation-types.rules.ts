@@ -9,16 +9,15 @@ export type RelationTypeInput = Partial<
   Omit<RelationTypeRow, 'built_in' | 'translations' | 'created_at' | 'updated_at'>
 > & { translations?: unknown };
 
-/** Something built in that the input would change or take away. */
+/** A built-in part that the input would change or remove. */
 export interface Frozen {
   attribute: string;
   option?: string;
 }
 
 /**
- * The columns that the input sets, as they are stored, what is wrong with them, and what of the built-in attributes
- * they would change: of those only translations may, and options may be hidden. `built_in` is never taken from the
- * input.
+ * The columns that the input sets, in their stored form, all errors, and the built-in attributes that it would change:
+ * of these only translations may change, and options may be hidden. `built_in` in the input is ignored.
  */
 export function cleanRelationType(
   input: RelationTypeInput,

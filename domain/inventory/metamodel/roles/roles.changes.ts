@@ -71,7 +71,7 @@ export async function archiveRole(run: ChangeRun, typeKey: string, key: string):
   return await text(run, typeKey, key);
 }
 
-/** Makes an archived role active again. @throws EstateError `not_found`, `wrong_state`; LargeChange. */
+/** Restores an archived role. @throws EstateError `not_found`, `wrong_state`; LargeChange. */
 export async function restoreRole(run: ChangeRun, typeKey: string, key: string): Promise<JsonText> {
   const { role } = await lockedRole(run, typeKey, key);
   if (!role.is_archived) throw new EstateError('wrong_state', 'The role is not archived.');
@@ -127,7 +127,7 @@ async function emit(work: Work, before: StakeholderRoleRow | null, after: Stakeh
   await work.extensions.stakeholdersChanged(work, card_type_key);
 }
 
-/** The roles of a type, archived ones too, locked, in order. */
+/** All roles of a type, archived ones included, locked and in order. */
 export async function lockRoles({ sql }: Work, typeKey: string): Promise<StakeholderRoleRow[]> {
   return await findRows(sql, StakeholderRoleDefinition, (query) =>
     query.where({ card_type_key: typeKey }).orderBy(['sort_order', 'key']).forUpdate(),
@@ -160,7 +160,7 @@ export async function deleteRole(work: Work, before: StakeholderRoleRow): Promis
   await emit(work, before, null);
 }
 
-/** How many times a role of the type is held. */
+/** The number of assignments of a role of the type. */
 export async function countHolders({ sql }: Work, typeKey: string, roleKey: string): Promise<number> {
   return await queryValue<number>(
     sql,
@@ -173,7 +173,7 @@ export async function countHolders({ sql }: Work, typeKey: string, roleKey: stri
 type WantedRole = NonNullable<CardTypeInput['stakeholder_roles']>[number];
 type CleanRole = Omit<WantedRole, 'translations'> & { translations?: Translations };
 
-/** The roles of a type that names none. */
+/** The roles of a type for which none are given. */
 const defaultRoles: WantedRole[] = [
   { key: 'responsible', label: 'Responsible' },
   { key: 'observer', label: 'Observer' },
@@ -185,7 +185,7 @@ function defaultRights(key: string): Record<string, boolean> {
   return Object.fromEntries(rights.map((right) => [right, true]));
 }
 
-/** Gives a new type its roles. */
+/** Inserts the roles of a new type. */
 export async function createRoles(
   work: Work,
   typeKey: string,
@@ -199,8 +199,8 @@ export async function createRoles(
 }
 
 /**
- * Makes the active roles of a type the wanted ones, in their order. A role that is left out is deleted when nobody
- * holds it; an archived one that is wanted again is restored.
+ * Makes the given roles the active roles of a type, in their order. An omitted role is deleted if it is not assigned;
+ * an archived one that is given again is restored.
  * @throws EstateError `role_in_use`, `last_active_role`, `validation_failed`.
  * @returns whether anything was written.
  */
@@ -263,7 +263,7 @@ function roleTranslations(path: string, value: unknown, faults: FieldError[]) {
   return cleanTranslations(field, value, ['label', 'description'], faults);
 }
 
-/** The refusal to leave a type without an active role. */
+/** The error for a type without an active role. */
 function lastActiveRole(): EstateError {
   return new EstateError('last_active_role', 'A card type keeps at least one active stakeholder role.');
 }
