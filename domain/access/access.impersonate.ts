@@ -7,8 +7,8 @@ import { limited, type TokenSubject } from './access.login.ts';
 import { lockTwoFactor } from './two-factor.store.ts';
 
 /**
- * Lets an administrator look at the service as another role: with its permissions, and still under the own name, which
- * stands in every event together with the role.
+ * Impersonates a role: an administrator uses the service with the role's permissions, under their own name; events
+ * contain the user and the role.
  * @throws EstateError `forbidden`, `session_required`, `conflict` for `admin` and the own role, `validation_failed`.
  */
 export async function impersonate(ctx: Ctx, role: string): Promise<TokenSubject> {
@@ -27,7 +27,7 @@ export async function impersonate(ctx: Ctx, role: string): Promise<TokenSubject>
   });
 }
 
-/** Goes back to the own role; the token that was shown ends when it carried another. */
+/** Ends the impersonation of a role; the presented token is revoked if it impersonated one. */
 export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
   requireLogin(ctx);
   const { impersonatedRole: role, tokenId, tokenExpiresAt } = ctx.caller;
@@ -47,8 +47,8 @@ export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
 }
 
 /**
- * What a fresh token for the caller is made from; the presented one stays valid until it ends. Where a second factor is
- * demanded by now and the account has none, the fresh token only serves to set one up.
+ * The data of a new token for the caller; the presented one stays valid until it expires. If a second factor has become
+ * mandatory and the account has none, the new token can only be used to set one up.
  */
 export async function refresh(ctx: Ctx): Promise<TokenSubject> {
   requireLogin(ctx);
@@ -60,12 +60,12 @@ export async function refresh(ctx: Ctx): Promise<TokenSubject> {
   });
 }
 
-/** @throws EstateError `session_required` for tokens that no login gave. */
+/** @throws EstateError `session_required` for tokens that are not from a login. */
 function requireLogin(ctx: Ctx): void {
   requireSession({ ...ctx.caller, impersonatedRole: undefined });
 }
 
-/** The caller as of now: the time of the login stays. */
+/** The current state of the caller; the time of the login is unchanged. */
 async function subjectOf(
   ctx: Ctx,
   sql: Ctx['db'],
@@ -75,7 +75,7 @@ async function subjectOf(
     .where({ id: ctx.caller.userId, is_active: true })
     .forUpdate()
     .first('id', 'role', 'token_version', 'auth_provider');
-  // revoked between the look at the token and here
+  // Revoked since the token was checked.
   if (!user || user.token_version !== tokenVersion) throw revoked();
   const subject: TokenSubject = {
     userId: user.id,
@@ -83,7 +83,7 @@ async function subjectOf(
     tokenVersion: user.token_version,
     loginAt: ctx.caller.loginAt!,
   };
-  // the provider of single sign-on asks for a second factor, or does not
+  // The single sign-on provider is responsible for a second factor.
   if (user.auth_provider === 'sso' || (await lockTwoFactor(sql, user.id))?.secret) return subject;
   return await limited(sql, subject);
 }
@@ -91,9 +91,9 @@ async function subjectOf(
 const revoked = () => new EstateError('unauthorized', 'The access token was revoked.');
 
 /**
- * What a token is made from that goes on with the present login after the caller's own change has ended all tokens.
+ * The data of a token that continues the current login after the caller's own change has revoked all tokens.
  * @param before the user's token version before the change.
- * @throws EstateError `unauthorized` when the present login had ended before.
+ * @throws EstateError `unauthorized` if the current login had ended before.
  */
 export async function continueLogin(ctx: Ctx, sql: Ctx['db'], before: number): Promise<TokenSubject> {
   if (before !== ctx.caller.tokenVersion) throw revoked();

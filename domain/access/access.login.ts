@@ -8,27 +8,30 @@ import { byAddress, throttle } from './access.throttle.ts';
 import { refuseWithSso } from './sso/sso.required.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
-/** Wrong passwords in a row that lock an account, or wrong codes its second factor, and for how long. */
+/**
+ * Number of consecutive wrong passwords that lock an account, or of wrong codes that lock its second factor, and the
+ * duration.
+ */
 const LOCK_AFTER = 5;
 const LOCK_MINUTES = 15;
 
-/** What a token is made from. */
+/** The data of an access token. */
 export interface TokenSubject {
   userId: string;
   role: string;
   tokenVersion: number;
-  /** When the person logged in, in seconds since 1970; absent: now. */
+  /** When the user logged in, in seconds since 1970; absent: now. */
   loginAt?: number;
-  /** The role as which the user looks at the service. */
+  /** The role that the user impersonates. */
   impersonatedRole?: string;
-  /** Whether the token may only set up the second factor. */
+  /** Whether the token can only be used to set up the second factor. */
   setupOnly?: boolean;
 }
 
 export interface LoginInput {
   email: string;
   password: string;
-  /** Of the authenticator, or a recovery code. */
+  /** A code of the authenticator, or a recovery code. */
   code?: string;
   /** The client's network address. */
   address: string;
@@ -37,14 +40,14 @@ export interface LoginInput {
 type Outcome = TokenSubject | 'refused' | 'code_needed';
 
 /**
- * Checks a password, and the code of a second factor where the account has one. Wrong, locked and unknown answer alike.
- * Wrong passwords lock logins by password alone; wrong codes lock all logins by password.
- * @throws EstateError `invalid_credentials`; `two_factor_required` when the password is right and the code is missing or
- * wrong; `sso_required` where people log in through a provider, but for an administrator who was reset in the last hour;
- * `too_many_requests` beyond the throttle.
+ * Checks a password and, if the account has a second factor, its code. Wrong, locked and unknown accounts get the same
+ * response. Wrong passwords lock logins with password only; wrong codes lock all logins with password.
+ * @throws EstateError `invalid_credentials`; `two_factor_required` if the password is correct and the code is missing
+ * or wrong; `sso_required` if users log in through a provider, except an administrator who was reset in the last hour;
+ * `too_many_requests` if rate limited.
  */
 export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Promise<TokenSubject> {
-  // strangers use up the account's attempts from anywhere: with a code the owner's network alone counts
+  // Attackers can exhaust the account's limit from any address: with a code only the client's network is rate limited.
   const account = input.code === undefined ? [`account ${input.email}`] : [];
   await throttle(ctx.db, 'login', [byAddress(input.address), ...account]);
   const user = await ctx
@@ -82,7 +85,7 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       emit({ event_type: 'auth.login_failed', user_id: user.id, data: { ...account, reason } });
     const lock = () =>
       emit({ event_type: 'auth.locked', user_id: user.id, data: { ...account, minutes: LOCK_MINUTES } });
-    // the password was checked before the lock: another one may stand there by now
+    // The password was checked before the lock: it may have changed since.
     if (!fits || now.password_hash !== user.password_hash) {
       if (now.locked) {
         failed('locked');
@@ -97,7 +100,7 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       return 'refused';
     }
     const factor = await lockTwoFactor(sql, user.id);
-    // anybody can lock an account by wrong passwords: its owner comes in by a code, sent together with the password
+    // Anyone can lock an account by wrong passwords: its owner can still log in with password and code together.
     if (factor?.secret ? factor.locked || (now.locked && input.code === undefined) : now.locked) {
       failed('locked');
       return 'refused';
@@ -111,7 +114,7 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
           .update({ failed_codes: counted.failures, locked_until: counted.lockedUntil });
         failed('code');
         if (counted.locks) lock();
-        // while locked no answer says that the password is right
+        // While locked, no response reveals that the password is correct.
         return now.locked ? 'refused' : 'code_needed';
       }
       await sql('two_factor').where({ user_id: user.id }).update({ failed_codes: 0, locked_until: null });
@@ -136,7 +139,7 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
   return outcome;
 }
 
-/** One more failure, and whether it locks. */
+/** Counts a failure. Returns whether it locks. */
 function count(sql: Sql, before: number) {
   const locks = before + 1 >= LOCK_AFTER;
   return {
@@ -146,7 +149,7 @@ function count(sql: Sql, before: number) {
   };
 }
 
-/** If the workspace requires a second factor, a user without one may only set one up. */
+/** If the workspace requires a second factor, a user without one can only set one up. */
 export async function limited(sql: Sql, subject: TokenSubject): Promise<TokenSubject> {
   return (await readSetting(sql, 'two_factor_required')) ? { ...subject, setupOnly: true } : subject;
 }

@@ -7,7 +7,7 @@ interface Addressee {
   display_name: string;
 }
 
-/** The mail that brings somebody who was invited to a password. */
+/** The mail with which an invited user sets a password. */
 export async function invitationMail(sql: Sql, to: Addressee, token: string): Promise<Mail> {
   const { title, way } = await surroundings(sql, 'set-password', token);
   return {
@@ -21,7 +21,7 @@ export async function invitationMail(sql: Sql, to: Addressee, token: string): Pr
   };
 }
 
-/** The mail for who has forgotten the password. */
+/** The mail for a user who has forgotten the password. */
 export async function passwordResetMail(sql: Sql, to: Addressee, token: string): Promise<Mail> {
   const { title, way } = await surroundings(sql, 'reset-password', token);
   return {
@@ -35,7 +35,7 @@ export async function passwordResetMail(sql: Sql, to: Addressee, token: string):
   };
 }
 
-/** The mail that confirms the address of somebody who registers. */
+/** The mail that confirms the address of a new user. */
 export async function registrationMail(sql: Sql, to: Addressee, token: string): Promise<Mail> {
   const { title, way } = await surroundings(sql, 'confirm-registration', token);
   return {
@@ -49,7 +49,7 @@ export async function registrationMail(sql: Sql, to: Addressee, token: string): 
   };
 }
 
-/** The mail for somebody who registers again. */
+/** The mail for a registration with the address of an existing account. */
 export async function knownAddressMail(sql: Sql, to: Addressee): Promise<Mail> {
   const title = await titleOf(sql);
   return {
@@ -74,7 +74,7 @@ export async function approvalMail(sql: Sql, to: Addressee, registered: Addresse
   };
 }
 
-/** How the workspace calls itself, and the link; without a base address the token alone, for the program that takes it. */
+/** The workspace's name, and the link; without a base URL only the token, for API clients. */
 async function surroundings(sql: Sql, page: string, token: string): Promise<{ title: string; way: string }> {
   const title = await titleOf(sql);
   const { app_base_url: base } = await readSetting(sql, 'email');
@@ -87,12 +87,11 @@ async function titleOf(sql: Sql): Promise<string> {
 }
 
 /**
- * A name without addresses of pages: mail programs make links of them, and who reads a mail about his password has to find
- * one link in it.
+ * A name without URLs: mail clients turn them into links, and a mail about a password must contain only one link.
  */
 const withoutLinks = (name: string): string => name.replace(/\S*(?::\/\/|www\.|\.[a-z]{2,}\/)\S*/gi, '…');
 
-/** Anybody may choose the name with which he registers somebody's address: names of hosts become links in mails too. */
+/** Anyone can register any address with any name: host names in it would become links too. */
 const personName = (name: string): string =>
   withoutLinks(name.replace(/\s+/g, ' ')).replace(/\S*[^\s.]{2}\.[a-z]{2,}\S*/gi, '…');
 

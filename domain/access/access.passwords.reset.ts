@@ -14,8 +14,8 @@ import { refuseWithSso } from './sso/sso.required.ts';
 import { lockUsers, type UserRow } from './users.store.ts';
 
 /**
- * Asks for a mail with which a forgotten password is replaced. Whether there is such an account is only looked up by
- * the job, so neither the response nor its time shows it.
+ * Requests a mail to reset a forgotten password. The account is only looked up by the job, so that neither the response
+ * nor its duration shows whether it exists.
  * @throws EstateError `sso_required`, `too_many_requests`.
  */
 export async function requestPasswordReset(
@@ -31,7 +31,7 @@ export async function requestPasswordReset(
   });
 }
 
-/** Mails the link, where an active person with a password of the service's own has the address. */
+/** Mails the link if the address belongs to an active user with a local password. */
 export async function sendPasswordReset(job: RunningJob<PasswordResetPayload>): Promise<void> {
   await command(job.ctx, async (work) => {
     const user = await work
@@ -49,7 +49,7 @@ export async function sendPasswordReset(job: RunningJob<PasswordResetPayload>): 
   });
 }
 
-/** Whose token it is. @throws EstateError `not_found`, `too_many_requests`. */
+/** The user of the token. @throws EstateError `not_found`, `too_many_requests`. */
 export async function validateMailedToken(
   ctx: Ctx,
   purpose: MailedPurpose,
@@ -68,19 +68,19 @@ export interface NewPassword {
 }
 
 /**
- * Sets the first password of somebody who was invited, and logs him in.
- * @throws EstateError `not_found` for a token that does not work, `validation_failed`, `too_many_requests`.
+ * Sets the first password of an invited user and logs them in.
+ * @throws EstateError `not_found` for an invalid token, `validation_failed`, `too_many_requests`.
  */
 export async function setInvitedPassword(ctx: Ctx, input: NewPassword): Promise<TokenSubject> {
   return await useMailedToken(ctx, 'invitation', input, async (sql, user) =>
-    // the password has raised the version
+    // Setting the password has increased the token version.
     limited(sql, { userId: user.id, role: user.role, tokenVersion: user.token_version + 1 }),
   );
 }
 
 /**
- * Sets a new password in place of a forgotten one. All logins end; a second factor stays.
- * @throws EstateError `not_found` for a token that does not work, `validation_failed`, `too_many_requests`.
+ * Replaces a forgotten password. All logins end; a second factor remains.
+ * @throws EstateError `not_found` for an invalid token, `validation_failed`, `too_many_requests`.
  */
 export async function resetPassword(ctx: Ctx, input: NewPassword): Promise<void> {
   await useMailedToken(ctx, 'password-reset', input, async () => undefined);
@@ -100,7 +100,7 @@ async function useMailedToken<T>(
   return await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [holder.id])).get(holder.id);
     if (!user?.is_active || user.kind !== 'person' || user.auth_provider !== 'local') throw unknownToken();
-    // a second request with the token waited for the lock, and finds it used
+    // A concurrent request with the token waits for the lock, then finds it used.
     await holderOfToken(work.sql, purpose, input.token);
     await storePassword(work, user, hash, purpose);
     return await after(work.sql, user);

@@ -6,8 +6,8 @@ const MIN = 12;
 const MAX = 200;
 
 /**
- * What is wrong with a new password, if anything: 12 to 200 characters, none of the common ones, more than a
- * few different characters, and not the account's own name.
+ * The error of a new password, if any: it must have 12 to 200 characters, must not be a common one, needs several
+ * different characters, and must not be the name of the account.
  */
 function passwordError(password: string, email: string): FieldError | undefined {
   const field = 'password';

@@ -44,16 +44,16 @@ export async function sendRegistration(job: RunningJob<RegistrationPayload>): Pr
 
 export interface ConfirmInput {
   token: string;
-  /** The one chosen at registration: the address of somebody else cannot be confirmed by opening the mail alone. */
+  /** The password chosen at registration: access to the mail alone does not suffice to confirm an address. */
   password: string;
   /** The client's network address. */
   address: string;
 }
 
 /**
- * Makes the account of a registration whose mailed token and password are shown.
- * @returns undefined when an administrator has to activate the account.
- * @throws EstateError `not_found` for a token that does not work, `invalid_credentials` for a wrong password,
+ * Creates the account of a registration, given the mailed token and the password.
+ * @returns undefined if an administrator has to activate the account.
+ * @throws EstateError `not_found` for an invalid token, `invalid_credentials` for a wrong password,
  * `registration_closed`, `too_many_requests`.
  */
 export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promise<TokenSubject | undefined> {
@@ -67,7 +67,7 @@ export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promis
   return await command(ctx, async (work) => {
     const { sql } = work;
     const policy = await requireOpenRegistration(sql);
-    // a second request with the token finds it used
+    // A second request with the token finds it used.
     const registration = await takeMailed(sql, hash);
     if (!registration) throw unknownToken();
     const role = await sql('roles').where({ key: policy.role, is_archived: false }).first('key');
@@ -97,7 +97,7 @@ export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promis
   });
 }
 
-/** An address that got an account since the mail was sent makes its token worthless. */
+/** The token is invalid if the address got an account since the mail was sent. */
 async function insertRegistered(insert: () => Promise<[UserRow]>): Promise<UserRow> {
   try {
     return (await insert())[0];

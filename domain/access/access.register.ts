@@ -16,20 +16,20 @@ export interface RegisterInput {
   email: string;
   display_name: string;
   password: string;
-  /** The one-time token from the log, needed for the first user of a workspace. */
+  /** The one-time token from the log, required for the first user of a workspace. */
   setup_token?: string;
   /** The client's network address. */
   address: string;
 }
 
-// Two first registrations at once must not make two administrators.
+// Two concurrent first registrations must not create two administrators.
 const FIRST_USER_LOCK = 7203004;
 
 /**
- * Registers a user. The first user of a workspace, who shows the set-up token, becomes administrator at once. Everybody
- * else receives a mail that confirms the address. A job looks up whether the address has an account, so neither the
- * answer nor its time depends on it.
- * @returns undefined when the address has to be confirmed.
+ * Registers a user. The first user of a workspace, who needs the set-up token, becomes an administrator at once. All
+ * others receive a mail that confirms the address. A job looks up whether the address has an account, so that neither
+ * the response nor its duration depends on it.
+ * @returns undefined if the address has to be confirmed.
  * @throws EstateError `registration_closed`, or `validation_failed` by field.
  */
 export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSubject | undefined> {
@@ -86,8 +86,8 @@ async function useSetupToken(sql: Ctx['db'], token: string | undefined): Promise
 }
 
 /**
- * Makes a new set-up token while the workspace has no user; older ones stop working.
- * @returns the token, or undefined when there is a user.
+ * Creates a new set-up token if the workspace has no users; older ones become invalid.
+ * @returns the token, or undefined if there is a user.
  */
 export async function issueSetupToken(db: Ctx['db']): Promise<string | undefined> {
   const token = randomSecret();
@@ -105,8 +105,8 @@ export async function issueSetupToken(db: Ctx['db']): Promise<string | undefined
 }
 
 /**
- * Makes the first administrator while the workspace has no user.
- * @returns whether it was made.
+ * Creates the first administrator if the workspace has no users.
+ * @returns whether it was created.
  */
 export async function createFirstAdministrator(ctx: Ctx, email: string, password: string): Promise<boolean> {
   requireGoodPassword(password, email);

@@ -24,76 +24,76 @@ interface ApiTokenRow {
   expires_at: string | null;
 }
 
-/** A user as a session knows it, with the permissions made ready once for all requests of a read. */
+/** A user of a session, with permissions that are parsed once for all requests of a read. */
 interface KnownUser {
   row: SessionRow;
   permissions: Caller['permissions'];
 }
 
-/** The database as a read has seen it. */
+/** The state of the database seen by a read. */
 interface Seen {
-  /** When the server was started: another one's snapshots and sums say nothing here. */
+  /** The start time of the server: snapshots and sums of another server are not comparable. */
   server: string;
-  /** An equal snapshot sees the very same rows. */
+  /** An equal snapshot sees the same rows. */
   snapshot: string;
-  /** Of the topics' versions. */
+  /** Sum of the topic versions. */
   sum: number;
   topics: ReadonlyMap<string, number>;
 }
 
 interface Answer {
-  /** The very same object for answers of the same snapshot. */
+  /** The same object for responses of the same snapshot. */
   seen: Seen;
-  /** By id; the very same objects as in the answer before for users of whom nothing has changed. */
+  /** By id; the same objects as in the previous read for unchanged users. */
   users: ReadonlyMap<string, KnownUser>;
   revoked: ReadonlySet<string>;
-  /** By hash; the very same objects likewise. */
+  /** By hash; the same objects for unchanged tokens. */
   tokens: ReadonlyMap<string, ApiTokenRow>;
-  /** The permissions of roles as which somebody looks at the service; archived ones are not among them. */
+  /** The permissions of impersonated roles; archived roles are omitted. */
   roles: ReadonlyMap<string, Caller['permissions']>;
-  /** On the process's clock: from then on an API token may have expired, or is to be noted as used again. */
+  /** Time of the process's clock after which an API token may have expired, or its use has to be recorded again. */
   goodUntil: number;
 }
 
-/** What one read says to all who share it. */
+/** The result of one read, shared by its requests. */
 interface Round {
   topics: ReadonlyMap<string, number>;
   answers: ReadonlyMap<Credential, Answer>;
 }
 
-/** A database that is slower than this counts as away. */
+/** A database that takes longer counts as unavailable. */
 const LIMIT_MS = 7_000;
 
 /** Bindings: the known server, snapshot and sum; user ids, token ids, hashes, keys of roles. */
 const STATE = 'select session_state(?, ?, ?, ?, ?, ?, ?) as answer';
 
-/** A token that is being revoked at this moment is not waited for. */
+/** Does not wait for a concurrent transaction that revokes a token. */
 const NOTE_USE = `
   update api_tokens set last_used_at = now() where id in (
     select id from api_tokens
     where id = any(?) and (last_used_at is null or last_used_at < now() - interval '1 minute')
     for update skip locked)`;
 
-/** The answer of {@link STATE} where there is one; users and tokens are texts of JSON. */
+/** The result row of {@link STATE}; users and tokens are JSON texts. */
 interface Read {
   server: string;
   snapshot: string;
   sum: number;
-  /** Null where the sum is known. */
+  /** Null if the sum is the known one. */
   topics: Record<string, number> | null;
   users: Record<string, string> | null;
   revoked: string[] | null;
   tokens: Record<string, string> | null;
-  /** Ids of the tokens that are to be noted as used. */
+  /** Ids of the tokens whose use has to be recorded. */
   unnoted: string[] | null;
-  /** For how long what is said of the tokens holds while nothing is written. */
+  /** Milliseconds for which the token data is valid if nothing is written. */
   good_seconds: number | null;
   roles: Record<string, Record<string, boolean>> | null;
 }
 
 const isApiToken = (credential: Credential): credential is ApiTokenKey => 'hash' in credential;
 
-/** What is asked about the credentials. */
+/** The credentials to look up. */
 function bindingsOf(credentials: Credential[]): unknown[] {
   const claims = credentials.filter((key): key is TokenClaims => !isApiToken(key));
   const hashes = new Set(credentials.filter(isApiToken).map(({ hash }) => hash));
@@ -103,12 +103,12 @@ function bindingsOf(credentials: Credential[]): unknown[] {
 }
 
 /**
- * One query serves all requests that arrive while the one before is under way; nothing is decided by what an earlier
- * one said, so a logout, a role change or a write counts for every request sent after its answer. Where the database
- * says that nothing whatever was committed since it answered about the same credentials, that answer holds. Versions
- * only grow, so an unchanged sum means that none has changed: then they are not sent again, and readers are given the
- * very same map. What is read of a user is compared with what was read before, letter by letter: where nothing has
- * changed, requests with the same credential are given the very same caller.
+ * One query serves all requests that arrive while the previous query runs; results of earlier queries are not reused,
+ * so that a logout, a role change or a write applies to every request sent after its response. Exception: if the
+ * database reports that nothing was committed since it answered for the same credentials, that result is reused.
+ * Versions only increase, so an unchanged sum means that none has changed: then they are not sent again, and readers
+ * get the same map. The text of a user is compared with the previous one: if it is unchanged, requests with the same
+ * credential get the same caller object.
  */
 export function createSessionReader(db: Db): SessionReader {
   let last: Seen | undefined;
@@ -120,17 +120,17 @@ export function createSessionReader(db: Db): SessionReader {
   const read = coalesce<Credential | null, Round>(async (keys) => {
     const shown = keys.filter((key) => key !== null);
     const known = last;
-    // taken now: what another read puts in their place meanwhile may be older than what is asked about here
+    // Read the variable now: another read may replace it with an older state meanwhile.
     const cached = known && cachedFor(shown, known);
     const asked = performance.now();
     const { rows } = await prepared(
       db,
       STATE,
       [known?.server ?? null, cached ? known.snapshot : null, known?.sum ?? null, ...bindingsOf(shown)],
-      // every request waits for it, so none hangs with a server that does
+      // Every request waits for it, so it has a timeout.
       { timeoutMs: LIMIT_MS },
     ).catch((error: unknown) => {
-      // the database that comes back may be a restored one
+      // After an outage the database may be a restored one.
       last = undefined;
       throw error;
     });
@@ -140,7 +140,7 @@ export function createSessionReader(db: Db): SessionReader {
     return { topics: answer.seen.topics, answers: new Map(shown.map((credential) => [credential, answer])) };
   });
 
-  /** What was answered about these credentials, if all of it is of what was seen last. */
+  /** The cached result for these credentials, if all of it belongs to the latest state. */
   function cachedFor(credentials: Credential[], seen: Seen): Round['answers'] | undefined {
     const cached = new Map<Credential, Answer>();
     const now = performance.now();
@@ -166,14 +166,14 @@ export function createSessionReader(db: Db): SessionReader {
     };
   }
 
-  /** @param known the state when this was read; another read may have ended since with a newer one. */
+  /** @param known the state when this read started; another read may have finished with a newer one since. */
   function seenOf(known: Seen | undefined, { server, snapshot, sum, topics: sent }: Read): Seen {
     if (last?.server === server && last.snapshot === snapshot) return last;
-    // none are sent where they are those that were told
+    // None are sent if they are unchanged.
     let topics = sent === null ? known!.topics : new Map(Object.entries(sent));
     if (last?.server === server && last.sum === sum) topics = last.topics;
     const seen = { server, snapshot, sum, topics };
-    // where another read has ended meanwhile, the later one counts; where a failure has, the next one does
+    // If another read has finished meanwhile, the later one is stored; after a failure, that of the next one.
     if (known === last || (last && sum > last.sum)) last = seen;
     return seen;
   }
@@ -203,23 +203,23 @@ export function createSessionReader(db: Db): SessionReader {
   };
 }
 
-/** The caller of a credential, and of what it was made; undefined where the token is stale. */
+/** The caller of a credential, and the row it was created from; undefined if the token is outdated. */
 interface KnownCaller {
   user: KnownUser;
   token: ApiTokenRow | undefined;
   caller: Caller | undefined;
 }
 
-/** Bytes of the texts that are remembered, and of what was made of them. */
+/** Maximum size in bytes of the cached texts and values. */
 const REMEMBERED_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads an object of JSON texts by key. A text that has not changed yields the very same value again, and is not parsed.
+ * Caches parsed JSON texts by key. For an unchanged text it returns the same object without parsing.
  */
 function rememberParsed<Row, T>(
   make: (row: Row) => T,
 ): (texts: Record<string, string>) => ReadonlyMap<string, T> {
-  // a value takes about as much as its text
+  // A value takes about as much memory as its text.
   const parsed = createLru<{ text: string; value: T }>(REMEMBERED_BYTES, ({ text }) => 4 * text.length);
   return (texts) => {
     const values = new Map<string, T>();
@@ -252,7 +252,7 @@ function callerOfSession(user: KnownUser, claims: TokenClaims): Caller | undefin
   return { ...caller, permissions: new Set(), setupOnly: true };
 }
 
-/** The caller as an administrator who looks at the service as a role does: what both may. */
+/** The caller for an administrator who impersonates a role: the permissions that both have. */
 function impersonated(answer: Answer, caller: Caller | undefined, role: string): Caller | undefined {
   if (caller === undefined || caller.setupOnly) return caller;
   const seen = answer.roles.get(role);
@@ -279,7 +279,7 @@ function callerOfApiToken(user: KnownUser, token: ApiTokenRow): Caller {
   };
 }
 
-/** A role's stored permission map as a set; `'*'` for the wildcard. */
+/** A role's stored permission map as a set; `'*'` is the wildcard. */
 export function permissionSet(map: Record<string, boolean>): ReadonlySet<AppPermission> | '*' {
   if (map['*']) return '*';
   return new Set(Object.keys(map).filter((key) => map[key]) as AppPermission[]);
@@ -288,7 +288,7 @@ export function permissionSet(map: Record<string, boolean>): ReadonlySet<AppPerm
 const scopesOf = (scopes: string[]): Caller['scopes'] =>
   scopes.includes('*') ? undefined : new Set(scopes as TokenScope[]);
 
-/** A caller's permissions and scopes, where the scopes of a token bound them. */
+/** A caller's permissions and scopes, limited by the scopes of a token. */
 function boundedBy(
   permissions: Caller['permissions'],
   scopes: Caller['scopes'],
@@ -298,7 +298,7 @@ function boundedBy(
   return { permissions: commonPermissions(permissions, new Set(keys)), scopes };
 }
 
-/** What both allow. */
+/** The permissions in both sets. */
 function commonPermissions(a: Caller['permissions'], b: Caller['permissions']): Caller['permissions'] {
   if (a === '*') return b;
   if (b === '*') return a;

@@ -3,8 +3,8 @@ import type { Db } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
 /**
- * Hits allowed in one minute, counted by network address and by account name each; messages of MCP by account, requests
- * to web portals by address.
+ * Requests allowed in one minute, counted by network address and by account name; for MCP messages by account, for
+ * requests to web portals by address.
  */
 export const throttleLimits = {
   login: 10,
@@ -21,12 +21,12 @@ export type Throttled = keyof typeof throttleLimits;
 const WINDOW_SECONDS = 60;
 
 /**
- * The name under which the requests of a client are counted: its IPv4 address, or the network (/64) of its IPv6 address,
- * of which one host has all addresses. IPv4-mapped addresses are IPv4.
+ * The name under which the requests of a client are counted: its IPv4 address, or the /64 network of its IPv6 address,
+ * since one host can use all addresses of it. IPv4-mapped addresses count as IPv4.
  */
 export const byAddress = (address: string): string => `address ${networkOf(address)}`;
 
-/** An IPv4 address, or the network (/64) of an IPv6 address. */
+/** An IPv4 address, or the /64 network of an IPv6 address. */
 export function networkOf(text: string): string {
   const bare = text.split('%')[0]!;
   if (!ipaddr.isValid(bare)) return text;
@@ -37,9 +37,8 @@ export function networkOf(text: string): string {
 }
 
 /**
- * Counts one hit, or as many as given, on each of the names and refuses when one of them is over its limit. The counters
- * stand in the database, so they hold for all processes together; a name is counted whether or not such an
- * account exists.
+ * Counts one or more hits for each of the names and throws if one of them exceeds its limit. The counters are in the
+ * database, so they apply to all processes; a name is counted whether or not the account exists.
  * @throws EstateError `too_many_requests` with `Retry-After` in seconds.
  */
 export async function throttle(db: Db, what: Throttled, names: string[], hits = 1): Promise<void> {

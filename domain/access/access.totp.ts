@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { sha256 } from '../../platform/crypto.ts';
 
-/** Seconds that a code is shown (RFC 6238). */
+/** Seconds for which a code is valid (RFC 6238). */
 const PERIOD = 30;
-/** Steps before and after the present one whose codes are taken, for clocks that differ. */
+/** Number of steps before and after the current one whose codes are accepted, to allow for clock differences. */
 const WINDOW = 1;
 const RECOVERY_CODES = 10;
 
-/** A new secret of 160 bits, in base 32 as authenticators take it. */
+/** A new secret of 160 bits, in base 32. */
 export function newTotpSecret(): string {
   return new Secret({ size: 20 }).base32;
 }
 
-/** What an authenticator reads from a QR code. */
+/** The URI in the QR code for authenticators. */
 export function totpUri(secret: string, email: string, issuer: string): string {
   return totpOf(secret, email, issuer).toString();
 }
@@ -24,12 +24,12 @@ export function totpCode(secret: string, at: number = Date.now()): string {
 }
 
 /**
- * The time step whose code this is.
- * @param after the last step that was used: it and all before are refused.
- * @returns undefined when it is none of the codes that count now.
+ * The time step of a code.
+ * @param after the last step that was used: it and earlier ones are refused.
+ * @returns undefined if the code is not valid now.
  */
 export function stepOfCode(secret: string, code: string, after: number): number | undefined {
-  // six characters of several bytes each are more than the comparison takes
+  // Six characters of several bytes each would be too long for the comparison.
   if (!/^\d{6}$/.test(code)) return undefined;
   const now = Date.now();
   const delta = totpOf(secret).validate({ token: code, timestamp: now, window: WINDOW });
@@ -42,7 +42,7 @@ function totpOf(secret: string, label = 'Estate', issuer = 'Estate'): TOTP {
   return new TOTP({ issuer, label, algorithm: 'SHA1', digits: 6, period: PERIOD, secret });
 }
 
-/** Codes of 80 random bits for who has lost the authenticator, in groups of four. */
+/** Recovery codes of 80 random bits, in groups of four characters. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () => {
     const text = new Secret({ buffer: new Uint8Array(randomBytes(10)).buffer }).base32.toLowerCase();
@@ -50,7 +50,7 @@ export function newRecoveryCodes(): string[] {
   });
 }
 
-/** A recovery code as it is stored; blanks, dashes and case do not matter. */
+/** A recovery code in its stored form; spaces, dashes and case are ignored. */
 export function recoveryCodeHash(userId: string, code: string): string {
   return sha256(`recovery code ${userId}:${code.toLowerCase().replace(/[\s-]/g, '')}`);
 }

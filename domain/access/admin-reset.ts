@@ -5,12 +5,11 @@ import { storePassword } from './passwords.store.ts';
 import { lockUsers, updateUser } from './users.store.ts';
 
 /**
- * Gives an administrator a new password, unlocks and activates the account, removes its second factor, and
- * ends its logins. For whoever
- * may start programs on the server.
- * @param email whose; absent: the oldest administrator.
+ * Sets a new password for an administrator, unlocks and activates the account, removes its second factor, and ends its
+ * logins. For operators who can start programs on the server.
+ * @param email the administrator's address; absent: the oldest administrator.
  * @returns the e-mail address.
- * @throws StartupError when there is no such administrator.
+ * @throws StartupError if there is no such administrator.
  */
 export async function resetAdministrator(
   ctx: Ctx,
@@ -31,7 +30,7 @@ export async function resetAdministrator(
           : 'There is no administrator yet: start the service first.',
       );
     }
-    // who may start programs here has lost the second factor together with the password
+    // The operator has access to the server, so the lost second factor is removed with the password.
     await sql('two_factor').where({ user_id: user.id }).delete();
     await sql('recovery_codes').where({ user_id: user.id }).delete();
     if (!user.is_active) {
@@ -39,7 +38,7 @@ export async function resetAdministrator(
       await work.extensions.userRightsChanged(work, ctx, [user.id]);
     }
     await storePassword(work, user, passwordHash, 'admin:reset');
-    // the way in when the provider of single sign-on is away, or was set up wrongly
+    // A way to log in if the single sign-on provider is unavailable or misconfigured.
     await sql('users')
       .where({ id: user.id })
       .update({ password_login_until: sql.raw(`now() + interval '1 hour'`) });

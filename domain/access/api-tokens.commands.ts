@@ -10,24 +10,24 @@ import { readApiToken } from './api-tokens.queries.ts';
 import { newApiToken } from './api-tokens.ts';
 import { lockUsers } from './users.store.ts';
 
-/** Tokens that one account may hold. */
+/** Maximum number of tokens for each account. */
 const MAX_TOKENS = 100;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CLOCK_MS = 60 * 1000;
-/** Columns that no event contains: hashes are secret, and the last use is no change. */
+/** Columns that are omitted from events: hashes are secret, and the last use is not a change. */
 const NOT_IN_EVENTS = ['hash', 'last_used_at'];
 
 export interface ApiTokenInput {
   name: string;
-  /** Permission keys and `account`, or `*` for whatever the user may do at the time of use. */
+  /** Permission keys and `account`, or `*` for all rights of the user at the time of use. */
   scopes: string[];
-  /** RFC 3339; absent or null: after the longest life that the setting allows. */
+  /** RFC 3339; absent or null: the maximum lifetime in the settings. */
   expires_at?: string | null;
 }
 
 /**
- * Makes a token for a user: for oneself with a login, for others with `admin.users`. The answer is the only one that
- * ever holds the token.
+ * Creates a token for a user: for oneself with a login, for others with `admin.users`. Only this response contains the
+ * token.
  * @returns the token's representation with `token`, as JSON text.
  * @throws EstateError `session_required`, `forbidden`, `not_found`, `validation_failed`, `conflict`.
  */
@@ -39,7 +39,7 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   const name = input.name.trim();
   if (name === '') throw invalidField('name', 'required', 'must not be blank');
   const asked = input.expires_at ? new Date(input.expires_at) : null;
-  // a leap second is no moment here
+  // A leap second is not a valid time here.
   if (asked && !(asked.getTime() > Date.now())) throw invalidField('expires_at', 'past', 'lies in the past');
   const made = newApiToken();
   return await command(ctx, async (work) => {
@@ -73,11 +73,11 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   });
 }
 
-/** When the token ends: as asked, or as late as the setting allows. @throws EstateError `validation_failed`. */
+/** When the token expires: as requested, or after the maximum lifetime. @throws EstateError `validation_failed`. */
 async function endOfLife({ sql }: Work, asked: Date | null): Promise<Date> {
   const days = await readSetting(sql, 'api_token_max_days');
   const latest = new Date(Date.now() + days * DAY_MS);
-  // a client's clock may be a little ahead
+  // A client's clock may be slightly ahead.
   if (asked && asked.getTime() > latest.getTime() + CLOCK_MS) {
     throw invalidField(
       'expires_at',
@@ -88,7 +88,7 @@ async function endOfLife({ sql }: Work, asked: Date | null): Promise<Date> {
   return asked ?? latest;
 }
 
-/** @throws EstateError `validation_failed` naming the scope that is unknown. */
+/** @throws EstateError `validation_failed` naming the unknown scope. */
 function checkScopes(scopes: string[]): string[] {
   const known = (scope: string) =>
     scope === '*' || scope === 'account' || Object.hasOwn(appPermissions, scope);
@@ -98,7 +98,7 @@ function checkScopes(scopes: string[]): string[] {
 }
 
 /**
- * Revokes a token, at once and in every process.
+ * Revokes a token, effective at once in all processes.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function revokeApiToken(ctx: Ctx, userId: string, id: string): Promise<void> {

@@ -32,7 +32,7 @@ const apiTokenList: ListSpec = {
   },
 };
 
-/** The tokens of a user: the own ones, or others' with `admin.users`. @throws EstateError `forbidden`, `not_found`. */
+/** The tokens of a user: the caller's own, or others' with `admin.users`. @throws EstateError `forbidden`, `not_found`. */
 export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams): Promise<JsonText> {
   if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
   if (!(await ctx.db('users').where({ id: userId }).first('id'))) throw notFound('user', userId);

@@ -7,10 +7,9 @@ import { may } from '../kernel/permissions/policy.ts';
 import { permissionSet } from './access.sessions.ts';
 
 /**
- * As whom a job acts: its owner, with the permissions that the owner held when asking for it and still holds,
- * within the scopes of the token that was shown; the
- * service itself where there is no owner.
- * @throws EstateError `forbidden` when the owner is no longer active.
+ * The caller of a job: its owner, with the permissions that the owner had when enqueuing it and still has, within the
+ * scopes of the presented token; the service itself if there is no owner.
+ * @throws EstateError `forbidden` if the owner is no longer active.
  */
 export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobRights): Promise<Caller> {
   if (ownerId === null) return systemCaller;
@@ -35,19 +34,19 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
   };
 }
 
-/** Something that acts for a user without a request: a webhook, a schedule, a connection. */
+/** An object that acts for a user without a request: a webhook, a schedule, a connection. */
 export interface Owned {
   owner_id: string | null;
-  /** What the owner held when taking it over. */
+  /** The owner's rights when becoming the owner. */
   rights: JobRights;
 }
 
-/** The columns by which the caller becomes the owner, with the caller's present rights. */
+/** The columns that make the caller the owner, with the caller's current rights. */
 export function ownedBy(caller: Caller): { owner_id: string | null; rights: string } {
   return { owner_id: caller.userId, rights: JSON.stringify(rightsOf(caller)) };
 }
 
-/** The refusal to act for an owner; `reason` follows "The owner of the ...". */
+/** The error for an owner who may no longer act; `reason` follows "The owner of the ...". */
 export class OwnerRefused extends EstateError {
   readonly reason: string;
 
@@ -58,10 +57,11 @@ export class OwnerRefused extends EstateError {
 }
 
 /**
- * As whom something acts that has an owner: the owner, with the permissions held when taking it over and still held.
- * @param what the kind of thing, for the message.
- * @param needed what the owner must hold.
- * @throws OwnerRefused when the owner is gone, inactive, or lacks one of `needed`.
+ * The caller of an object that has an owner: the owner, with the permissions that the owner had when becoming the owner
+ * and still has.
+ * @param what the kind of object, for the message.
+ * @param needed permissions that the owner must have.
+ * @throws OwnerRefused if the owner was deleted, is inactive, or lacks one of `needed`.
  */
 export async function callerOfOwner(
   sql: Sql,
@@ -78,7 +78,7 @@ export async function callerOfOwner(
   return caller;
 }
 
-/** The caller with no more than the owner's permissions and scopes; the owner, where nobody has asked. */
+/** The caller, limited to the owner's permissions and scopes; the owner if there is no caller. */
 export function boundedBy(owner: Caller, caller: Caller): Caller {
   if (caller.userId === null) return owner;
   const { scopes: _, ...bounded } = caller;

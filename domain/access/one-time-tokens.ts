@@ -2,7 +2,7 @@ import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
-/** What a mailed token is for, and how long it lasts: an invitation a week, a forgotten password an hour. */
+/** The purposes of mailed tokens, with their lifetimes: an invitation one week, a password reset one hour. */
 const mailedTokens = {
   invitation: { hours: 7 * 24 },
   'password-reset': { hours: 1 },
@@ -11,8 +11,8 @@ const mailedTokens = {
 export type MailedPurpose = keyof typeof mailedTokens;
 
 /**
- * A new token for the user, stored hashed. An older invitation stops working. Older tokens for a forgotten password work
- * until they expire or a password is set: anybody can ask for a new one.
+ * Creates a token for the user, stored as a hash. A new invitation invalidates the older one. Older password reset
+ * tokens remain valid until they expire or a password is set: anyone can request a new one.
  */
 export async function issueMailedToken(sql: Sql, purpose: MailedPurpose, userId: string): Promise<string> {
   const token = randomSecret();
@@ -27,8 +27,8 @@ export async function issueMailedToken(sql: Sql, purpose: MailedPurpose, userId:
 }
 
 /**
- * Whose token it is.
- * @throws EstateError `not_found` when it is unknown, was used, has expired or its user is no longer active.
+ * The user of a token.
+ * @throws EstateError `not_found` if it is unknown, used or expired, or its user is no longer active.
  */
 export async function holderOfToken(
   sql: Sql,
@@ -44,6 +44,6 @@ export async function holderOfToken(
   return row;
 }
 
-/** The refusal of a mailed token that does not work, or no longer. */
+/** The error for a mailed token that is not valid. */
 export const unknownToken = (): EstateError =>
   new EstateError('not_found', 'The token is not known, was used or has expired.');

@@ -4,19 +4,19 @@ import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
-/** What shows that the owner of an account is at the keyboard, and not somebody with a stolen token. */
+/** A proof that the request is from the owner of an account, not from somebody with a stolen token. */
 export interface OwnProof {
   current_password?: string;
-  /** Of the authenticator, or a recovery code. */
+  /** A code of the authenticator, or a recovery code. */
   code?: string;
 }
 
-/** How long a login is recent, in seconds. */
+/** Maximum age of a recent login, in seconds. */
 const RECENT_LOGIN_SECONDS = 5 * 60;
 
 /**
- * Checks a password that was sent. It takes a while, so it is done before anything is locked.
- * @param hash of the account's password; null where it has none.
+ * Checks the given password. It is slow, so it is called before anything is locked.
+ * @param hash the hash of the account's password; null if it has none.
  * @throws EstateError `validation_failed` naming `current_password`.
  */
 export async function checkPresentPassword(ctx: Ctx, hash: string | null, proof: OwnProof): Promise<void> {
@@ -27,8 +27,8 @@ export async function checkPresentPassword(ctx: Ctx, hash: string | null, proof:
 }
 
 /**
- * Demands the present password, which was checked before, or a code of the second factor in force. An account without
- * either, as those of single sign-on are, needs a login that is younger than five minutes.
+ * Requires the current password, which was checked before, or a code of the confirmed second factor. An account without
+ * either, such as one of single sign-on, needs a login within the last five minutes.
  * @throws EstateError `validation_failed` naming `current_password` or `code`, `recent_login_required`.
  */
 export async function requireOwnProof(

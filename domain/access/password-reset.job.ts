@@ -3,10 +3,10 @@ import { defineJob } from '../kernel/jobs/jobs.define.ts';
 
 const Payload = Type.Object({ email: Type.String({ maxLength: 320 }) }, { additionalProperties: false });
 
-/** The address as somebody has given it. */
+/** The address from the request. */
 export type PasswordResetPayload = Static<typeof Payload>;
 
-/** Looks up who has forgotten the password, and mails a link. */
+/** Looks up the account of the address, and mails a link. */
 export const passwordResetJob = defineJob({
   kind: 'password_reset',
   queue: 'routine',

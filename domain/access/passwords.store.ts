@@ -3,9 +3,9 @@ import { revokeApiTokensOf } from './api-tokens.commands.ts';
 import type { UserRow } from './users.store.ts';
 
 /**
- * Gives a locked user a password: unlocks the account, ends its logins, its own tokens and whatever was mailed to set
- * a password.
- * @param by what changed it, for the audit log.
+ * Sets a password for a locked user row: unlocks the account, and revokes its logins, its own tokens and mailed tokens
+ * to set a password.
+ * @param by the operation that changed it, for the audit log.
  */
 export async function storePassword(work: Work, user: UserRow, hash: string, by?: string): Promise<void> {
   const { sql } = work;

@@ -4,10 +4,10 @@ import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 
-/** How many of the newest rows of each kind are returned. */
+/** The maximum number of the latest rows of each kind that are returned. */
 const NEWEST = 10_000;
 
-/** What is stored about a person besides the account: queries by the user's id that return one JSON object per row. */
+/** The personal data besides the account: queries by the user's id that return one JSON object for each row. */
 const queries: Record<string, string> = {
   card_roles: `select json_build_object('card_id', s.card_id, 'card_name', c.name, 'role', s.role,
       'since', utc(s.created_at)) as item
@@ -92,20 +92,20 @@ const parts = Object.entries(queries).map(
 );
 
 /**
- * All that is stored about a person: the account, and what belongs to it or shows its use. For the own account, or with
- * `admin.users` and all that the account holds.
+ * All stored data about a user: the account, and rows that belong to the user or record their activity. For the
+ * caller's own account, or with `admin.users` and all permissions of the account.
  * @throws EstateError `forbidden`, `session_required`, `not_found`.
  */
 export async function readPersonalData(ctx: Ctx, id: string): Promise<JsonText> {
   const own = ctx.caller.userId === id;
   if (!own) requirePermission(ctx.caller, 'admin.users');
   if (!own) {
-    // what stands in here is otherwise shown to the person alone
+    // Some of this is otherwise only visible to the user.
     const user = await ctx.db('users').where({ id }).first('id', 'role');
     if (!user) throw notFound('user', id);
     await requireControlOf(ctx, ctx.db, user);
   }
-  // a token's scopes say nothing of what stands in here
+  // The scopes of a token do not cover this data.
   if (own && !may(ctx.caller, 'admin.users')) requireSession(ctx.caller);
   const { rows } = await ctx.db.raw(
     `select json_build_object(

@@ -4,7 +4,7 @@ import { Uuid } from '../kernel/shapes.ts';
 
 const Payload = Type.Object({ request: Uuid }, { additionalProperties: false });
 
-/** The registration that waits for its mail. */
+/** The registration whose mail is to be sent. */
 export type RegistrationPayload = Static<typeof Payload>;
 
 /** Looks up whether the address of a registration has an account, and mails accordingly. */

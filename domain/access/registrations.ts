@@ -3,19 +3,19 @@ import { EstateError } from '../../platform/errors.ts';
 import { loadSettings } from '../kernel/settings/settings.state.ts';
 import { registrationOpen } from '../kernel/settings/settings.views.ts';
 
-/** A registration, stored until the address is confirmed, for one day at most. */
+/** A registration, stored until the address is confirmed, for at most one day. */
 export interface Registration {
   email: string;
   display_name: string;
   password_hash: string;
 }
 
-/** Hours for which a registration waits for its confirmation. */
+/** Hours after which an unconfirmed registration expires. */
 const REGISTRATION_HOURS = 24;
 const REQUESTED = 'registration-requested';
 const MAILED = 'registration';
 
-/** Who may register, and what follows from it. */
+/** The rules of self-registration. */
 export interface RegistrationPolicy {
   role: string;
   approvalRequired: boolean;
@@ -25,7 +25,8 @@ export interface RegistrationPolicy {
 
 /**
  * The policy of self-registration.
- * @throws EstateError `registration_closed` while it is off, people log in through a provider, or no mail can be sent.
+ * @throws EstateError `registration_closed` if it is disabled, users log in through a provider, or mail is not
+ * configured.
  */
 export async function requireOpenRegistration(sql: Sql): Promise<RegistrationPolicy> {
   const settings = await loadSettings(sql);
@@ -60,19 +61,19 @@ async function take(sql: Sql, purpose: string, hash: string): Promise<Registrati
   return row?.data;
 }
 
-/** Keeps a registration for the job that mails its token. */
+/** Stores a registration for the job that mails its token. */
 export const storeRegistration = (sql: Sql, request: string, registration: Registration): Promise<void> =>
   insert(sql, REQUESTED, request, registration);
 
-/** Takes a stored registration, once. */
+/** Deletes and returns a stored registration. */
 export const takeRequested = (sql: Sql, request: string): Promise<Registration | undefined> =>
   take(sql, REQUESTED, request);
 
-/** Keeps a registration under the hash of the token that is mailed. */
+/** Stores a registration under the hash of the mailed token. */
 export const storeMailed = (sql: Sql, hash: string, registration: Registration): Promise<void> =>
   insert(sql, MAILED, hash, registration);
 
-/** The registration of a mailed token; undefined when the token is unknown, was used or has expired. */
+/** The registration of a mailed token; undefined if the token is unknown, used or expired. */
 export async function findMailed(sql: Sql, hash: string): Promise<Registration | undefined> {
   const row = await sql('one_time_tokens')
     .where({ hash, purpose: MAILED })
@@ -81,6 +82,6 @@ export async function findMailed(sql: Sql, hash: string): Promise<Registration |
   return row?.data;
 }
 
-/** Takes the registration of a mailed token, once. */
+/** Deletes and returns the registration of a mailed token. */
 export const takeMailed = (sql: Sql, hash: string): Promise<Registration | undefined> =>
   take(sql, MAILED, hash);

@@ -19,7 +19,7 @@ import { roleRightsChanged } from './rights.changed.ts';
 import { Role, type RoleRow } from './roles.model.ts';
 import { readRole } from './roles.queries.ts';
 
-// One role is the default, so changes of roles are serialised.
+// There is one default role, so changes of roles are serialised.
 const ROLES_LOCK = 7203014;
 
 export interface RoleInput {
@@ -32,8 +32,8 @@ export interface RoleInput {
 }
 
 /**
- * Creates a role. Callers grant only permissions that they hold.
- * @throws EstateError `forbidden`, `conflict` when the key is in use, `validation_failed`.
+ * Creates a role. Callers can only grant permissions that they have.
+ * @throws EstateError `forbidden`, `conflict` if the key is in use, `validation_failed`.
  */
 export async function createRole(ctx: Ctx, input: RoleInput): Promise<void> {
   requirePermission(ctx.caller, 'admin.roles');
@@ -57,15 +57,15 @@ export interface RolePatch {
   label?: string;
   description?: string | null;
   color?: string;
-  /** All of them: what is not named is not granted. */
+  /** The complete map: omitted permissions are not granted. */
   permissions?: PermissionMap;
   is_default?: boolean;
   sort_order?: number;
 }
 
 /**
- * Changes a role; permissions count for the next request of everybody who has it. Callers change only
- * roles within their own permissions, before and after, and replace only such a default role.
+ * Changes a role; its permissions apply to the next request of its users. Callers can only change roles whose
+ * permissions, before and after, they have, and can only replace such a default role.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`; `conflict` for the
  * administrators' permissions and a workspace without a default role; `wrong_state` for an archived default.
  */
@@ -101,11 +101,11 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
 }
 
 /**
- * Archives a role: nobody is given it any more, and its holders are locked out until they are given another one. Callers
- * archive only roles within their own permissions.
- * @returns how many active users have it.
- * @throws EstateError `forbidden`, `not_found`, `system_role`, `conflict` for the default and the own role,
- * `wrong_state` when it is archived already.
+ * Archives a role: it can no longer be assigned, and its users cannot log in until they get another one. Callers can
+ * only archive roles whose permissions they have.
+ * @returns the number of active users with the role.
+ * @throws EstateError `forbidden`, `not_found`, `system_role`, `conflict` for the default and the caller's own role,
+ * `wrong_state` if it is archived already.
  */
 export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
   requirePermission(ctx.caller, 'admin.roles');
@@ -130,8 +130,8 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
 }
 
 /**
- * Restores an archived role for its holders. Callers restore only roles within their own permissions.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is not archived.
+ * Restores an archived role. Callers can only restore roles whose permissions they have.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` if it is not archived.
  */
 export async function restoreRole(ctx: Ctx, key: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.roles');
@@ -186,7 +186,7 @@ function emitRole(work: Work, event_type: EventType, before: RoleRow | null, aft
   work.raise('roles');
 }
 
-/** @throws EstateError `validation_failed` naming every key that is no permission. */
+/** @throws EstateError `validation_failed` naming every unknown permission. */
 function checkPermissions(permissions: PermissionMap, wildcard = false): void {
   const errors: FieldError[] = Object.keys(permissions)
     .filter((key) => !(Object.hasOwn(appPermissions, key) || (wildcard && key === '*')))

@@ -23,7 +23,7 @@ const roleList: ListSpec = {
   },
 };
 
-/** The roles; archived ones only when asked for. */
+/** The roles; archived ones only if requested. */
 export async function listRoles(
   ctx: Ctx,
   params: ListParams & { include_archived: boolean },

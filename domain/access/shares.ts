@@ -3,24 +3,24 @@ import type { Ctx, Work } from '../kernel/context.ts';
 import type { Fragment } from '../kernel/lists/lists.types.ts';
 import { lockActiveUsers } from './users.store.ts';
 
-/** Somebody with whom a thing of one's own is shared. */
+/** A user with whom an object is shared. */
 export interface UserShare {
   user_id: string;
-  /** Absent in a request: only to be looked at. */
+  /** Absent in a request: read only. */
   can_edit?: boolean;
 }
 
-/** Whose the thing is that is shared, and how he is called where somebody names him. */
+/** The owner of the shared object, with the display name in messages. */
 export interface SharedBy {
   id: string | null;
   called: 'the owner' | 'its maker';
 }
 
 /**
- * Checks with whom something is to be shared: active users, each once, and not with whom it belongs to.
- * @param fieldOf the field of the nth of them.
- * @returns the ids in small letters.
- * @throws EstateError `validation_failed` that names each field.
+ * Checks the users with whom an object is to be shared: active users, each once, without the owner.
+ * @param fieldOf the field of the nth user.
+ * @returns the ids in lower case.
+ * @throws EstateError `validation_failed` naming each field.
  */
 export async function checkedPeople(
   work: Work,
@@ -41,7 +41,7 @@ export async function checkedPeople(
   return ids;
 }
 
-/** The same for `shared_with` of users and what each may do, as it is stored. */
+/** {@link checkedPeople} for `shared_with` with users and access levels, in the stored form. */
 export async function checkedShares(
   work: Work,
   shares: readonly UserShare[],
@@ -52,14 +52,14 @@ export async function checkedShares(
   return shares.map((share, n) => ({ user_id: ids[n]!, can_edit: share.can_edit ?? false }));
 }
 
-/** Whether something is shared with the caller. @param shares SQL of the stored shares. */
+/** Whether an object is shared with the caller. @param shares SQL of the stored shares. */
 export const sharedWithCaller = (ctx: Ctx, shares: string): Fragment => ({
   sql: `${shares} @> jsonb_build_array(jsonb_build_object('user_id', ?::text))`,
   bindings: [ctx.caller.userId],
 });
 
 /**
- * With whom something is shared, as JSON by name; only its owner sees the others.
+ * The users with whom an object is shared, as JSON ordered by name; only the owner sees other users.
  * @param shares SQL of the stored shares. @param owner SQL of the owner's id.
  */
 export const sharesSeen = (ctx: Ctx, shares: string, owner: string): Fragment => ({

@@ -19,23 +19,23 @@ import {
 } from './two-factor.store.ts';
 import { lockUsers, type UserRow } from './users.store.ts';
 
-/** Proof that it is the account's owner who changes the second factor. */
+/** A proof that the request is from the account's owner. */
 export interface Proof {
   password: string;
-  /** Needed where a second factor is in force. */
+  /** Required if a second factor is confirmed. */
   code?: string;
 }
 
 export interface Enrolment {
-  /** In base 32, for typing it in. */
+  /** In base 32, for manual entry. */
   secret: string;
   /** For a QR code. */
   otpauth_uri: string;
 }
 
 /**
- * Begins a second factor, or another in place of the one in force, which stays in force until a code of the new one is
- * shown.
+ * Starts the set-up of a second factor, or of a replacement; an existing one stays valid until a code of the new one is
+ * confirmed.
  * @throws EstateError `session_required`, `wrong_state` for accounts without a password, `validation_failed`.
  */
 export async function beginTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<Enrolment> {
@@ -50,9 +50,9 @@ export async function beginTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof)
 }
 
 /**
- * Puts the begun second factor in force by a code of it.
- * @returns recovery codes, which are shown this once, and what a token for the whole service is made from.
- * @throws EstateError `session_required`, `wrong_state` when none was begun, `validation_failed` naming `code`.
+ * Confirms the second factor with a code.
+ * @returns recovery codes, which are returned only once, and the data of an unrestricted token.
+ * @throws EstateError `session_required`, `wrong_state` if no set-up was started, `validation_failed` naming `code`.
  */
 export async function confirmTwoFactor(
   ctx: Ctx,
@@ -85,8 +85,8 @@ export async function confirmTwoFactor(
 }
 
 /**
- * Takes the own second factor out of force, and ends the other logins.
- * @throws EstateError `wrong_state` when there is none, or the workspace demands one; `validation_failed`.
+ * Removes the caller's second factor and ends the other logins.
+ * @throws EstateError `wrong_state` if there is none, or if the workspace requires one; `validation_failed`.
  */
 export async function disableTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<TokenSubject> {
   return await proved(ctx, secrets, proof, async (work, user, factor) => {
@@ -99,7 +99,7 @@ export async function disableTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proo
   });
 }
 
-/** Gives new recovery codes; the old ones stop working, and the other logins end. @throws EstateError as `disableTwoFactor`. */
+/** Replaces the recovery codes and ends the other logins. @throws EstateError as `disableTwoFactor`. */
 export async function renewRecoveryCodes(
   ctx: Ctx,
   secrets: SecretBox,
@@ -115,8 +115,9 @@ export async function renewRecoveryCodes(
 }
 
 /**
- * Removes the second factor of somebody who has lost it, and ends the account's logins.
- * @throws EstateError `session_required`, `forbidden`, `not_found`, `conflict` for oneself, `wrong_state` when there is none.
+ * Removes the second factor of a user who has lost it, and ends the account's logins.
+ * @throws EstateError `session_required`, `forbidden`, `not_found`, `conflict` for the caller, `wrong_state` if there
+ * is none.
  */
 export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
   requireSession(ctx.caller);
@@ -139,7 +140,7 @@ export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
   });
 }
 
-/** Ends all logins of the caller. @returns what a token that goes on with the present login is made from. */
+/** Ends all logins of the caller. @returns the data of a token that continues the current login. */
 async function endOtherSessions(ctx: Ctx, sql: Work['sql'], user: UserRow): Promise<TokenSubject> {
   await sql('users')
     .where({ id: user.id })
@@ -158,7 +159,7 @@ async function removeTwoFactor(
   raise('users');
 }
 
-/** Runs `act` once the password, and a code of the second factor in force, are proved right. */
+/** Runs `act` after checking the password and a code of the confirmed second factor. */
 async function proved<T>(
   ctx: Ctx,
   secrets: SecretBox,
@@ -188,7 +189,7 @@ async function proved<T>(
   });
 }
 
-/** Whether the caller has a second factor, and whether the workspace demands one. */
+/** Whether the caller has a second factor, and whether the workspace requires one. */
 export async function readTwoFactor(ctx: Ctx): Promise<Record<string, unknown>> {
   const { rows } = await ctx.db.raw(
     `select utc(confirmed_at) as confirmed_at, secret is not null as enabled, pending_secret is not null as pending,

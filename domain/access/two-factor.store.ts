@@ -5,20 +5,20 @@ import { newRecoveryCodes, recoveryCodeHash, stepOfCode } from './access.totp.ts
 /** A user's second factor. */
 export interface TwoFactorRow {
   user_id: string;
-  /** Sealed; null until it is confirmed. */
+  /** Encrypted; null until it is confirmed. */
   secret: string | null;
   pending_secret: string | null;
   last_step: number;
-  /** Wrong codes in a row at logins. */
+  /** Number of consecutive wrong codes at logins. */
   failed_codes: number;
   /** Whether wrong codes have locked it. */
   locked: boolean;
 }
 
-/** What a sealed secret is bound to. */
+/** The encryption context of a secret. */
 const sealedFor = (userId: string): string => `two_factor.${userId}`;
 
-/** The user's second factor, locked. */
+/** Reads and locks the user's second factor. */
 export async function lockTwoFactor(sql: Sql, userId: string): Promise<TwoFactorRow | undefined> {
   return await sql('two_factor')
     .where({ user_id: userId })
@@ -33,8 +33,8 @@ export const openSecret = (secrets: SecretBox, userId: string, sealed: string): 
   secrets.open(sealed, sealedFor(userId));
 
 /**
- * Uses a code of the authenticator, or a recovery code, up: neither is taken twice.
- * @returns whether it was right.
+ * Uses a code of the authenticator, or a recovery code: neither is accepted twice.
+ * @returns whether it was correct.
  */
 export async function useCode(
   sql: Sql,
@@ -56,7 +56,7 @@ export async function useCode(
   return used === 1;
 }
 
-/** Gives the user new recovery codes in place of the old ones. @returns the codes, which are stored hashed. */
+/** Replaces the user's recovery codes. @returns the codes, which are stored as hashes. */
 export async function replaceRecoveryCodes(sql: Sql, userId: string): Promise<string[]> {
   const codes = newRecoveryCodes();
   await sql('recovery_codes').where({ user_id: userId }).delete();

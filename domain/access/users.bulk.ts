@@ -12,9 +12,9 @@ export interface UserUpdates {
 }
 
 /**
- * Sets the role or the state of many users by the rules of a single change. Oneself is left alone, and so is an
- * administrator without whom there would be none.
- * @returns how many were changed, and which were left alone.
+ * Sets the role or the state of many users, each with the checks of a single change. The caller and the last
+ * administrator are skipped.
+ * @returns the number of changed users, and the skipped ones.
  * @throws EstateError `forbidden`, `validation_failed` for an unknown role.
  */
 export async function updateUsersInBulk(

@@ -19,7 +19,7 @@ import { insertUsers, lockUsers, type UserRow } from './users.store.ts';
 export interface UserInput {
   email: string;
   display_name: string;
-  /** Absent for a local account: an invitation, whose holder chooses the password. */
+  /** Absent for a local account: an invitation, with which the user sets the password. */
   password?: string | null;
   role: string;
   /** Whether an invitation is mailed. */
@@ -29,13 +29,13 @@ export interface UserInput {
 
 export interface CreatedUser {
   id: string;
-  /** With which the password is set; only where it was not mailed, and for who holds what the role holds. */
+  /** The token to set the password; only if it was not mailed, and only for callers with the permissions of the role. */
   setupToken: string | undefined;
 }
 
 /**
- * Creates a user, or invites one. Needs `admin.users`, or `users.invite` for members and viewers; other roles are given
- * by those alone who hold what they hold.
+ * Creates or invites a user. Needs `admin.users`, or `users.invite` for members and viewers; other roles can only be
+ * assigned by callers who have their permissions.
  * @throws EstateError `forbidden`, `session_required` with a password, `email_taken`, `validation_failed`.
  */
 export async function createUser(ctx: Ctx, input: UserInput): Promise<CreatedUser> {
@@ -55,7 +55,7 @@ export async function createUser(ctx: Ctx, input: UserInput): Promise<CreatedUse
   return await command(ctx, async (work) => {
     const permissions = await permissionsOfRole(work.sql, input.role);
     const controls = missingFrom(ctx.caller, permissions) === undefined;
-    // who knows the password can act as the account
+    // A user who knows the password can act as the account.
     if (!open || passwordHash !== null) requireGrantable(ctx.caller, permissions);
     const [user] = (await insertUsers(work, [
       {
@@ -86,8 +86,8 @@ async function mailInvitation(work: Work, ctx: Ctx, user: UserRow): Promise<void
 }
 
 /**
- * Mails an invitation again; what was mailed before stops working.
- * @throws EstateError `forbidden`, `not_found` when no such invitation waits.
+ * Mails an invitation again; earlier tokens become invalid.
+ * @throws EstateError `forbidden`, `not_found` if there is no such pending invitation.
  */
 export async function resendInvitation(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
@@ -99,8 +99,8 @@ export async function resendInvitation(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Withdraws an invitation: the account that waits for its password goes.
- * @throws EstateError `forbidden`, `not_found` when no such invitation waits.
+ * Withdraws an invitation: the account is deleted.
+ * @throws EstateError `forbidden`, `not_found` if there is no such pending invitation.
  */
 export async function withdrawInvitation(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
@@ -121,12 +121,12 @@ async function lockInvited(work: Work, id: string): Promise<UserRow> {
 export interface ServiceAccountInput {
   display_name: string;
   role: string;
-  /** Who answers for it; absent: the caller. */
+  /** The user responsible for it; absent: the caller. */
   owner_id?: string | null;
 }
 
 /**
- * Creates an account for a program: it has tokens, and no password.
+ * Creates a service account: it has tokens, and no password.
  * @returns its id.
  * @throws EstateError `forbidden`, `validation_failed`.
  */
@@ -144,7 +144,7 @@ export async function createServiceAccount(ctx: Ctx, input: ServiceAccountInput)
     await insertUsers(work, [
       {
         id,
-        // no mail ever reaches it (RFC 2606)
+        // A domain that never receives mail (RFC 2606).
         email: `service-${id}@service.invalid`,
         display_name: displayName,
         role: input.role,
@@ -156,6 +156,6 @@ export async function createServiceAccount(ctx: Ctx, input: ServiceAccountInput)
   });
 }
 
-/** The refusal of what only people have. */
+/** The error for operations that are not available to service accounts. */
 export const onlyForPeople = (): EstateError =>
   new EstateError('wrong_state', 'A service account has tokens, and no password.');

@@ -6,8 +6,8 @@ import { lockAdministrators, requireAnotherAdministrator } from './administrator
 import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
 
 /**
- * Deletes a user. What the user did stays, without a name; the roles on cards, tokens and personal things go.
- * @throws EstateError `forbidden`, `not_found`, `conflict` for oneself and the last administrator.
+ * Deletes a user. Events and contents remain, without a name; roles on cards, tokens and personal rows are deleted.
+ * @throws EstateError `forbidden`, `not_found`, `conflict` for the caller and the last administrator.
  */
 export async function deleteUser(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
@@ -24,7 +24,7 @@ export async function deleteUser(ctx: Ctx, id: string): Promise<void> {
 export const isAdministrator = (user: UserRow): boolean =>
   user.role === 'admin' && user.is_active && user.kind === 'person';
 
-/** Why one of many was left alone. */
+/** Why a user of many was skipped. */
 export interface Skipped {
   id: string;
   reason: 'unknown' | 'self' | 'active' | 'erased' | 'unchanged' | 'last_administrator';
@@ -32,7 +32,7 @@ export interface Skipped {
 
 /**
  * Deletes deactivated users.
- * @returns how many, and which were left alone.
+ * @returns the number of deleted users, and the skipped ones.
  * @throws EstateError `forbidden`.
  */
 export async function deleteUsers(ctx: Ctx, ids: string[]): Promise<{ deleted: number; skipped: Skipped[] }> {

@@ -14,7 +14,7 @@ export class UserModel extends Model {
   declare is_active: boolean;
   declare locale: string;
   declare ui_preferences: Record<string, unknown>;
-  /** Tokens carry it; raising it revokes them all. */
+  /** Part of access tokens; increasing it revokes them all. */
   declare token_version: number;
   declare failed_login_attempts: number;
   declare locked_until: Date | null;

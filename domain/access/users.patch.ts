@@ -37,10 +37,11 @@ export interface UserPatch extends OwnProof {
 const plainFields = ['display_name', 'locale', 'email', 'role', 'is_active', 'auth_provider'] as const;
 
 /**
- * Changes a user. One's own name, language and password need only a login, all else `admin.users`; who sets the
- * password, address or provider of an account holds what it holds. The own password, address and provider need a proof
- * besides. A new password, address, provider, role or state ends the user's logins at once.
- * @returns what a token is made from that goes on with the present login, after a change of the own password, address or provider.
+ * Changes a user. The caller's own name, language and password only need a login, everything else `admin.users`; to set
+ * the password, address or provider of an account, the caller needs its permissions. The caller's own password, address
+ * and provider also need a proof. A new password, address, provider, role or state ends the user's logins at once.
+ * @returns the data of a token that continues the current login, after a change of the caller's own password, address
+ * or provider.
  * @throws EstateError `forbidden`, `session_required` for passwords and the own address, `recent_login_required`, `not_found`, `validation_failed`, `email_taken`,
  * `wrong_state`, or `conflict` for the last administrator.
  */
@@ -80,13 +81,16 @@ export async function patchUser(
     }
     if (Object.keys(values).length > 0) await saveChange(work, ctx, user, values, local);
     if (passwordHash !== undefined) await storePassword(work, user, passwordHash);
-    // who changes the own role or state as well logs in again
+    // A user who also changes the own role or state has to log in again.
     const goesOn = controls && own && !('role' in values || 'is_active' in values);
     return goesOn ? await continueLogin(ctx, sql, user.token_version) : undefined;
   });
 }
 
-/** Stores changed values, and ends what they end. @param local whether the account logs in by a password from now on. */
+/**
+ * Stores changed values, and revokes tokens accordingly. @param local whether the account has a local password from now
+ * on.
+ */
 async function saveChange(
   work: Work,
   ctx: Ctx,
@@ -94,7 +98,7 @@ async function saveChange(
   values: Partial<UserRow>,
   local: boolean,
 ): Promise<void> {
-  // what was mailed to the old address, or for a password that is no longer used, stops working
+  // Tokens mailed to the old address, or for a password that is no longer used, become invalid.
   if ('email' in values || !local) await work.sql('one_time_tokens').where({ user_id: user.id }).delete();
   await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
     revokes: endsLogins.some((field) => field in values),
@@ -104,7 +108,7 @@ async function saveChange(
   }
 }
 
-/** Requires the proofs for a change of the own password, address or provider. */
+/** Requires the proofs for a change of the caller's own password, address or provider. */
 async function requireOwnChange(
   ctx: Ctx,
   sql: Knex.Transaction,
@@ -112,12 +116,12 @@ async function requireOwnChange(
   { user, hash, patch }: { user: UserRow; hash: string | null; patch: UserPatch },
 ): Promise<void> {
   requireSession(ctx.caller);
-  // another request may have changed the password since it was checked
+  // A concurrent request may have changed the password since it was checked.
   if (user.password_hash !== hash) throw invalidField('current_password', 'wrong', 'was changed just now');
   await requireOwnProof(ctx, sql, secrets, hash, patch);
 }
 
-/** Requires the rights that a new role or state of an account leads to, and another administrator where one is lost. */
+/** Requires the permissions of a new role or state, and another administrator if the account stops being one. */
 async function requireAllowedState(
   ctx: Ctx,
   sql: Knex.Transaction,
@@ -137,17 +141,17 @@ async function requireAllowedState(
 const endsLogins = ['email', 'role', 'is_active', 'auth_provider'] as const;
 
 interface Passwords {
-  /** Of the present password. */
+  /** Hash of the current password. */
   hash: string | null;
-  /** Of the new one. */
+  /** Hash of the new password. */
   passwordHash?: string;
 }
 
-/** Checks the present password where it is sent, and makes the hash of the new one, before anything is locked. */
+/** Checks the current password if it is given, and hashes the new one, before anything is locked. */
 async function checkedPasswords(ctx: Ctx, id: string, patch: UserPatch, own: boolean): Promise<Passwords> {
   const guarded = [patch.password, patch.current_password, patch.code, patch.email, patch.auth_provider];
   if (guarded.every((value) => value === undefined)) return { hash: null };
-  // neither does a token learn whether a password is right
+  // A token must not be usable to test passwords.
   if (patch.password !== undefined || (own && patch.current_password !== undefined)) {
     requireSession(ctx.caller);
   }
@@ -155,7 +159,7 @@ async function checkedPasswords(ctx: Ctx, id: string, patch: UserPatch, own: boo
   const user = await ctx.db('users').where({ id }).first('email', 'password_hash');
   if (!user) throw notFound('user', id);
   const hash: string | null = user.password_hash;
-  // of somebody else's password nobody learns whether it is right
+  // Nobody can test the password of another user.
   if (own) await checkPresentPassword(ctx, hash, patch);
   if (patch.password === undefined) return { hash };
   requireGoodPassword(patch.password, patch.email ?? user.email);
@@ -182,7 +186,7 @@ export async function readUiPreferences(ctx: Ctx): Promise<UiPreferences> {
   return { dashboard_default_tab: 'overview', ...user.ui_preferences };
 }
 
-/** Changes the caller's preferences of the user interface. @returns them as they are now. */
+/** Changes the caller's preferences of the user interface. @returns the preferences after the change. */
 export async function patchUiPreferences(ctx: Ctx, patch: Partial<UiPreferences>): Promise<UiPreferences> {
   const id = ctx.caller.userId!;
   await command(ctx, async (work) => {

@@ -7,7 +7,7 @@ import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { Role } from './roles.model.ts';
 import { UserModel } from './users.model.ts';
 
-/** What of a user only that user and holders of `admin.users` see. */
+/** Members that are only visible to the user themselves and to callers with `admin.users`. */
 const reserved = (ctx: Ctx, sql: string): string | Fragment =>
   may(ctx.caller, 'admin.users')
     ? sql
@@ -100,8 +100,8 @@ export interface UserFilter {
 }
 
 /**
- * The users; deactivated ones only when asked for.
- * @throws EstateError `forbidden` when sorted by the last login without `admin.users`, since the order shows it.
+ * The users; deactivated ones only if requested.
+ * @throws EstateError `forbidden` for sorting by the last login without `admin.users`, since the order reveals it.
  */
 export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Promise<JsonText> {
   if (params.sort_by === 'last_login') requirePermission(ctx.caller, 'admin.users');
@@ -118,7 +118,7 @@ export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise
   return await readItem(sql, userList(ctx), 'user', id);
 }
 
-/** The accounts of programs. @throws EstateError `forbidden`. */
+/** The service accounts. @throws EstateError `forbidden`. */
 export async function listServiceAccounts(
   ctx: Ctx,
   params: ListParams & { include_inactive: boolean },
@@ -129,13 +129,13 @@ export async function listServiceAccounts(
   return await runList(ctx.db, serviceAccountList, conditions, params);
 }
 
-/** One account of a program. @throws EstateError `not_found`. */
+/** One service account. @throws EstateError `not_found`. */
 export async function readServiceAccount(ctx: Ctx, id: string): Promise<JsonText> {
   const isService = [{ sql: "u.kind = 'service'", bindings: [] }];
   return await readItem(ctx.db, serviceAccountList, 'service account', id, isService);
 }
 
-/** Who was invited and has no password yet. @throws EstateError `forbidden`. */
+/** Invited users without a password. @throws EstateError `forbidden`. */
 export async function listInvitations(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.users');
   const waiting = {

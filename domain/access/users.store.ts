@@ -20,7 +20,7 @@ export interface UserRow extends StoredRow {
   erased_at: string | null;
 }
 
-/** Columns of users that no event contains: secrets, and what changes with every login. */
+/** Columns that are omitted from events: secrets, and columns that change with every login. */
 const UNTOLD = [
   'updated_at',
   'password_hash',
@@ -31,7 +31,7 @@ const UNTOLD = [
   'password_login_until',
 ];
 
-/** What a user's row became, as events tell it. */
+/** The changes of a user's row, as in events. */
 export const userChanges = (before: StoredRow | null, after: StoredRow | null) =>
   rowChanges(before, after, UNTOLD);
 
@@ -44,7 +44,10 @@ export async function lockUsers(sql: Sql, ids: string[]): Promise<Map<string, Us
   return new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
 }
 
-/** Those of the users who are active. None of them is deleted before the transaction ends, so that rows can name them. */
+/**
+ * The active users among the given ones, locked against deletion until the transaction ends, so that rows can reference
+ * them.
+ */
 export async function lockActiveUsers(
   sql: Knex.Transaction,
   ids: readonly string[],
@@ -81,7 +84,7 @@ export async function insertUsers(
   for (const user of users) {
     work.emit({
       event_type: event.event_type,
-      // nobody is logged in when somebody registers
+      // A user who registers is not logged in.
       ...(event.event_type.startsWith('auth.') ? { user_id: user.id } : {}),
       data: { ...identity(user), ...event.data, changes: userChanges(null, user) },
     });
@@ -92,7 +95,7 @@ export async function insertUsers(
 
 /**
  * Changes a locked user; its event contains the differences.
- * @param options.revokes whether the access tokens of all logins end with it.
+ * @param options.revokes whether the access tokens of all logins are revoked.
  * @throws EstateError `email_taken`.
  */
 export async function updateUser(
@@ -116,7 +119,7 @@ export async function updateUser(
   work.raise('users');
 }
 
-/** Emits the event of a change to a user's row, if a column that events contain has changed. */
+/** Emits the event of a changed user, if a column that events contain has changed. */
 export function emitUpdate(
   work: Work,
   before: UserRow,
@@ -128,7 +131,7 @@ export function emitUpdate(
   work.emit({ event_type: event.event_type, data: { ...identity(after), ...event.data, changes } });
 }
 
-/** The members by which events name a user. */
+/** The members that identify a user in events. */
 export const identity = ({ id, email, display_name }: UserRow) => ({ id, email, display_name });
 
 async function unlessTaken(query: Knex.QueryBuilder): Promise<{ row: StoredRow }[]> {

@@ -1,16 +1,16 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { KnownAs } from './erasure.rules.ts';
 
-/** The events that tell what somebody is or was called; rewritten last, since a repeated run reads them again. */
+/** Events with former names of users; rewritten last, since a repeated run reads them again. */
 export const identityEvents = ['auth.registered', 'user.created', 'user.updated', 'user.deleted'];
 
-/** Whose account an identity event is about; older events name it otherwise. */
+/** The user whom an identity event concerns; older events use another member. */
 const subject = `coalesce(e.data ->> 'id', e.data ->> 'user_id')`;
 const kinds = identityEvents.map((kind) => `'${kind}'`).join(', ');
 
 /**
- * Every name and address that the user has or had, also of one who was deleted.
- * @returns undefined when nothing is known of such a user.
+ * All current and former names and addresses of a user, also of a deleted one.
+ * @returns undefined if the user is unknown.
  */
 export async function knownAs(sql: Sql, id: string): Promise<KnownAs | undefined> {
   const { rows } = await sql.raw(

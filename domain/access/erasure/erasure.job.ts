@@ -3,10 +3,10 @@ import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
 const Payload = Type.Object({ user_id: Type.String({ format: 'uuid' }) }, { additionalProperties: false });
 
-/** Whose name and address are replaced. */
+/** The user whose name and address are replaced. */
 export type EraseUserPayload = Static<typeof Payload>;
 
-/** Replaces a person's name and address wherever the service has written them. */
+/** Replaces a user's name and address in all texts that the service has written. */
 export const eraseUserJob = defineJob({
   kind: 'erase_user',
   queue: 'routine',

@@ -1,13 +1,13 @@
 import { sha256 } from '../../../platform/crypto.ts';
 
-/** What somebody is known by in stored texts, former names and addresses included. */
+/** Names and addresses of a user in stored texts, former ones included. */
 export interface KnownAs {
   id: string;
   emails: string[];
   names: string[];
 }
 
-/** What stands in place of a person's name and address; the same for the same person always. */
+/** Replaces a user's name and address; always the same for the same user. */
 export interface Pseudonym {
   name: string;
   email: string;
@@ -20,19 +20,22 @@ export function pseudonymOf(id: string): Pseudonym {
 }
 
 /**
- * Replaces a person's addresses, and the name where a comment names the person by id. Names are replaced besides where
- * `about` says that the text is about the person: others may be called the same.
+ * Replaces a user's addresses, and the name in mentions by id. Other occurrences of the name are only replaced if
+ * `about` says that the text concerns the user: other users may have the same name.
  */
 export interface Eraser {
-  /** In texts that the service has written: wherever it stands in them. */
+  /** For texts that the service has written: any occurrence. */
   texts(value: unknown, about: boolean): unknown;
-  /** In a JSON value whose texts may be anybody's: in the members that hold names and addresses alone. */
+  /** For a JSON value that may contain texts of users: only in the members that contain names and addresses. */
   members(value: unknown, about: boolean): unknown;
-  /** Only where the person is named by id. */
+  /** Only in mentions by id. */
   mentions(text: string): string;
 }
 
-/** Members of events that hold the name or the address of a person, also as `{old, new}`; a `summary` is the service's. */
+/**
+ * Members of events with the name or the address of a user, also as `{old, new}`; a `summary` is written by the
+ * service.
+ */
 const personal = /(^|_)(display_name|email|user_name|actor_name|author_name|recipients)$/;
 
 export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
@@ -45,7 +48,7 @@ export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
   const mentions = (text: string): string =>
     text
       .replace(mention, `@[${pseudonym.name}]`)
-      // an excerpt may end within a mention
+      // An excerpt may be truncated within a mention.
       .replace(
         /@\[([^\]\r\n]*)(\](?:\(user:([0-9a-f-]*))?)?$/i,
         (whole, name: string, rest = '', id = '') => {
@@ -68,14 +71,17 @@ export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
     if (typeof value === 'string') return inside ? whole(value, about) : mentions(value);
     return mapped(value, (part, key) => {
       if (key === 'summary') return texts(part, about);
-      // what stands in a list has no key of its own
+      // Items of a list have no key.
       return members(part, about, personal.test(key) || (inside && ['old', 'new', ''].includes(key)));
     });
   };
   return { texts, members: (value, about) => members(value, about), mentions };
 }
 
-/** Any of the words where it stands alone; undefined without words. Longer ones first, or a rest of them would stay. */
+/**
+ * Matches any of the words as a whole word; undefined without words. Longer ones first, so that no part of them
+ * remains.
+ */
 function wordsPattern(words: ReadonlySet<string>, flags: string): RegExp | undefined {
   if (words.size === 0) return undefined;
   const choices = [...words]

@@ -11,7 +11,7 @@ import { createEraser, type KnownAs, type Pseudonym, pseudonymOf } from './erasu
 import { type Erased, patternsOf, type Stretch, sweepEvents, sweepTable } from './erasure.sweep.ts';
 import { ownRows, textTables } from './erasure.tables.ts';
 
-/** Positions looked through in one transaction. */
+/** Number of feed positions for each transaction. */
 const STRETCH = 20_000;
 
 interface Person extends Erased {
@@ -20,15 +20,15 @@ interface Person extends Erased {
 }
 
 /**
- * Replaces a person's names and addresses, in two passes: one over everything, then the account, which nobody changes
- * afterwards, then one over what others wrote meanwhile with the old name. What contains the names is
- * rewritten last, so that a run which was killed begins anew and finds all of them again.
+ * Replaces a user's names and addresses in two passes: one over everything, then the account itself, which nobody
+ * changes afterwards, then one over texts that were written meanwhile with the old name. Rows that contain the names to
+ * search for are rewritten last, so that an interrupted run can start over and find all of them again.
  */
 export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void> {
   const { ctx } = job;
   const id = job.payload.user_id;
   const first = await personOf(ctx.db, id);
-  // a user who already has the pseudonym needs no replacement
+  // A user who already has the pseudonym needs no replacement.
   if (!first) return;
   const { purgedThrough, newest } = await feedEnds(ctx.db);
   const counts: Record<string, number> = {};
@@ -38,7 +38,7 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
   const person = await command(ctx, async (work) => {
     await job.hold(work);
     const user = (await lockUsers(work.sql, [id])).get(id);
-    // a concurrent rename has ended, or waits and will find the user erased
+    // A concurrent rename has ended, or waits and will find the user erased.
     const known = (await personOf(work.sql, id)) ?? first;
     await replaceAccount(work, known, user);
     work.raise('users');

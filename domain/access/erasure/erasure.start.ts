@@ -10,10 +10,10 @@ import { knownAs } from './erasure.identity.ts';
 import { eraseUserJob } from './erasure.job.ts';
 
 /**
- * Deactivates a user at once, and starts the job that replaces name and address wherever the service has written them.
- * Nothing brings them back. A user who was deleted before can be erased as well.
- * @throws EstateError `forbidden`, `not_found`, `conflict` for oneself and the last administrator, `wrong_state` when
- * it was done already.
+ * Deactivates a user at once, and starts the job that replaces name and address in all texts that the service has
+ * written. This cannot be undone. A deleted user can be erased as well.
+ * @throws EstateError `forbidden`, `not_found`, `conflict` for the caller and the last administrator, `wrong_state` if
+ * the user is erased already.
  */
 export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
   requirePermission(ctx.caller, 'admin.users');

@@ -4,10 +4,10 @@ import { identityEvents } from './erasure.identity.ts';
 import type { Eraser, KnownAs } from './erasure.rules.ts';
 import type { TextTable } from './erasure.tables.ts';
 
-/** Rows rewritten by one statement. */
+/** Maximum rows of one statement. */
 const ROWS = 1_000;
 
-/** Who is erased, and how the rows that name the person are found. */
+/** The erased user, and how to find rows that contain the name. */
 export interface Erased {
   id: string;
   /** LIKE patterns. */
@@ -15,22 +15,23 @@ export interface Erased {
   eraser: Eraser;
 }
 
-/** LIKE patterns of every name, address and mention, as they stand in plain text and in the text of JSON. */
+/** LIKE patterns of every name, address and mention, in plain text and in JSON text. */
 export function patternsOf({ id, emails, names }: KnownAs): string[] {
   const words = [...emails, ...names].flatMap((word) => [word, JSON.stringify(word).slice(1, -1)]);
   return [...new Set([...words, `(user:${id})`])].map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
-/** Positions of the feed: behind `after`, up to `through`. */
+/** Positions of the feed: after `after`, up to and including `through`. */
 export interface Stretch {
   after: number;
   through: number;
 }
 
 /**
- * Rewrites the events of a stretch that name the person. Events of the account itself lose the network address too.
- * @param which `identity` for the events that tell what somebody is called, `others` for the rest.
- * @returns how many were rewritten.
+ * Rewrites the events of a range that contain the user's name. Events of the account itself also lose the network
+ * address.
+ * @param which `identity` for the events with former names, `others` for the rest.
+ * @returns the number of rewritten events.
  */
 export async function sweepEvents(
   sql: Sql,
@@ -77,20 +78,20 @@ interface EventRow {
   scope: string;
   user_id: string | null;
   data: Record<string, unknown>;
-  /** Whether the person's id stands in it. */
+  /** Whether the event contains the user's id. */
   about: boolean;
 }
 
 function erasedData(row: EventRow, { id, eraser }: Erased): unknown {
   const about = row.about || row.user_id === id;
-  // the service writes the texts of notifications; other events also contain texts of people
+  // Texts of notifications are written by the service; other events also contain texts of users.
   const replace = row.scope === 'user' ? eraser.texts : eraser.members;
   const data = replace(row.data, about) as EventRow['data'];
   const own = row.user_id === id && row.event_type.startsWith('auth.') && 'address' in data;
   return own ? { ...data, address: null } : data;
 }
 
-/** Rewrites the texts of one table. @returns how many rows were rewritten. */
+/** Rewrites the texts of one table. @returns the number of rewritten rows. */
 export async function sweepTable(sql: Knex.Transaction, spec: TextTable, person: Erased): Promise<number> {
   const { text = [], json = [], mentions = [] } = spec;
   const columns = [...text, ...json, ...mentions];

@@ -1,21 +1,21 @@
-/** A table in whose texts people are named. */
+/** A table whose texts may contain names of users. */
 export interface TextTable {
   table: string;
   key: string;
-  /** Columns that the service has written. */
+  /** Columns written by the service. */
   text?: string[];
   json?: string[];
-  /** Columns that people have written: only their mentions of others, which carry an id. */
+  /** Columns written by users: only mentions, which contain an id, are replaced. */
   mentions?: string[];
-  /** The column with the id of whom a row is about; names are only replaced where it is the person's. */
+  /** The column with the id of the user whom a row concerns; names are only replaced if it is the erased user. */
   about?: string;
-  /** Which rows; absent: all. */
+  /** A condition on the rows; absent: all. */
   where?: string;
 }
 
 /**
- * Where erasure replaces names and addresses, besides events and the account itself. What people have written (cards,
- * comments, documents, surveys and their answers) stays; it shows its author by the account.
+ * The texts in which erasure replaces names and addresses, besides events and the account itself. Texts written by
+ * users (cards, comments, documents, surveys and their answers) remain; their author is shown from the account.
  */
 export const textTables: TextTable[] = [
   { table: 'notifications', key: 'id', text: ['title', 'message'], about: 'actor_id' },
@@ -36,7 +36,7 @@ export const textTables: TextTable[] = [
   { table: 'mutation_batches', key: 'id', json: ['summary'], about: 'actor_user_id' },
 ];
 
-/** Tables with rows that belong to one person alone: they go. */
+/** Tables with rows that belong to one user: they are deleted. */
 export const ownRows: { table: string; column: string }[] = [
   { table: 'one_time_tokens', column: 'user_id' },
   { table: 'two_factor', column: 'user_id' },

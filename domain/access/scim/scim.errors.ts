@@ -1,6 +1,6 @@
 import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
 
-/** The kinds of client errors that RFC 7644, 3.12 gives names to, as far as they occur here. */
+/** The `scimType` values of RFC 7644, 3.12, that are used here. */
 const kinds = {
   invalidFilter: 'scim_invalid_filter',
   invalidPath: 'scim_invalid_path',
@@ -13,12 +13,12 @@ const kinds = {
 
 export type ScimErrorKind = keyof typeof kinds;
 
-/** A refusal of the SCIM interface. */
+/** An error of the SCIM interface. */
 export function scimError(kind: ScimErrorKind, detail: string): EstateError {
   return new EstateError(kinds[kind], detail);
 }
 
-/** The `scimType` of an error; undefined where RFC 7644 has none. */
+/** The `scimType` of an error; undefined if RFC 7644 defines none. */
 export function scimTypeOf(code: ErrorCode): ScimErrorKind | undefined {
   if (code === 'email_taken') return 'uniqueness';
   if (code === 'bad_body') return 'invalidSyntax';

@@ -2,23 +2,23 @@ import { type Compare, type Filter, parse } from 'scim2-parse-filter';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { scimError } from './scim.errors.ts';
 
-/** An attribute that can be filtered by: `text` in any case, `exact` as it is. */
+/** An attribute that can be filtered by: `text` is case-insensitive, `exact` is not. */
 interface FilterColumn {
   sql: string;
   type: 'text' | 'exact' | 'boolean' | 'time';
 }
 
-/** A multi-valued attribute, stored in a table of its own. */
+/** A multi-valued attribute, stored in a separate table. */
 interface FilterRows {
-  /** What stands between `exists (select` and `)`, without what is asked of the row. */
+  /** The SQL between `exists (select` and `)`, without the condition on the row. */
   rows: string;
-  /** The sub-attributes by their names in lower case; `value` is what a comparison without one means. */
+  /** The sub-attributes by their names in lower case; `value` is used by comparisons without a sub-attribute. */
   columns: Record<string, FilterColumn>;
 }
 
-/** What can be filtered by, by paths in lower case such as `name.givenname`. */
+/** The attributes that can be filtered by, by paths in lower case such as `name.givenname`. */
 export interface FilterSpec {
-  /** The URN that may stand before a path. */
+  /** The URN that may precede a path. */
   schema: string;
   columns: Record<string, FilterColumn>;
   multiple: Record<string, FilterRows>;
@@ -37,7 +37,7 @@ export function compileFilter(text: string, spec: FilterSpec): Condition {
 
 /** The parsed filter. @throws EstateError `scim_invalid_filter`. */
 export function parsedFilter(text: string): Filter {
-  // line breaks and the like stand in no filter, and the parser is slow on them
+  // Control characters never occur in filters, and the parser is slow on them.
   const readable = text.length <= MAX_FILTER && !/\p{Cc}/u.test(text) && depthOf(text) <= MAX_DEPTH;
   if (!readable)
     throw scimError('invalidFilter', 'The filter is too long, too deep or holds control characters.');
@@ -48,7 +48,7 @@ export function parsedFilter(text: string): Filter {
   }
 }
 
-/** How deep brackets and negations stand in each other at most; what is quoted counts too, which does no harm. */
+/** The nesting of brackets and negations; brackets in quoted texts also count, which is harmless. */
 const depthOf = (text: string): number => text.match(/[([]|\bnot\b/gi)?.length ?? 0;
 
 function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number): Condition {
@@ -85,11 +85,11 @@ function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number
   return { sql: `exists (select ${rows.rows} and ${part.sql})`, bindings: part.bindings };
 }
 
-/** What an object holds itself, under a name that a client has sent. */
+/** The own property of an object, under a name from a client. */
 const own = <T>(record: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;
 
-/** A path in lower case and without the schema's URN. */
+/** A path in lower case and without the URN of the schema. */
 export function plainPath(path: string, { schema }: Pick<FilterSpec, 'schema'>): string {
   const lower = path.toLowerCase();
   const prefix = `${schema.toLowerCase()}:`;
@@ -134,7 +134,7 @@ function comparison({ op, attrPath, compValue }: Compare, { sql, type }: FilterC
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-// years that have four digits in UTC as well
+// The year in UTC must also have four digits.
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -142,7 +142,7 @@ function timeComparison(op: Compare['op'], sql: string, value: string, misfit: (
   const sign = { ...signs, eq: '=', ne: '<>' }[op as keyof typeof signs | 'eq' | 'ne'];
   const time = moment.test(value) ? Date.parse(value) : Number.NaN;
   if (!sign || !(time >= EARLIEST && time < LATEST)) throw misfit();
-  // times are shown in milliseconds, and compared as they are shown
+  // Times are returned and compared in milliseconds.
   return {
     sql: `date_trunc('milliseconds', ${sql}) ${sign} ?::timestamptz`,
     bindings: [new Date(time).toISOString()],

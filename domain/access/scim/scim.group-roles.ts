@@ -5,14 +5,14 @@ import { rolesByGroups } from '../sso/sso.roles.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { emitUpdate, lockUsers, type UserRow } from '../users.store.ts';
 
-/** Gives everybody in a group the role that the settings now tie to it. @throws EstateError `forbidden`. */
+/** Assigns to all members of a group the role that the settings map it to. @throws EstateError `forbidden`. */
 export async function followGroupSettings(work: Work, ctx: Ctx): Promise<void> {
   await followGroups(work, ctx, await work.sql('scim_group_members').distinct().pluck('user_id'));
 }
 
 /**
- * Gives the people the roles that the settings tie to their groups, under the lock of the administrators. Who would be
- * the last administrator to go keeps the role. Roles that hold more than the caller does are not given.
+ * Assigns to users the roles that the settings map their groups to, under the lock of the administrators. The last
+ * administrator keeps the role. Roles with permissions that the caller does not have are not assigned.
  * @throws EstateError `forbidden`.
  */
 export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Promise<void> {
@@ -25,7 +25,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
      where m.user_id = any(?::uuid[])`,
     [userIds],
   );
-  // the settings name groups as the provider does: by name or by id
+  // The settings name groups as the provider does: by name or by id.
   const held = new Map<string, string[]>(people.map(({ id }) => [id, []]));
   for (const { user_id, display_name, external_id } of rows) {
     held.get(user_id)?.push(display_name, ...(external_id === null ? [] : [external_id]));

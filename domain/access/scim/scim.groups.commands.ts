@@ -20,9 +20,9 @@ import { checkVersion, oneResource } from './scim.queries.ts';
 import { groups } from './scim.resources.ts';
 
 /**
- * Creates a group; its members get the role that the settings tie to it.
+ * Creates a group; its members get the role that the settings map it to.
  * @returns its id.
- * @throws EstateError `forbidden`, also for a role that holds more than the caller; `scim_invalid_value`,
+ * @throws EstateError `forbidden`, also for a role with more permissions than the caller has; `scim_invalid_value`,
  * `scim_uniqueness`.
  */
 export async function createScimGroup(ctx: Ctx, body: unknown): Promise<string> {
@@ -79,7 +79,7 @@ async function changeGroup(ctx: Ctx, id: string, values: ScimGroupValues): Promi
 }
 
 /**
- * Deletes a group; its members keep the roles that their other groups give, else the default role.
+ * Deletes a group; its members get the role of their other groups, else the default role.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`.
  */
 export async function deleteScimGroup(ctx: Ctx, id: string): Promise<void> {
@@ -96,7 +96,7 @@ export async function deleteScimGroup(ctx: Ctx, id: string): Promise<void> {
 }
 
 async function lockedGroup(work: Work, ctx: Ctx, id: string): Promise<ScimGroupRow> {
-  // also refuses what can be no id
+  // Also refuses ids that are not valid.
   const { id: known } = await oneResource(work.sql, groups, id, true);
   const row = await lockRow(work.sql, ScimGroup, { id: known });
   if (!row) throw notFound('group', id);
@@ -118,7 +118,7 @@ async function memberIdsOf({ sql }: Work, groupId: string): Promise<string[]> {
   return await sql('scim_group_members').where({ group_id: groupId }).orderBy('user_id').pluck('user_id');
 }
 
-/** Adds and removes members, with an event for each. @returns whose membership has changed. */
+/** Adds and removes members, with an event for each. @returns the users whose membership has changed. */
 async function changeMembers(
   work: Work,
   group: ScimGroupRow,

@@ -16,14 +16,14 @@ export interface MemberChange {
   replace: boolean;
   add: Set<string>;
   remove: Set<string>;
-  /** Of each list one has to be a member before the change. */
+  /** In each list one user must be a member before the change. */
   targets: string[][];
 }
 
 const MAX_MEMBERS = 100_000;
 
 /**
- * What a whole resource says, as POST and PUT send it: without members it has none.
+ * The values of a complete resource in POST and PUT requests: an omitted `members` is empty.
  * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`.
  */
 export function groupOfResource(body: unknown): ScimGroupValues {
@@ -39,7 +39,7 @@ export function groupOfResource(body: unknown): ScimGroupValues {
 }
 
 /**
- * What the operations of a PATCH say, in their order.
+ * The changes of a PATCH, in the order of its operations.
  * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`, `scim_invalid_path`, `scim_invalid_filter`,
  * `scim_mutability`, `scim_no_target`.
  */
@@ -71,7 +71,7 @@ function apply(values: ScimGroupValues, operation: PatchOperation, strict: boole
       return;
     case 'id':
     case 'meta':
-      // Microsoft Entra ID sends the id along when it renames a group
+      // Microsoft Entra ID also sends the id when it renames a group.
       if (!strict || path.attribute === 'id') return;
       throw scimError('mutability', `${path.attribute} cannot be changed.`);
     case 'schemas':
@@ -85,7 +85,7 @@ function apply(values: ScimGroupValues, operation: PatchOperation, strict: boole
 
 function applyMembers(change: MemberChange, { op, path, value }: PatchOperation): void {
   if (op === 'remove') {
-    // Microsoft Entra ID names who goes in the value, others in the path
+    // Microsoft Entra ID names removed members in the value, others in the path.
     const listed = value === undefined || value === null ? undefined : memberIds(value);
     const ids = path.filter ? idsOf(path.filter).map((id) => id.toLowerCase()) : listed;
     if (ids === undefined) {
@@ -95,7 +95,7 @@ function applyMembers(change: MemberChange, { op, path, value }: PatchOperation)
     }
     for (const id of ids) {
       change.add.delete(id);
-      // an id that is no UUID cannot be a member
+      // An id that is not a UUID cannot be a member.
       if (isUuid(id)) change.remove.add(id);
     }
     return;
@@ -117,7 +117,7 @@ function applyMembers(change: MemberChange, { op, path, value }: PatchOperation)
   }
 }
 
-/** Puts members in place of those that a filter names (RFC 7644, 3.5.2.3), of whom there has to be one. */
+/** Replaces the members that a filter selects (RFC 7644, 3.5.2.3); there must be at least one. */
 function replaceSelected(change: MemberChange, selected: string[], ids: string[]): void {
   const meant = selected.map((id) => id.toLowerCase()).filter(isUuid);
   if (!meant.some((id) => change.add.has(id))) {
@@ -135,7 +135,7 @@ function replaceSelected(change: MemberChange, selected: string[], ids: string[]
   }
 }
 
-/** The refusal of a replace whose filter names no member. */
+/** The error for a replace whose filter selects no member. */
 export const noMember = () => scimError('noTarget', 'No member of the group fits the path.');
 
 function memberIds(value: unknown): string[] {

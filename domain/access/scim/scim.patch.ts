@@ -9,11 +9,11 @@ export interface PatchOperation {
   value: unknown;
 }
 
-/** Where an operation works. */
+/** The target of an operation. */
 export interface PatchPath {
   /** The attribute in lower case; a path of another schema as it was sent, in lower case. */
   attribute: string;
-  /** Which values of a multi-valued attribute; undefined: all. */
+  /** Selects values of a multi-valued attribute; undefined: all. */
   filter: Filter | undefined;
   /** The sub-attribute in lower case. */
   member: string | undefined;
@@ -23,8 +23,8 @@ const MAX_OPERATIONS = 1_000;
 const pathForm = /^([a-z$][\w$-]*)(?:\[(.*)\])?(?:\.([a-z$][\w$-]*))?$/i;
 
 /**
- * The operations of a PATCH body, one for each attribute: what is sent without a path is taken apart. Names and `op` are
- * read in any case, as Microsoft Entra ID writes them.
+ * The operations of a PATCH body, one for each attribute: a value without a path is split. Names and `op` are
+ * case-insensitive, since Microsoft Entra ID capitalises them.
  * @throws EstateError `scim_invalid_syntax`, `scim_invalid_path`, `scim_no_target`.
  */
 export function patchOperations(body: unknown, schema: string): PatchOperation[] {
@@ -51,7 +51,7 @@ export function patchOperations(body: unknown, schema: string): PatchOperation[]
   });
 }
 
-/** The attributes of a resource, or of a value without a path, whose names may be paths themselves. */
+/** The attributes of a resource, or of a value without a path, whose names may be paths. */
 export function attributesOf(value: unknown, schema: string): { path: PatchPath; value: unknown }[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw scimError('invalidSyntax', 'The value has to be an object with attributes.');
@@ -65,7 +65,7 @@ function patchPath(text: string, schema: string): PatchPath {
   const own = text.toLowerCase().startsWith(`${schema.toLowerCase()}:`)
     ? text.slice(schema.length + 1)
     : text;
-  // an attribute of another schema
+  // An attribute of another schema.
   if (/^urn:/i.test(own)) return { attribute: own.toLowerCase(), filter: undefined, member: undefined };
   const [, attribute, filter, sub] = pathForm.exec(own) ?? [];
   if (attribute === undefined) throw invalid();
@@ -76,14 +76,14 @@ function patchPath(text: string, schema: string): PatchPath {
   };
 }
 
-/** A member of an object by its name in any case. */
+/** A member of an object by its case-insensitive name. */
 export function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return Object.entries(value).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
 /**
- * Whether a value of a multi-valued attribute is meant by a filter that compares with `eq`, as agents send them.
+ * Whether a value of a multi-valued attribute matches a filter with `eq`, which is the only operator that clients send.
  * @throws EstateError `scim_invalid_filter` for other filters.
  */
 export function meets(value: Record<string, string | boolean>, filter: Filter): boolean {

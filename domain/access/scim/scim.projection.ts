@@ -1,12 +1,12 @@
 import { scimError } from './scim.errors.ts';
 
-/** Which attributes an answer shows, by the query parameters `attributes` and `excludedAttributes`. */
+/** The attributes in a response, from the query parameters `attributes` and `excludedAttributes`. */
 export interface Projection {
   attributes?: string | undefined;
   excludedAttributes?: string | undefined;
 }
 
-/** Returned whatever is asked for (RFC 7643, 2.2). */
+/** Always returned (RFC 7643, 2.2). */
 const always = new Set(['schemas', 'id']);
 
 const paths = (text: string, schema: string): string[] =>
@@ -16,14 +16,14 @@ const paths = (text: string, schema: string): string[] =>
     .map((path) => (path.startsWith(`${schema.toLowerCase()}:`) ? path.slice(schema.length + 1) : path))
     .filter((path) => path !== '');
 
-/** A function that cuts resources, and the top-level attributes that need not be read for it. */
+/** A function that removes attributes from resources, and the top-level attributes that need not be read. */
 export interface Cut {
   cut<T extends Record<string, unknown>>(resource: T): Record<string, unknown>;
-  /** Whether an attribute is shown at all. */
+  /** Whether an attribute is returned. */
   shows(attribute: string): boolean;
 }
 
-/** @throws EstateError `scim_invalid_value` when both parameters are given. */
+/** @throws EstateError `scim_invalid_value` if both parameters are given. */
 export function projection({ attributes, excludedAttributes }: Projection, schema: string): Cut {
   if (attributes !== undefined && excludedAttributes !== undefined) {
     throw scimError('invalidValue', 'Either attributes or excludedAttributes can be given.');

@@ -15,13 +15,13 @@ import {
   users,
 } from './scim.resources.ts';
 
-/** The kinds of resources by the last part of their address. */
+/** The kinds of resources by the last segment of their URL. */
 const resourceKinds = { Users: users, Groups: groups } as const;
 export type ResourceName = keyof typeof resourceKinds;
 
 const LIST_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
-/** The most resources of one answer, and how many without a `count`. */
+/** The maximum and the default number of resources in a response. */
 export const MAX_RESULTS = 200;
 const DEFAULT_RESULTS = 100;
 
@@ -64,7 +64,7 @@ export async function listResources(
   };
 }
 
-/** One resource, as far as it is asked for, and the version of the whole. */
+/** One resource with the requested attributes, and the version of the complete one. */
 export interface ShownResource {
   version: string;
   location: string;
@@ -86,7 +86,7 @@ export async function readResource(
   return { version, location, body: cut.cut(resource) };
 }
 
-/** @throws EstateError `not_found`, also for what can be no id. */
+/** @throws EstateError `not_found`, also for ids that are not valid. */
 export async function oneResource(
   sql: Sql,
   kind: ResourceKind,
@@ -101,7 +101,7 @@ export async function oneResource(
 }
 
 /**
- * Compares the request's `If-Match` with the resource as it stands under the command's lock.
+ * Compares the request's `If-Match` with the resource read under the command's lock.
  * @throws EstateError `precondition_failed`.
  */
 export function checkVersion(ctx: Ctx, { meta }: ScimResource): void {

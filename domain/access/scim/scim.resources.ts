@@ -7,31 +7,31 @@ import type { FilterSpec } from './scim.filter.ts';
 export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
-/** A resource as it is shown; `meta.version` is its ETag. */
+/** A resource in a response; `meta.version` is its ETag. */
 export type ScimResource = Record<string, unknown> & {
   id: string;
   meta: { resourceType: string; created: string; lastModified: string; location: string; version: string };
 };
 
-/** A row as the columns of its kind yield it. */
+/** A row with the columns of its kind. */
 // biome-ignore lint/suspicious/noExplicitAny: the columns are those of the statement
 type ResourceRow = Record<string, any>;
 
 /** How resources of one kind are read. */
 export interface ResourceKind {
   filter: FilterSpec;
-  /** What stands behind `from`, with the condition of what is a resource at all. */
+  /** The FROM clause, with the condition that selects resources. */
   from: string;
   /** The alias of the row. */
   alias: string;
-  /** Columns of the row; `without` names top-level attributes that nobody asks for. */
+  /** Columns of the row; `without` names top-level attributes that are not requested. */
   columns(without: ReadonlySet<string>): string;
   resource(row: ResourceRow): ScimResource;
 }
 
 const modified = 'greatest(u.updated_at, i.updated_at)';
 
-/** People: service accounts and who was erased are none. */
+/** Users without service accounts and erased users. */
 export const users: ResourceKind = {
   filter: {
     schema: USER_SCHEMA,
@@ -143,11 +143,11 @@ export const groups: ResourceKind = {
 
 function metaOf(resourceType: 'User' | 'Group', { id, created, modified }: ResourceRow) {
   const meta = { resourceType, created, lastModified: modified };
-  // made absolute where it is sent
+  // Made absolute in the response.
   return { ...meta, location: `${resourceType}s/${id}` };
 }
 
-/** Resources that meet all conditions, the oldest first. */
+/** Resources that match all conditions, the oldest first. */
 export async function readResources(
   sql: Sql,
   kind: ResourceKind,
@@ -163,7 +163,7 @@ export async function readResources(
   return rows.map((row: ResourceRow) => kind.resource(row));
 }
 
-/** How many resources meet all conditions. */
+/** The number of resources that match all conditions. */
 export async function countResources(sql: Sql, kind: ResourceKind, conditions: Condition[]): Promise<number> {
   const { rows } = await sql.raw(
     `select count(*)::integer as total from ${kind.from}${conditions.map(({ sql }) => ` and ${sql}`).join('')}`,

@@ -7,13 +7,13 @@ const MAX_NUMBER = 1_000_000_000;
 const MAX_NAMES = 200;
 
 /**
- * What a SearchRequest asks for (RFC 7644, 3.4.3); names of members are read in any case.
+ * The parameters of a SearchRequest (RFC 7644, 3.4.3); names of members are case-insensitive.
  * @throws EstateError `scim_invalid_value`.
  */
 export function searchOf(body: unknown): ScimListParams {
   const read = <T>(name: string, what: string, fits: (value: unknown) => value is T): T | undefined => {
     const value = member(body, name.toLowerCase());
-    // null is as good as nothing (RFC 7643, 2.5)
+    // Null means absent (RFC 7643, 2.5).
     if (value === undefined || value === null) return undefined;
     if (!fits(value)) throw scimError('invalidValue', `${name} has to be ${what}.`);
     return value;

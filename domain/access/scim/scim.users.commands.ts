@@ -20,7 +20,7 @@ import { type ScimResource, users } from './scim.resources.ts';
 import { isAddress, type ScimUserValues, userOfPatch, userOfResource } from './scim.users.input.ts';
 
 /**
- * Creates an account that logs in by single sign-on, with the default role until its groups give another.
+ * Creates an account for single sign-on, with the default role until its groups assign another.
  * @returns its id.
  * @throws EstateError `forbidden`, `scim_invalid_value`, `scim_uniqueness`.
  */
@@ -108,7 +108,7 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
     }) as Partial<UserRow>;
     const userName = names.user_name === resource.userName ? undefined : names.user_name;
     await requireFree(work, user.id, { userName, email: changes.email });
-    // the provider finds an account by its userName and externalId, and gives it the groups of that person
+    // The provider finds an account by its userName and externalId, and assigns the groups of that person to it.
     const linksAnew = userName !== undefined || names.external_id !== (before?.external_id ?? null);
     if (linksAnew || changes.email !== undefined) {
       if (user.id === ctx.caller.userId) {
@@ -119,7 +119,7 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
       }
       await requireControlOf(ctx, sql, user);
     }
-    // what was mailed to the old address stops working
+    // Tokens mailed to the old address become invalid.
     if (changes.email !== undefined) await sql('one_time_tokens').where({ user_id: user.id }).delete();
     if (changes.is_active) await requireReopening(ctx, sql, user);
     if (isAdministrator(user) && !isAdministrator({ ...user, ...changes })) {
@@ -134,8 +134,8 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
 }
 
 /**
- * Deletes an account by the rules of deleting users.
- * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, or `conflict` for oneself and the last
+ * Deletes an account, with the checks of deleting users.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, or `conflict` for the caller and the last
  * administrator.
  */
 export async function deleteScimUser(ctx: Ctx, id: string): Promise<void> {
@@ -150,7 +150,7 @@ export async function deleteScimUser(ctx: Ctx, id: string): Promise<void> {
 }
 
 async function lockedPerson(work: Work, ctx: Ctx, id: string): Promise<[UserRow, ScimResource]> {
-  // also refuses what can be no id
+  // Also refuses ids that are not valid.
   const { id: known } = await oneResource(work.sql, users, id);
   const user = (await lockUsers(work.sql, [known])).get(known);
   if (!user) throw notFound('user', id);
@@ -159,12 +159,12 @@ async function lockedPerson(work: Work, ctx: Ctx, id: string): Promise<[UserRow,
   return [user, resource];
 }
 
-/** What an account is called; parts of a name stand in for a name that is missing. */
+/** The display name of an account; parts of the name replace a missing one. */
 function displayNameOf(values: ScimUserValues, present?: string): string | undefined {
   const parts = [values.givenName, values.familyName].filter(Boolean).join(' ').slice(0, 200);
   const asked = values.displayName || values.formatted;
   if (asked) return asked;
-  // a PATCH of one part of a name is no reason to call somebody otherwise
+  // A PATCH of one part of a name does not change the display name.
   return values.displayName === undefined && present !== undefined ? present : parts || present;
 }
 
@@ -184,7 +184,7 @@ async function requireFree(
   if (rows[0].email) throw scimError('uniqueness', 'There is an account with this e-mail address.');
 }
 
-/** Stores the client's names of the account; the event lists the changed members, without a person's names. */
+/** Stores the client's names of the account; the event lists the changed members, without their values. */
 async function storeIdentity(
   work: Work,
   user: UserRow,

@@ -7,7 +7,7 @@ export interface ScimUserValues {
   userName?: string;
   externalId?: string | null;
   displayName?: string;
-  /** `name.formatted`, which stands in for a display name. */
+  /** `name.formatted`, which replaces a missing display name. */
   formatted?: string;
   givenName?: string | null;
   familyName?: string | null;
@@ -48,25 +48,26 @@ const notStored = new Set([
   'x509certificates',
 ]);
 
-// RFC 5321 without quoted names and literal addresses, as the API's own schemas have it
+// RFC 5321 without quoted names and literal addresses, as in the API's own schemas.
 const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const address = new RegExp(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, 'i');
 
-/** Whether a user name can stand in for an e-mail address. */
+/** Whether a user name can be used as an e-mail address. */
 export const isAddress = (text: string): boolean => address.test(text);
 
-/** The present address, by which a path such as `emails[type eq "work"]` is understood. */
+/** The current address, to which a path such as `emails[type eq "work"]` refers. */
 type Present = { email: string };
 
 /**
- * What a whole resource says, as POST and PUT send it; what cannot be written is passed over (RFC 7644, 3.3 and 3.5.1).
+ * The values of a complete resource in POST and PUT requests; read-only attributes are ignored (RFC 7644, 3.3 and
+ * 3.5.1).
  * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`.
  */
 export function userOfResource(body: unknown): ScimUserValues {
   const values: ScimUserValues = {};
   for (const { path, value } of attributesOf(body, USER_SCHEMA)) {
-    // null is as good as nothing (RFC 7643, 2.5)
+    // Null means absent (RFC 7643, 2.5).
     if (readOnly.has(path.attribute) || value === null) continue;
     apply(values, { op: 'replace', path, value }, { email: '' }, false);
   }
@@ -75,7 +76,7 @@ export function userOfResource(body: unknown): ScimUserValues {
 }
 
 /**
- * What the operations of a PATCH say.
+ * The changes of a PATCH.
  * @throws EstateError `scim_invalid_value`, `scim_invalid_syntax`, `scim_invalid_path`, `scim_mutability`,
  * `scim_no_target`.
  */
@@ -124,7 +125,7 @@ function applyName(values: ScimUserValues, { op, path, value }: PatchOperation):
         })
       : [[path.member, op === 'remove' ? null : value] as const];
   for (const [name, part] of parts) {
-    // middle names and titles are not stored
+    // Middle names and titles are not stored.
     if (!Object.hasOwn(names, name)) continue;
     const known = names[name as keyof typeof names];
     const text = textOf(part, `name.${known.key}`, known.max);
@@ -139,7 +140,7 @@ function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation
   if (filter && !meets({ value: values.email ?? email, type: 'work', primary: true }, filter)) {
     // RFC 7644, 3.5.2.3
     if (op === 'replace') throw scimError('noTarget', 'No e-mail address of the account fits the path.');
-    // an address for another purpose is not stored
+    // An address of another type is not stored.
     return;
   }
   if (path.member !== undefined && path.member !== 'value') return;
@@ -155,7 +156,7 @@ function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation
   values.email = text;
 }
 
-/** The stored one of several addresses: the primary one, else that for work, else the first. */
+/** The address to store: the primary one, else the one for work, else the first. */
 function chosen(list: unknown[]): unknown {
   const entries = list.map((item) => ({
     value: typeof item === 'string' ? item : member(item, 'value'),
@@ -166,7 +167,7 @@ function chosen(list: unknown[]): unknown {
   return best?.value;
 }
 
-/** @throws EstateError `scim_invalid_value`. @returns null for what is empty. */
+/** @throws EstateError `scim_invalid_value`. @returns null for empty values. */
 export function textOf(value: unknown, name: string, max: number): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'string') throw scimError('invalidValue', `${name} has to be a text.`);

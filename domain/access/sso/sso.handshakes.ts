@@ -2,10 +2,10 @@ import { type SecretBox, sha256 } from '../../../platform/crypto.ts';
 import type { Sql } from '../../../platform/database.ts';
 
 const PURPOSE = 'sso-login';
-/** How long somebody may take to log in at the provider. */
+/** Maximum duration of a login at the provider. */
 export const HANDSHAKE_SECONDS = 600;
 
-/** Keeps what a login that was begun is checked against, sealed, under the hash of its state. */
+/** Stores the data that the response of a started login is checked against, encrypted, under the hash of its state. */
 export async function storeHandshake(
   sql: Sql,
   secrets: SecretBox,
@@ -20,7 +20,7 @@ export async function storeHandshake(
   });
 }
 
-/** Takes the handshake of a state, once; undefined if it is unknown, used or expired. */
+/** Deletes and returns the handshake of a state; undefined if it is unknown, used or expired. */
 export async function takeHandshake<T>(sql: Sql, secrets: SecretBox, state: string): Promise<T | undefined> {
   const [row] = await sql('one_time_tokens')
     .where({ hash: sha256(state), purpose: PURPOSE })

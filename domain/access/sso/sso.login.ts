@@ -8,26 +8,26 @@ import { isAdministrator } from '../users.delete.ts';
 import { insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { roleOfGroups } from './sso.roles.ts';
 
-/** Who has logged in at the provider, by its verified response. */
+/** The user who has logged in at the provider, from its verified response. */
 export interface ProviderIdentity {
   issuer: string;
   subject: string;
-  /** Undefined where the provider does not vouch for it. */
+  /** Undefined if the provider has not verified it. */
   email: string | undefined;
   displayName: string | undefined;
   /** Undefined if the provider sends none. */
   groups: string[] | undefined;
-  /** Whether somebody whom nobody has invited gets an account. */
+  /** Whether an account is created for users who were not invited. */
   mayJoin: boolean;
 }
 
-/** One first login at a time, so that two of one person do not make two accounts. */
+/** First logins are serialised, so that two of the same user do not create two accounts. */
 const FIRST_LOGIN_LOCK = 7203016;
 
 /**
- * Logs in whom the provider has named. An account is found by the provider's subject; by its address only when it waits
- * for a first login. Where groups give roles, the role follows them at every login.
- * @throws EstateError `sso_refused` for accounts that are deactivated, of somebody else's, or not invited.
+ * Logs in a user of the provider. The account is found by the provider's subject; by its address only before its first
+ * login. If groups determine roles, the role is updated at every login.
+ * @throws EstateError `sso_refused` for accounts that are deactivated, belong to another subject, or were not invited.
  */
 export async function loginByProvider(
   ctx: Ctx,
@@ -60,7 +60,7 @@ export async function loginByProvider(
   return outcome;
 }
 
-/** Why somebody whom the provider knows is not let in. */
+/** Why a user of the provider is refused. */
 const refusals = {
   inactive: 'The account is deactivated; ask an administrator.',
   unverified: 'The provider does not vouch for an e-mail address of the account.',
@@ -75,7 +75,7 @@ async function linkedUser(sql: Sql, { issuer, subject }: ProviderIdentity): Prom
   return identity && (await lockUsers(sql, [identity.user_id])).get(identity.user_id);
 }
 
-/** The account that waits for the person, or a new one. @returns it, or why there is none. */
+/** The account that expects this user's first login, or a new one. @returns it, or why there is none. */
 async function firstLogin(
   work: Work,
   identity: ProviderIdentity,
@@ -83,7 +83,7 @@ async function firstLogin(
 ): Promise<UserRow | Refusal> {
   const { sql } = work;
   await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_LOGIN_LOCK]);
-  // another first login of the same person may have ended meanwhile
+  // A concurrent first login of the same user may have finished meanwhile.
   const linked = await linkedUser(sql, identity);
   if (linked) return linked;
   if (identity.email === undefined) return 'unverified';
@@ -99,13 +99,13 @@ async function firstLogin(
   work.emit({
     event_type: 'auth.identity_linked',
     user_id: user.id,
-    // the subject names a person for good, and events outlast accounts
+    // The subject identifies a person permanently, and events outlive accounts.
     data: { id: user.id, issuer: identity.issuer },
   });
   return user;
 }
 
-/** The account with the address, where it waits for a first login through this provider. */
+/** The account with the address, if it expects a first login through this provider. */
 async function userOfEmail(sql: Sql, identity: ProviderIdentity): Promise<UserRow | 'taken' | undefined> {
   const row = await sql('users').whereRaw('lower(email) = lower(?)', [identity.email!]).first('id');
   const user = row && (await lockUsers(sql, [row.id])).get(row.id);
@@ -142,7 +142,7 @@ async function refusalOf(sql: Sql, user: UserRow): Promise<Refusal | undefined> 
   return user.is_active && !role.is_archived ? undefined : 'inactive';
 }
 
-/** Gives the role that the groups give; the last administrator keeps his. @returns the role. */
+/** Assigns the role that follows from the groups; the last administrator keeps the role. @returns the role. */
 async function followGroups(
   work: Work,
   ctx: Ctx,

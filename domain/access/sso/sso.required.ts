@@ -2,13 +2,13 @@ import type { Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 
-/** Whether people log in through a provider alone. */
+/** Whether users can only log in through a provider. */
 async function ssoRequired(sql: Sql): Promise<boolean> {
   const sso = await readSetting(sql, 'sso');
   return sso.enabled && sso.client_id !== '';
 }
 
-/** @throws EstateError `sso_required` where people log in through a provider. */
+/** @throws EstateError `sso_required` if users log in through a provider. */
 export async function refuseWithSso(sql: Sql): Promise<void> {
   if (await ssoRequired(sql)) {
     throw new EstateError(

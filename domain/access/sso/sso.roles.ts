@@ -2,17 +2,17 @@ import type { Sql } from '../../../platform/database.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 
 /**
- * The role that a person's groups give by the settings: that of the first group in their list, the default role for who
- * is in none of them.
- * @returns undefined where the settings name no groups or the provider sends none: then roles are assigned manually.
+ * The role that the settings map a user's groups to: that of the first matching group in their list, the default role
+ * for users without such a group.
+ * @returns undefined if the settings name no groups or the provider sends none: then roles are assigned manually.
  */
 export async function roleOfGroups(sql: Sql, groups: string[] | undefined): Promise<string | undefined> {
   return groups && (await rolesByGroups(sql))?.(groups);
 }
 
 /**
- * The rule of `roleOfGroups`, read once for many people.
- * @returns undefined where the settings name no groups.
+ * The mapping of `roleOfGroups`, read once for many users.
+ * @returns undefined if the settings name no groups.
  */
 export async function rolesByGroups(
   sql: Sql,
