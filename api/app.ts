@@ -19,20 +19,20 @@ import { routeGroups } from './routes.ts';
 import { Problem } from './schemas/common.ts';
 import type { App } from './types.ts';
 
-/** How long the headers of a request may take, in milliseconds. */
+/** Timeout of request headers, in milliseconds. */
 const HEADERS_MS = 10_000;
 
-/** The one application factory: what tests drive is what is served. */
+/** Creates the application, for production and for tests. */
 export async function createApp(services: Services): Promise<App> {
   const app = createFastify({
     loggerInstance: services.log as never,
     childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimits.jsonBytes,
-    // requests under way are answered before the end; see the closing in serve.ts
+    // requests in progress are completed before shutdown, see serve.ts
     forceCloseConnections: 'idle',
     trustProxy: services.config.trustProxy.length > 0 ? services.config.trustProxy : false,
-    // bodies have deadlines of their own: an upload may take as long as it makes progress
+    // bodies have separate deadlines: an upload can take any time while it makes progress
     requestTimeout: 0,
     http: {
       headersTimeout: HEADERS_MS,
@@ -45,7 +45,7 @@ export async function createApp(services: Services): Promise<App> {
     routerOptions: { maxParamLength: 500 },
     frameworkErrors: sendBadAddress,
     schemaController: {
-      // its type asks for an application as the answer to `add`, which nobody reads
+      // its type requires `add` to return the application, which nobody uses
       bucket: createSchemaBucket as never,
       compilersFactory: { buildSerializer: lazySerializers },
     },
@@ -55,7 +55,7 @@ export async function createApp(services: Services): Promise<App> {
     },
   }) as unknown as App;
 
-  // hooks without anything to wait for call back: a promise each would cost a tenth of a small answer
+  // synchronous hooks use callbacks: one promise per hook would take a tenth of the time of a small response
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
@@ -72,7 +72,7 @@ export async function createApp(services: Services): Promise<App> {
   await registerAccess(app, services);
   limitBodyMemory(app);
   app.addHook('onSend', (request, reply, payload, done) => {
-    // a stream names the position of its rows, which may lie behind that of the event that it was asked for
+    // a stream sets the position of its rows, which can be before that of the event that records the stream
     if (request.ctx?.position !== undefined && !reply.hasHeader('x-position')) {
       reply.header('x-position', String(request.ctx.position));
     }

@@ -2,15 +2,15 @@ import type { FastifyReply } from 'fastify';
 import { etagOf } from '../domain/kernel/etag.ts';
 import type { JsonText } from '../domain/kernel/lists/lists.types.ts';
 
-/** For what is written already. Fastify would make a string of a buffer whose memory threads can share. */
-const asItIs = (body: unknown) => body as string;
+/** A serializer for encoded bodies. Fastify would convert a buffer over shared memory to a string. */
+const unchanged = (body: unknown) => body as string;
 
-/** Sends JSON, as text from the database or encoded already, without parsing it again. */
+/** Sends JSON text from the database, or an encoded buffer, without serialising it again. */
 export function sendJson(reply: FastifyReply, text: JsonText | Buffer): FastifyReply {
-  return reply.header('content-type', 'application/json; charset=utf-8').serializer(asItIs).send(text);
+  return reply.header('content-type', 'application/json; charset=utf-8').serializer(unchanged).send(text);
 }
 
-/** The same for one resource as the answer to a write: with the ETag that a read of it has. */
+/** Sends one resource as the response of a write, with the same ETag as a read. */
 export function sendResource(reply: FastifyReply, text: JsonText): FastifyReply {
   return sendJson(reply.header('etag', etagOf(text)), text);
 }

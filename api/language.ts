@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedLanguages, chooseLanguage } from '../domain/kernel/metamodel/languages.ts';
 
 /**
- * The language in which labels are answered: the first of `Accept-Language` that something is translated to. Says so
- * in the answer, whose ETag differs by it.
+ * The language of labels: the first of `Accept-Language` with a translation. Sets `Content-Language`; the ETag depends on
+ * it.
  */
 export function negotiateLanguage(
   request: FastifyRequest,

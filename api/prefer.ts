@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Whether the client would rather have a job than wait: `Prefer: respond-async` (RFC 7240, section 4.1). */
+/** Whether the client sent `Prefer: respond-async` (RFC 7240, 4.1). */
 export function prefersAsync(request: FastifyRequest): boolean {
   const header = request.headers.prefer;
   if (header === undefined) return false;

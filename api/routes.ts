@@ -94,7 +94,7 @@ import type { App } from './types.ts';
 /** Registers one group's schemas and operations. */
 export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
 
-/** Every group, in the order of the API's description. */
+/** All groups, in the order of the OpenAPI document. */
 export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
   registerPasswordRoutes,

@@ -5,17 +5,17 @@ import { createApp } from './app.ts';
 import type { App } from './types.ts';
 
 export interface Served {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** The listening URL, such as `http://127.0.0.1:8080`. */
   address: string;
-  /** Ends streams, waits for running requests as long as there is time, and closes. */
+  /** Ends streams, waits for running requests up to the time limit, and closes. */
   close(remainingMs: number): Promise<void>;
 }
 
-/** Left for what closes after the API: jobs give back their leases, connections end. */
+/** Time reserved for the steps after the API: jobs release their leases, connections close. */
 const RESERVE_MS = 4_000;
 const LOOK_MS = 50;
 
-/** Serves the API. @throws StartupError when the port cannot be had. */
+/** Serves the API. @throws StartupError if the port is not available. */
 export async function serve(services: Services): Promise<Served> {
   const { host, port } = services.config;
   const app = await createApp(services);
@@ -32,7 +32,7 @@ export async function serve(services: Services): Promise<Served> {
 
 async function drain(app: App, remainingMs: number): Promise<void> {
   const closed = app.close();
-  // a connection that is kept alive ends when its last answer is out, not when its client leaves
+  // close idle keep-alive connections after their last response, without waiting for their clients
   const idle = setInterval(() => app.server.closeIdleConnections(), LOOK_MS);
   const limit = setTimeout(() => app.server.closeAllConnections(), Math.max(0, remainingMs - RESERVE_MS));
   try {
@@ -47,8 +47,8 @@ function portError(error: NodeJS.ErrnoException, host: string, port: number): Er
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} is in use: stop the other program or choose another with PORT.`,
     EACCES: `Port ${port} may not be used by this user: choose one above 1023 with PORT.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine: choose another with HOST.`,
-    ENOTFOUND: `${host} is no known host name: choose another with HOST.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: choose another with HOST.`,
+    ENOTFOUND: `${host} is not a known host name: choose another with HOST.`,
   };
   const reason = reasons[error.code ?? ''];
   return reason ? new StartupError(reason) : error;

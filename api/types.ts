@@ -5,40 +5,40 @@ import type { AppPermission, TokenScope } from '../domain/kernel/permissions/per
 import type { Credential, SessionSnapshot } from '../domain/kernel/sessions.ts';
 import type { Module } from '../domain/kernel/settings/modules.ts';
 
-/** What a route may demand: nothing, any valid token, one application permission, or one of several. */
+/** The permission of a route: none, any valid token, one application permission, or one of several. */
 export type RoutePermission = 'public' | 'login' | AppPermission | AppPermission[];
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What requests with an `Idempotency-Key` need: this process's number, and how their secrets are encrypted. */
+    /** Process number and encryption for requests with an `Idempotency-Key`. */
     idempotency: { processNumber: number; sealed: SealedResults };
   }
   interface FastifyRequest {
     ctx: Ctx;
-    /** Versions of all topics as they were after the request arrived. */
+    /** Versions of all topics, read after the request arrived. */
     topics: SessionSnapshot['topics'];
-    /** What was shown to say who sends it, where it is well-formed. */
+    /** The credential of the request, if it is well-formed. */
     credential: Credential | undefined;
   }
   interface FastifyContextConfig {
     permission?: RoutePermission;
-    /** The scope that an API token with scopes needs besides. */
+    /** The scope that an API token with scopes also needs. */
     scope?: TokenScope;
-    /** How the permission reads in the API's description where more than it is decided in the command. */
+    /** The permission in the OpenAPI document, if the command checks more. */
     permissionNote?: string;
-    /** Bodies that are not parsed beforehand (uploads) take no part in the generic idempotency check. */
+    /** Whether the handler applies the `Idempotency-Key` itself, since its body (an upload) is not parsed before. */
     ownIdempotency?: boolean;
-    /** Whether the handler reads the body by itself, whatever its media type. */
+    /** Whether the handler reads the body, of any media type. */
     ownBody?: boolean;
-    /** Whether answers hold secrets: those that are kept for repetitions are sealed. */
+    /** Whether responses contain secrets: they are encrypted if stored for an `Idempotency-Key`. */
     secretAnswer?: boolean;
-    /** Whether a token that only serves to set up the second factor is taken. */
+    /** Whether a token that can only be used to set up the second factor is accepted. */
     duringSetup?: boolean;
-    /** Whether a single-use ticket in the query may stand in for the header. */
+    /** Whether a single-use ticket in the query can replace the Authorization header. */
     ticket?: boolean;
-    /** The module that the route belongs to; switched off, the route is refused. */
+    /** The module of the route; while it is disabled, the route is refused. */
     module?: Module;
-    /** Whether a public route needs no session, and so no database: it has no `ctx`. */
+    /** Whether a public route works without the database: it has no `ctx`. */
     alone?: boolean;
   }
 }

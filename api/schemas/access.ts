@@ -11,7 +11,7 @@ import {
 
 export const Email = Type.String({ format: 'email', maxLength: 320 });
 
-/** As it is sent; what a new one must be like is decided by its owner's account. */
+/** A password as sent; the rules for new ones depend on the user. */
 export const Password = Type.String({ minLength: 1, maxLength: 1000 });
 
 const token = {
@@ -19,7 +19,7 @@ const token = {
   token_type: Type.Literal('bearer'),
   expires_in: Type.Integer({ description: 'Seconds' }),
   two_factor_setup_required: Type.Optional(
-    Type.Boolean({ description: 'Whether the token only serves to set up the second factor' }),
+    Type.Boolean({ description: 'Whether the token can only be used to set up the second factor' }),
   ),
 };
 
@@ -42,7 +42,7 @@ export const MeSchema = component('Me', {
 
 export const AuthProvider = Type.Union([Type.Literal('local'), Type.Literal('sso')]);
 
-const reserved = 'Null without `admin.users`, unless it is your own account';
+const reserved = 'Null without `admin.users`, except for your own account';
 const user = {
   id: Uuid,
   email: Type.String(),
@@ -53,7 +53,7 @@ const user = {
   kind: Type.Union([Type.Literal('person'), Type.Literal('service')]),
   auth_provider: AuthProvider,
   has_password: Type.Boolean(),
-  pending_setup: Type.Boolean({ description: 'Whether a password is still to be chosen' }),
+  pending_setup: Type.Boolean({ description: 'Whether the password is not yet set' }),
   two_factor_enabled: Nullable(Type.Boolean({ description: reserved })),
   ui_preferences: OpenObject,
   created_at: Timestamp,
@@ -66,7 +66,8 @@ export const ChangedUserSchema = component('ChangedUser', {
   ...user,
   access_token: Type.Optional(
     Type.String({
-      description: 'After a change of the own password, address or provider: goes on with this login',
+      description:
+        'After a change of the caller’s password, address or provider: the new token of this login',
     }),
   ),
   token_type: Type.Optional(token.token_type),
@@ -76,7 +77,7 @@ export const ChangedUserSchema = component('ChangedUser', {
 
 export const CreatedUserSchema = component('CreatedUser', {
   ...user,
-  setup_token: Type.Optional(Type.String({ description: 'With which the password is set; shown this once' })),
+  setup_token: Type.Optional(Type.String({ description: 'Token to set the password; only returned here' })),
 });
 
 export const ServiceAccountSchema = itemComponent(
@@ -86,13 +87,13 @@ export const ServiceAccountSchema = itemComponent(
     display_name: Type.String(),
     role: Type.String(),
     is_active: Type.Boolean(),
-    owner_id: Nullable(Type.String({ format: 'uuid', description: 'Who answers for it' })),
+    owner_id: Nullable(Type.String({ format: 'uuid', description: 'The responsible user' })),
     owner_display_name: Nullable(Type.String()),
     token_count: Type.Integer(),
     last_used_at: Nullable(Timestamp),
     created_at: Timestamp,
   },
-  { description: 'An account for a program: it has tokens, no password' },
+  { description: 'A service account: it has tokens, but no password' },
 );
 
 export const InvitationSchema = itemComponent('Invitation', {
@@ -101,7 +102,7 @@ export const InvitationSchema = itemComponent('Invitation', {
   display_name: Type.String(),
   role: Type.String(),
   created_at: Timestamp,
-  expires_at: Nullable(Type.String({ format: 'date-time', description: 'When the last token sent ends' })),
+  expires_at: Nullable(Type.String({ format: 'date-time', description: 'When the last sent token expires' })),
 });
 
 const apiToken = {
@@ -112,7 +113,7 @@ const apiToken = {
   scopes: Type.Array(Type.String({ examples: ['inventory.view'] })),
   expires_at: Nullable(Timestamp),
   is_expired: Type.Boolean(),
-  last_used_at: Nullable(Type.String({ format: 'date-time', description: 'Exact to a minute' })),
+  last_used_at: Nullable(Type.String({ format: 'date-time', description: 'With a precision of one minute' })),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
 };
@@ -130,7 +131,7 @@ export const RoleSchema = itemComponent('Role', role);
 
 export const ArchivedRoleSchema = component('ArchivedRole', {
   ...role,
-  users_affected: Type.Integer({ description: 'Active users who have it, and are shut out now' }),
+  users_affected: Type.Integer({ description: 'Active users with the role, who have no access now' }),
 });
 
 const rows = Type.Array(OpenObject);

@@ -14,13 +14,13 @@ const texts = {
   context: Text('Context and problem statement, in Markdown like all texts'),
   decision_drivers: Text('Forces and concerns'),
   alternatives_considered: Text('The considered options'),
-  pros_and_cons: Text('What speaks for and against each option'),
+  pros_and_cons: Text('Pros and cons of each option'),
   consequences: Text('Good and bad consequences'),
   confirmation: Text('How compliance with the decision is confirmed'),
-  more_information: Text('Evidence, agreements, when to review it'),
-  related_decisions: Texts('Numbers, ids or addresses of other decisions'),
-  decision_makers: Texts('Who decided; those who sign are `signatories`'),
-  consulted: Texts('Whose opinion was asked'),
+  more_information: Text('Evidence, agreements, and when to review it'),
+  related_decisions: Texts('Numbers, ids or URLs of other decisions'),
+  decision_makers: Texts('The people who decided; `signatories` sign it'),
+  consulted: Texts('The people who were consulted'),
   informed: Texts('Who is informed'),
 };
 const Decision = Text('The outcome: the chosen option and why');
@@ -30,14 +30,14 @@ const listed = {
   reference_number: Type.String({
     pattern: '^ADR-\\d{3,}$',
     examples: ['ADR-007'],
-    description: 'All revisions of a decision have the same',
+    description: 'The same for all revisions of a decision',
   }),
   title: Type.String(),
   status: Status,
   decision: Decision,
   ...signedMembers,
   linked_cards: Type.Array(object({ id: Uuid, name: Type.String(), type: Type.String() }), {
-    description: 'Those that the caller sees',
+    description: 'Linked cards that the caller sees',
   }),
 };
 export const AdrSchema = component('Adr', {
@@ -46,7 +46,7 @@ export const AdrSchema = component('Adr', {
   rejection: RejectionMember,
   integrity: IntegrityMember,
 });
-/** A decision in a list, cut to the members that were asked for. */
+/** A decision in a list, with the requested members. */
 export const AdrItemSchema = itemComponent('AdrItem', listed);
 
 const { related_decisions, decision_makers, consulted, informed, ...plain } = texts;
@@ -65,9 +65,7 @@ export const AdrCreateBody = bodies.create;
 export const AdrPatchBody = object({
   ...bodies.patch.properties,
   status: Type.Optional(
-    Nullable(
-      Type.String({ description: 'Refused with `use_operation` where it is another than the present one' }),
-    ),
+    Nullable(Type.String({ description: 'Refused with `use_operation` if it differs from the current one' })),
   ),
 });
 export const AdrCardBody = object({ card_id: Uuid });

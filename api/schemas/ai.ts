@@ -5,7 +5,7 @@ import { QueryAnswerSchema, ReportQueryBody } from './reports.query.ts';
 
 export const AiStatusSchema = component('AiStatus', {
   enabled: Type.Boolean(),
-  configured: Type.Boolean({ description: 'Whether a model can be asked as soon as it is enabled' }),
+  configured: Type.Boolean({ description: 'Whether a model is configured' }),
   provider_type: Type.String(),
   enabled_types: Type.Array(Type.String()),
   running_models: Type.Array(Type.String(), { description: 'The models that Ollama has loaded' }),
@@ -15,12 +15,12 @@ export const AiStatusSchema = component('AiStatus', {
 
 export const AiPreviewSchema = component('AiPreview', {
   provider_type: Type.String(),
-  address: Type.String({ description: 'Where it would be sent' }),
+  address: Type.String({ description: 'The URL of the provider' }),
   card: Type.Object(
     { id: Uuid, type: Type.String() },
-    { additionalProperties: true, description: 'The card as it would be sent' },
+    { additionalProperties: true, description: 'The card data that would be sent' },
   ),
-  withheld: Type.Array(Type.String(), { description: 'Filled fields that would not be sent' }),
+  withheld: Type.Array(Type.String(), { description: 'Fields with values that would not be sent' }),
 });
 
 export const AiUsageSchema = component('AiUsage', {
@@ -30,12 +30,11 @@ export const AiUsageSchema = component('AiUsage', {
   purpose: Type.String(),
   provider_type: Type.String(),
   model: Type.String(),
-  calls: Type.Integer({ description: 'Requests sent, repeated ones too' }),
+  calls: Type.Integer({ description: 'Sent requests, including retries' }),
   tokens_in: Type.Integer(),
   tokens_out: Type.Integer(),
   tokens_reserved: Type.Integer({
-    description:
-      'Set aside for requests under way, and for those whose end nobody learnt; they count as spent',
+    description: 'Reserved for requests in progress or with an unknown outcome; counted as spent',
   }),
 });
 
@@ -46,24 +45,24 @@ export const QuestionBody = object({
     pattern: '\\S',
     description: 'In English or German',
   }),
-  run: Type.Boolean({ default: true, description: 'Without it the query is only shown' }),
+  run: Type.Boolean({ default: true, description: 'If false, the query is only returned' }),
   use_model: Type.Boolean({
     default: true,
     description:
-      'Whether a language model, where one is set up, may be asked what the rules do not understand',
+      'Whether a language model, if configured, can be used for questions that the rules do not understand',
   }),
 });
 
 export const QuestionAnswerSchema = component('QuestionAnswer', {
   query: object(ReportQueryBody.properties, {
-    description: 'What was run: a body of POST /reports/query',
+    description: 'The query: a body of POST /reports/query',
   }),
   read_by: Type.Union([Type.Literal('rules'), Type.Literal('model')]),
-  reading: Type.Array(Type.String(), { description: 'What each part of the question was taken for' }),
+  reading: Type.Array(Type.String(), { description: 'The interpretation of each part of the question' }),
   model: Nullable(
     object(
       { provider: Type.String(), model: Type.String(), prompt: Type.String() },
-      { description: 'What read it, where the rules did not' },
+      { description: 'The language model that interpreted it; null: the rules did' },
     ),
   ),
   answer: Nullable(QueryAnswerSchema),
@@ -71,7 +70,7 @@ export const QuestionAnswerSchema = component('QuestionAnswer', {
 
 const Grouping = (description: string) =>
   Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));
-const PassedOver = 'Taken and passed over: figures are those of the inventory';
+const PassedOver = 'Accepted and ignored: figures are computed from the inventory';
 
 export const InsightsBody = object({
   total_apps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: PassedOver })),
@@ -85,7 +84,7 @@ export const InsightsBody = object({
   active_filters: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 2_000 }), {
       maxItems: 20,
-      description: 'In the filter language; applications that fit all of them are looked at',
+      description: 'In the filter language; only applications that match all of them are included',
       examples: [['subtype = businessApplication']],
     }),
   ),
@@ -93,13 +92,13 @@ export const InsightsBody = object({
 
 const Insight = object({
   ...insightMembers,
-  reworded: Type.Boolean({ description: 'Whether a language model chose the words' }),
+  reworded: Type.Boolean({ description: 'Whether a language model rephrased it' }),
 });
 
 export const PortfolioInsightsSchema = component('PortfolioInsights', {
   insights: Type.Array(Insight, { description: 'The most severe first' }),
-  model: Nullable(Type.String({ description: 'The language model that chose words; null: none did' })),
+  model: Nullable(Type.String({ description: 'The language model that rephrased texts; null: none' })),
   model_failure: Nullable(
-    Type.String({ description: 'Why a model that is set up gave no words', examples: ['timeout'] }),
+    Type.String({ description: 'Why the configured model rephrased nothing', examples: ['timeout'] }),
   ),
 });

@@ -9,9 +9,9 @@ import { AnalysisRun } from '../../domain/analysis/runs/runs.model.ts';
 import { Choice, component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const AnalysisStatusOut = component('AnalysisStatus', {
-  ai_configured: Type.Boolean({ description: 'Whether a provider of language models is set up' }),
+  ai_configured: Type.Boolean({ description: 'Whether a provider of language models is configured' }),
   ready: Type.Boolean({ description: 'Whether analyses can be run: they need no language model' }),
-  enabled: Type.Boolean({ description: 'Whether the module is switched on' }),
+  enabled: Type.Boolean({ description: 'Whether the module is enabled' }),
 });
 
 export const AnalysisRunSchema = itemComponent('AnalysisRun', {
@@ -20,7 +20,7 @@ export const AnalysisRunSchema = itemComponent('AnalysisRun', {
   message: Nullable(Type.String({ description: 'The current step' })),
 });
 
-/** The answer of every operation that starts a run. */
+/** The response of every operation that starts a run. */
 export const StartedRunSchema = component('StartedRun', {
   run_id: Uuid,
   job_id: Uuid,

@@ -50,7 +50,7 @@ export const ArchitectureAnswer = object({
         model: Text,
         prompt: Type.String({ description: 'Name and version of the instructions' }),
       },
-      { description: 'The proposal in the words of a language model, as `wording=model` asks for' },
+      { description: 'The texts of a language model, with `wording=model`' },
     ),
   ),
 });

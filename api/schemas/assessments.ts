@@ -15,8 +15,8 @@ export const AssessmentPatchBody = object({
 export const AssessmentSchema = component('Assessment', {
   ...Assessment.columns,
   session_data: Nullable(session_data),
-  initiative_name: Nullable(Type.String({ description: 'Null where you do not see the initiative' })),
+  initiative_name: Nullable(Type.String({ description: 'Null if you do not see the initiative' })),
   created_by_name: Nullable(Type.String()),
 });
-/** An assessment in a list, cut to the members that were asked for. */
+/** An assessment in a list, with the requested members. */
 export const AssessmentItemSchema = Type.Partial(AssessmentSchema, { $id: 'AssessmentItem', ...closed });

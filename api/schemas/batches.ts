@@ -16,12 +16,14 @@ const batchMembers = {
   actor_user_id: Nullable(Uuid),
   actor_display_name: Nullable(Type.String()),
   origin: Type.String(),
-  dry_run: Type.Boolean({ description: 'What joins it is tried and not written' }),
+  dry_run: Type.Boolean({ description: 'Whether joined writes are checked and not committed' }),
   row_count: Type.Integer({
     minimum: 0,
-    description: 'How many rows the writer announced; else how many events its first transaction recorded',
+    description: 'The announced number of rows; without it the number of events of its first transaction',
   }),
-  confirm_token: Nullable(Type.String({ description: 'Told once, by the answer that opens the batch' })),
+  confirm_token: Nullable(
+    Type.String({ description: 'Only returned by the operation that opens the batch' }),
+  ),
   summary: Nullable(OpenObject),
   created_at: Timestamp,
   committed_at: Nullable(Timestamp),
@@ -45,7 +47,10 @@ export const MutationBatchEventSchema = itemComponent('MutationBatchEvent', {
 
 export const MutationBatchOpenBody = object({
   tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
-  dry_run: Type.Boolean({ default: false, description: 'Try what joins the batch, without writing' }),
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Check the writes that join the batch without committing them',
+  }),
 });
 
 export const MutationBatchCommitBody = object({
@@ -54,10 +59,10 @@ export const MutationBatchCommitBody = object({
 });
 
 export const MutationBatchRollbackBody = object({
-  dry_run: Type.Boolean({ default: true, description: 'Only tell what would be done' }),
+  dry_run: Type.Boolean({ default: true, description: 'Preview the rollback without writing' }),
   force: Type.Boolean({
     default: false,
-    description: 'Leave what later batches have changed as it is, and undo the rest',
+    description: 'Skip changes that later batches have overwritten, and undo the rest',
   }),
 });
 
@@ -83,13 +88,13 @@ export const MutationBatchRollbackSchema = component('MutationBatchRollback', {
       card_id: Nullable(Uuid),
       fields: OpenObject,
     }),
-    { description: 'What is undone, newest first; the first thousand' },
+    { description: 'The undone events, newest first; at most 1,000' },
   ),
   unsupported_events: Type.Array(
     object({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }),
-    { description: 'What cannot be undone, for which the whole is refused' },
+    { description: 'Events that cannot be undone, because of which the rollback is refused' },
   ),
-  conflicts: Type.Array(Conflict, { description: 'The first thousand; empty without `admin.events`' }),
+  conflicts: Type.Array(Conflict, { description: 'At most 1,000; empty without `admin.events`' }),
   conflict_count: Type.Integer({ minimum: 0 }),
   left: Type.Array(
     object({
@@ -101,7 +106,7 @@ export const MutationBatchRollbackSchema = component('MutationBatchRollback', {
       message: Type.String(),
       fields: Type.Optional(Type.Array(Type.String())),
     }),
-    { description: 'What stays as it is in spite of `force`' },
+    { description: 'Events that are skipped even with `force`' },
   ),
   counts: object({ undone: Type.Integer(), left: Type.Integer() }),
   event_count: Type.Integer({ minimum: 0 }),

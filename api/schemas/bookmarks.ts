@@ -25,7 +25,7 @@ export const BookmarkSchema = component('Bookmark', {
   ),
   odata_url: Nullable(Type.String()),
 });
-/** A bookmark in a list, cut to the requested members. */
+/** A bookmark in a list, with the requested members. */
 export const BookmarkItemSchema = Type.Partial(BookmarkSchema, { $id: 'BookmarkItem', ...closed });
 
 const { user_id: _userId, ...favoriteColumns } = Favorite.columns;

@@ -45,6 +45,6 @@ const template = {
 export const TemplateItemSchema = itemComponent('ProcessTemplateItem', template);
 export const TemplateSchema = component('ProcessTemplate', {
   ...template,
-  bpmn_xml: Type.String({ description: 'BPMN 2.0 with its drawing' }),
+  bpmn_xml: Type.String({ description: 'BPMN 2.0 with diagram interchange' }),
 });
 export const templateSorts = ['place', 'name', 'category'];

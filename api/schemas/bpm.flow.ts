@@ -7,7 +7,11 @@ import { answersOf } from './common.ts';
 export const DraftElementParams = object({
   process_id: Uuid,
   version_id: Uuid,
-  bpmn_element_id: Type.String({ minLength: 1, maxLength: 255, description: 'As in the model' }),
+  bpmn_element_id: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The element’s id in the model',
+  }),
 });
 export const CompareQuery = object({
   base_id: Type.String({ ...Uuid, description: 'The version to compare with' }),
@@ -49,8 +53,7 @@ const flow = {
         custom_fields: Nullable(OpenObject),
       }),
       {
-        description:
-          'The planned links of elements, by their ids in the model; null where nothing is planned',
+        description: 'The planned links of elements, by their ids in the model; null without planned links',
       },
     ),
   ),
@@ -69,7 +72,7 @@ const draftElement = {
   ...linkedCards,
   custom_fields: Nullable(CustomFields),
   is_planned: Type.Boolean({
-    description: 'Whether the version plans its links; otherwise those in force are shown',
+    description: 'Whether the version has planned links; otherwise the active links are returned',
   }),
 };
 const draftAnswers = answersOf('ProcessDraftElement', draftElement);

@@ -34,13 +34,13 @@ export const DiagramSaveBody = object({
   svg_thumbnail: Thumbnail,
   dry_run: Type.Boolean({
     default: false,
-    description: 'Returns what a save would do, and writes nothing',
+    description: 'Preview the save without writing',
   }),
 });
 export const DryRunQuery = object({
   dry_run: Type.Boolean({
     default: false,
-    description: 'Returns what the import would do, and writes nothing',
+    description: 'Preview the import without writing',
   }),
 });
 export const VersionQuery = object({
@@ -138,7 +138,7 @@ export const DeletedDiagramSchema = component('DeletedProcessDiagram', {
 
 const Linked = (what: string) =>
   Nullable(Type.String({ ...Uuid, description: `A card of the type ${what}` }));
-/** What an element is linked to; absent: nothing. */
+/** The links of an element; absent: none. */
 export const LinkBody = partialObject({
   application_id: Linked('Application'),
   data_object_id: Linked('DataObject'),

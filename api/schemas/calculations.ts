@@ -13,7 +13,9 @@ const { last_error, last_run_at } = CalculationRun.columns;
 export const CalculationSchema = itemComponent('Calculation', {
   ...Calculation.columns,
   broken_reason: Nullable(
-    Type.String({ description: 'Why it is no longer valid in the metamodel, and does not run; else null' }),
+    Type.String({
+      description: 'Why it is no longer valid in the metamodel and does not run; null if it is valid',
+    }),
   ),
   last_error,
   last_run_at,

@@ -3,7 +3,7 @@ import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.t
 import { component, object, Uuid } from '../../domain/kernel/shapes.ts';
 import { CardSchema } from './cards.ts';
 
-/** A text that `null` clears; one schema rather than a union, so that a fault is reported once. */
+/** A text that `null` clears; one schema instead of a union, so that an error is reported once. */
 export const ClearableText = (options: TSchemaOptions & { maxLength?: number; format?: string } = {}) =>
   Type.Optional(Type.Unsafe<string | null>({ ...options, type: ['string', 'null'] }));
 
@@ -22,34 +22,33 @@ const Lifecycle = Type.Optional(
     type: ['object', 'null'],
     properties: Object.fromEntries(lifecyclePhases.map((phase) => [phase, { type: ['string', 'null'] }])),
     additionalProperties: false,
-    description:
-      'Days as YYYY-MM-DD, none before the phase that precedes it. Merged phase by phase; null clears.',
+    description: 'Dates as YYYY-MM-DD, in the order of the phases. Merged phase by phase; null clears.',
   }),
 );
 
 export const Name = Type.String({
   minLength: 1,
   maxLength: 500,
-  description: 'On one line; blanks around it are cut',
+  description: 'One line; surrounding blanks are removed',
 });
 
-/** What a client may set on a card. */
+/** The members of a card that clients can set. */
 export const cardValues = {
   subtype: ClearableText({ maxLength: 100 }),
   description: ClearableText({ maxLength: 100_000 }),
   parent_id: ClearableText({
     ...Uuid,
-    description: 'An active card of the same type, where the type forms a hierarchy',
+    description: 'An active card of the same type, if the type is hierarchical',
   }),
   lifecycle: Lifecycle,
   attributes: Attributes,
   external_id: ClearableText({
     maxLength: 500,
-    description: 'Unique among the cards of a type, archived ones too',
+    description: 'Unique among the cards of a type, including archived ones',
   }),
   alias: ClearableText({ maxLength: 500 }),
   strict_attributes: Type.Optional(
-    Type.Boolean({ description: 'Attributes are always checked; taken for clients that ask for it' }),
+    Type.Boolean({ description: 'Accepted and ignored: attributes are always checked' }),
   ),
   status: Type.Optional(Type.Unknown({ description: 'Refused with `use_operation`: archive and restore' })),
   approval_status: Type.Optional(
@@ -66,24 +65,26 @@ export const CardCreateBody = object({
 export const CardPatchBody = object({ name: Type.Optional(Name), ...cardValues });
 
 const RelatedIds = Type.Optional(
-  Type.Array(Uuid, { maxItems: 200, description: 'Cards related to this one that go with it' }),
+  Type.Array(Uuid, { maxItems: 200, description: 'Related cards that are removed too' }),
 );
 
-/** What archiving and deleting do to other cards. */
+/** The effects of archiving and deleting on other cards. */
 export const removal = {
   child_strategy: Type.Optional(
     Type.Unsafe<'cascade' | 'disconnect' | 'reparent' | null>({
       type: ['string', 'null'],
       enum: ['cascade', 'disconnect', 'reparent', null],
       description:
-        'Needed when the card has active children: `cascade` takes all below along, `disconnect` leaves the children without a parent, `reparent` gives them the grandparent',
+        'Required if the card has active children: `cascade` includes all descendants, `disconnect` removes the parent of the children, `reparent` makes the grandparent their parent',
     }),
   ),
   related_card_ids: RelatedIds,
-  cascade_all_related: Type.Optional(Type.Boolean({ description: 'Takes every active related card along' })),
+  cascade_all_related: Type.Optional(
+    Type.Boolean({ description: 'Whether all active related cards are removed too' }),
+  ),
 };
 
-/** Bodies that may be left out. */
+/** Optional bodies. */
 export const CardArchiveBody = Type.Unsafe<
   | {
       child_strategy?: 'cascade' | 'disconnect' | 'reparent' | null;
@@ -97,15 +98,15 @@ export const CardArchiveBody = Type.Unsafe<
 export const CardRestoreBody = Type.Unsafe<{ also_restore_card_ids?: string[] } | null | undefined>({
   ...object({
     also_restore_card_ids: Type.Optional(
-      Type.Array(Uuid, { maxItems: 200, description: 'Cards that were archived by the same act' }),
+      Type.Array(Uuid, { maxItems: 200, description: 'Cards that were archived by the same operation' }),
     ),
   }),
   type: ['object', 'null'],
 });
 
 const Ids = (description: string) => Type.Array(Uuid, { description });
-const childIds = Ids('Cards below that went too, and cards that got another parent');
-const relatedIds = Ids('Related cards that went too');
+const childIds = Ids('Descendants that were removed too, and cards that got another parent');
+const relatedIds = Ids('Related cards that were removed too');
 
 export const CardArchiveAnswer = component('CardArchiveAnswer', {
   primary: CardSchema,
@@ -114,7 +115,7 @@ export const CardArchiveAnswer = component('CardArchiveAnswer', {
 });
 
 export const CardDeleteAnswer = component('CardDeleteAnswer', {
-  deleted_card_ids: Ids('Every deleted card, the one that was named first'),
+  deleted_card_ids: Ids('All deleted cards, the requested one first'),
   affected_children_ids: childIds,
   affected_related_card_ids: relatedIds,
 });

@@ -10,23 +10,25 @@ const Ids = (description: string) =>
   Type.Array(Uuid, {
     minItems: 1,
     maxItems: MAX_CARDS,
-    description: `${description}; repeated ones count once`,
+    description: `${description}; duplicates count once`,
   });
-const DryRun = Type.Boolean({ default: false, description: 'Answers the same and writes nothing' });
+const DryRun = Type.Boolean({ default: false, description: 'Return the same response without writing' });
 const Count = Type.Integer({ minimum: 0 });
 const IdList = (description: string) => Type.Array(Uuid, { description });
-const RowIndex = Type.Integer({ description: "The caller's own number, given back with the result" });
+const RowIndex = Type.Integer({ description: "A number of the caller's choice, returned with the result" });
 export const CardBulkPatchBody = object({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
 
 export const CardBulkPatchAnswer = component('CardBulkPatchAnswer', {
   dry_run: Type.Boolean(),
   results: Type.Array(
     object({
-      row_index: Type.Integer({ description: 'The place of the id in the request, from 0' }),
+      row_index: Type.Integer({ description: 'The index of the id in the request, from 0' }),
       card_id: Uuid,
       status: Choice(['updated', 'would_update', 'unchanged', 'not_found']),
       id: Nullable(Uuid),
-      before: Type.Record(Type.String(), Type.Unknown(), { description: 'What has changed, as it was' }),
+      before: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'The former values of changed members',
+      }),
       after: OpenObject,
     }),
   ),
@@ -50,7 +52,7 @@ export const CardBulkCreateBody = object({
           items: PathStep,
           maxItems: 100,
           description:
-            'Names from the root down to the parent, or, with `parent_name`, down to the parent of that; stored cards or earlier rows',
+            'Names from the root to the parent, or, with `parent_name`, to the parent’s parent; existing cards or earlier rows',
         }),
       ),
       parent_name: ClearableText({ maxLength: 500, description: 'The name of the parent' }),
@@ -58,7 +60,7 @@ export const CardBulkCreateBody = object({
         Type.Unsafe<'DRAFT' | 'APPROVED' | 'REJECTED' | 'BROKEN' | null>({
           type: ['string', 'null'],
           enum: ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN', null],
-          description: 'Taken as it is; another than `DRAFT` needs inventory.approval_status',
+          description: 'A value other than `DRAFT` requires inventory.approval_status',
         }),
       ),
     }),
@@ -93,7 +95,7 @@ const Skipped = (...reasons: string[]) =>
     object({ card_id: Uuid, reason: reasons.length === 1 ? Type.Literal(reasons[0]!) : Choice(reasons) }),
   );
 const affected = {
-  cascaded_card_ids: IdList('Cards below these, and related ones, that went too'),
+  cascaded_card_ids: IdList('Descendants and related cards that were removed too'),
   moved_card_ids: IdList('Cards that got another parent'),
 };
 
@@ -124,7 +126,7 @@ export const CardRefsBody = object({
   refs: Type.Array(
     object({
       row: Type.Integer({
-        description: "The caller's own place of the reference, given back with the result",
+        description: "A number of the caller's choice, returned with the result",
       }),
       column: Type.String({ maxLength: 500 }),
       type: Type.String({ minLength: 1, maxLength: 100 }),
@@ -147,7 +149,7 @@ export const CardRefsAnswer = component('CardRefsAnswer', {
       id: Nullable(Uuid),
       candidates: Nullable(
         Type.Array(object({ id: Uuid, path: Type.String() }), {
-          description: 'The first five that an ambiguous reference may mean, each with its whole path',
+          description: 'The first five matches of an ambiguous reference, each with its complete path',
         }),
       ),
     }),

@@ -6,7 +6,7 @@ import { listAnswer } from './common.ts';
 
 const MAX_MERGED = 50;
 const Count = Type.Integer({ minimum: 0 });
-const DryRun = Type.Boolean({ default: false, description: 'Answers the same and writes nothing' });
+const DryRun = Type.Boolean({ default: false, description: 'Return the same response without writing' });
 
 export const CardMergeBody = object({
   survivor_id: Uuid,
@@ -21,7 +21,7 @@ export const CardMergeBody = object({
       Type.Union([Uuid, object({ value: Type.Unknown() })]),
       {
         description:
-          'By field (`name`, `subtype`, `alias`, `description`, `external_id`, `parent_id`, `lifecycle`, `attributes.<key>`): the id of the card whose value stays, or `{"value": …}`. Without a choice the survivor keeps what it has and takes what it lacks from the first of the others that has it; its name and parent are its own.',
+          'By field (`name`, `subtype`, `alias`, `description`, `external_id`, `parent_id`, `lifecycle`, `attributes.<key>`): the id of the card whose value is used, or `{"value": …}`. By default the survivor retains its values, and an empty field gets the value of the first other card that has one; name and parent do not change.',
       },
     ),
   ),
@@ -36,17 +36,17 @@ export const CardMergeAnswer = component('CardMergeAnswer', {
   survivor: CardSchema,
   merged_card_ids: Type.Array(Uuid),
   moved: Type.Record(Type.String(), Count, {
-    description: 'How many things the survivor was given, by kind: `child`, `relation`, `tag`, `comment` …',
+    description: 'Number of objects moved to the survivor, by kind: `child`, `relation`, `tag`, `comment` …',
   }),
   folded_relations: Type.Array(object({ ...Relation, kept_id: Uuid }), {
     description:
-      'Relations to a card to which the survivor has one of the type already, which takes over what it lacked',
+      'Relations to a card to which the survivor already has one of the type; missing values were copied to it',
   }),
   dropped_relations: Type.Array(object(Relation), {
     description: 'Relations between the merged cards themselves',
   }),
   dropped_tags: Type.Array(object({ id: Uuid, name: Type.String(), group_name: Type.String() }), {
-    description: 'Tags of groups of which a card has one at most, where the survivor has another',
+    description: 'Tags of single-choice groups of which the survivor has another tag',
   }),
 });
 
@@ -56,7 +56,7 @@ export const UndoMergeBody = Type.Unsafe<{ dry_run?: boolean; force?: boolean } 
     force: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Leaves what has changed since the merge as it is, and brings back the rest',
+        description: 'Skip what has changed since the merge, and restore the rest',
       }),
     ),
   }),
@@ -76,14 +76,14 @@ export const UndoMergeAnswer = component('UndoMergeAnswer', {
       code: Type.String(),
       message: Type.String(),
     }),
-    { description: 'What was left as it is; empty without `force`' },
+    { description: 'Skipped changes; empty without `force`' },
   ),
 });
 
 const { journal: _internal, ...columns } = CardMerge.columns;
 const members = {
   ...columns,
-  survivor_name: Nullable(Type.String({ description: 'Null when the card is gone' })),
+  survivor_name: Nullable(Type.String({ description: 'Null if the card was deleted' })),
   created_by_name: Nullable(Type.String()),
   undone_by_name: Nullable(Type.String()),
 };

@@ -37,7 +37,7 @@ const cardMembers = {
 
 export const CardSchema = component('Card', cardMembers);
 
-/** A card as lists show it: cut to the requested `fields`. */
+/** A card in a list, with the requested `fields`. */
 const CardItemSchema = itemComponent('CardItem', cardMembers);
 
 const cardRef = { id: Uuid, name: Type.String(), type: Type.String() };
@@ -46,7 +46,7 @@ const subtypedRef = { ...cardRef, subtype: Nullable(Type.String()) };
 const Count = Type.Integer({ minimum: 0 });
 
 export const CardHierarchySchema = component('CardHierarchy', {
-  ancestors: Type.Array(CardRef, { description: 'All of them, the root first' }),
+  ancestors: Type.Array(CardRef, { description: 'All ancestors, the root first' }),
   children: Type.Array(CardRef),
   children_total: Count,
   page: Type.Integer({ minimum: 1 }),
@@ -142,7 +142,7 @@ export const CardListSchema = object({
   more_matches: Type.Optional(
     Type.Boolean({
       description:
-        'With `search`: whether more cards match than the 1,000 likeliest, which the list holds and `total` counts',
+        'With `search`: whether more than 1,000 cards match; the list and `total` only include the 1,000 most relevant',
     }),
   ),
 });
@@ -150,6 +150,6 @@ export const CardListSchema = object({
 export const StakeholderCardsSchema = component('StakeholderCards', {
   ...CardListSchema.properties,
   roles_by_card_id: Type.Record(Type.String(), Type.Array(RoleRef), {
-    description: 'The roles held on each of the items that show their `id`',
+    description: 'The roles of the user on each item with an `id`',
   }),
 });

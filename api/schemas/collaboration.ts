@@ -13,7 +13,7 @@ const stakeholder = {
   ...Stakeholder.columns,
   user_display_name: Type.String(),
   user_email: Type.String(),
-  role_label: Type.String({ description: 'The key where the type no longer has the role' }),
+  role_label: Type.String({ description: 'The key if the type no longer has the role' }),
 };
 export const StakeholderSchema = component('Stakeholder', stakeholder);
 export const StakeholderItemSchema = itemComponent('StakeholderItem', stakeholder);
@@ -27,7 +27,7 @@ export const RoleKeySchema = itemComponent('StakeholderRoleKey', {
 const RoleKey = Type.String({ minLength: 1, maxLength: 100 });
 export const StakeholderBody = object({ user_id: Uuid, role: RoleKey });
 export const StakeholderPatchBody = object({
-  user_id: Type.Optional(Type.String({ ...Uuid, description: 'May be sent, but must be unchanged' })),
+  user_id: Type.Optional(Type.String({ ...Uuid, description: 'Optional; cannot be changed' })),
   role: RoleKey,
 });
 
@@ -72,7 +72,7 @@ const {
 } = Todo.columns;
 const todo = {
   ...todoColumns,
-  card_name: Nullable(Type.String({ description: 'Null where the caller does not see the card' })),
+  card_name: Nullable(Type.String({ description: 'Null if the caller does not see the card' })),
   card_type: Nullable(Type.String()),
   assignee_name: Nullable(Type.String()),
 };

@@ -2,10 +2,10 @@ import Type, { type TProperties, type TSchema } from 'typebox';
 import type { SortField } from '../../domain/kernel/lists/lists.types.ts';
 import { component, itemComponent, Nullable, object, partialObject } from '../../domain/kernel/shapes.ts';
 
-/** An id as it is stored: UUIDs are taken in either case. */
+/** Normalises an id: UUIDs are accepted in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
 
-/** A resource in answers: `whole`, and as an item of a list, which `fields` may cut. */
+/** Response schemas of a resource: `whole`, and `item` of a list, of which `fields` can select members. */
 export function answersOf<P extends TProperties>(name: string, members: P) {
   return {
     whole: component(name, members),
@@ -35,33 +35,33 @@ export function listQuery<T extends Record<string, TSchema>>(
       default: 1,
       description: 'From 1; not together with `cursor`',
     }),
-    page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items on a page' }),
+    page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items per page' }),
     sort_by: Type.Optional(
       Type.String({
         maxLength: 120,
-        // names in backticks, or <key> would be taken for a tag
+        // names in backticks, or <key> would be rendered as a tag
         description: `One of ${names.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
       }),
     ),
     sort_dir: Type.Optional(
       Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
     ),
-    search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
+    search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to search for' })),
     cursor: Type.Optional(
       Type.String({
         maxLength: 1000,
         description:
-          'Empty to start; then the `next_cursor` of the answer before. Every row that is there throughout is shown exactly once, whatever is written meanwhile. No `total` is counted.',
+          'Empty for the first page, then the `next_cursor` of the previous response. Every row that exists during the whole iteration is returned exactly once, regardless of concurrent writes. Without `total`.',
       }),
     ),
     fields: Type.Optional(
-      Type.String({ maxLength: 1000, description: 'Comma-separated members to which the items are cut' }),
+      Type.String({ maxLength: 1000, description: 'Comma-separated members of the items to return' }),
     ),
     ...more,
   });
 }
 
-/** The answer of a list: a page with `total`, or a cursor's page with `next_cursor`. */
+/** The response of a list: a page with `total`, or a cursor page with `next_cursor`. */
 export function listAnswer(item: TSchema) {
   return object({
     items: Type.Array(item),

@@ -23,12 +23,12 @@ const Severity = Choice(severities);
 const Regulation = Type.String({ minLength: 1, maxLength: 100, description: 'The key of a regulation' });
 const Text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
 const Note = Type.Optional(
-  Nullable(Type.String({ maxLength: 10_000, description: 'Must be given for `accepted`' })),
+  Nullable(Type.String({ maxLength: 10_000, description: 'Required for `accepted`' })),
 );
 /** Decisions of persons: `risk_tracked` is set by promotion to a risk. */
 const Decided = Choice(
   decisions.filter((decision) => decision !== 'risk_tracked'),
-  'Refused with `wrong_state` where the present decision does not allow it',
+  'Refused with `wrong_state` if the current decision does not allow it',
 );
 
 const { rule_key: _ruleKey, edited: _edited, ...findingColumns } = Finding.columns;
@@ -64,18 +64,18 @@ export const FindingCreateBody = bodies.create;
 export const FindingPatchBody = bodies.patch;
 
 export const DecisionBody = object({ decision: Decided, review_note: Note });
-const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' });
+const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Duplicates count once' });
 export const BulkDecisionBody = object({ ids: Ids, decision: Decided, review_note: Note });
 export const BulkDeleteBody = object({ ids: Ids });
 export const BulkResultSchema = component('ComplianceBulkResult', {
-  updated: Type.Integer({ minimum: 0, description: 'How many were changed or deleted' }),
+  updated: Type.Integer({ minimum: 0, description: 'Number of changed or deleted findings' }),
   skipped: Type.Array(
     object({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }),
   ),
 });
 export const VerdictBody = object({ verdict: Choice(['confirm', 'deny']) });
 
-/** May be left out. */
+/** Optional. */
 export const ScanBody = Type.Unsafe<{ regulations?: string[] | null } | null | undefined>({
   ...object({
     regulations: Type.Optional(
@@ -107,7 +107,7 @@ const scan = {
   summary: Nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        '`regulations`: by key how many rules, cards checked, gaps, and findings that were found, reopened, changed, resolved and left as they were, with the rules that were `skipped`, and in `read_by_model` how many cards a language model was asked about; `without_rules`: regulations for which there are none; `model_stopped`: why it was asked no more',
+        '`regulations`: by key the numbers of rules, checked cards, gaps, and findings that were found, reopened, changed, resolved and unchanged, the `skipped` rules, and in `read_by_model` the number of cards that a language model assessed; `without_rules`: regulations without rules; `model_stopped`: why the model was no longer used',
     }),
   ),
 };
@@ -122,16 +122,16 @@ const Score = Type.Integer({
 export const OverviewSchema = component('ComplianceOverview', {
   compliance_run: ScanSchema,
   compliance_scores: Type.Record(Type.String(), Score, {
-    description: 'By regulation, of those with findings',
+    description: 'By regulation, for regulations with findings',
   }),
   compliance_by_status: Type.Record(Type.String(), Type.Record(Type.String(), Type.Integer({ minimum: 1 })), {
-    description: 'By regulation: how many findings have which status',
+    description: 'By regulation: number of findings by status',
   }),
 });
 
 export const bundleFilters = {
   regulation: Type.Optional(Regulation),
-  status: Type.Optional(Choice(findingStatuses, 'Of the findings in the bundles')),
+  status: Type.Optional(Choice(findingStatuses, 'Only findings with this status')),
   include_auto_resolved: findingFilters.include_auto_resolved,
 };
 export const BundleSchema = itemComponent('ComplianceBundle', {

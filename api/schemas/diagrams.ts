@@ -21,7 +21,7 @@ const Visibility = Choice(
 );
 const SharedWith = Type.Array(
   object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }),
-  { maxItems: 100, description: 'Those who see it besides its owner; replaces the existing ones' },
+  { maxItems: 100, description: 'The users who see it in addition to its owner; replaces the existing ones' },
 );
 const Data = Type.Object(
   {
@@ -30,7 +30,7 @@ const Data = Type.Object(
         Type.String({
           maxLength: MAX_DRAWING,
           description:
-            'XML of draw.io: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells refer to cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
+            'draw.io XML: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells refer to cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
         }),
       ),
     ),
@@ -38,7 +38,7 @@ const Data = Type.Object(
       Nullable(
         Type.String({
           maxLength: MAX_THUMBNAIL,
-          description: 'A small picture as a `data:` URL: PNG, JPEG, WebP or SVG',
+          description: 'A thumbnail as a `data:` URL: PNG, JPEG, WebP or SVG',
         }),
       ),
     ),
@@ -76,7 +76,7 @@ const common = {
   group_ids: Ids('Groups that it is in'),
   visibility: Choice(visibilities),
   shared_with: Type.Array(object({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }), {
-    description: 'With whom it is shared; only its owner sees others than themselves',
+    description: 'The users with whom it is shared; users other than the owner only see themselves',
   }),
   can_edit: Type.Boolean({ description: 'Whether you may change it' }),
   created_by,
@@ -93,7 +93,7 @@ export const DiagramSchema = component('Diagram', {
     { additionalProperties: true },
   ),
 });
-/** A diagram in a list, cut to the members that were asked for. */
+/** A diagram in a list, with the requested members. */
 export const DiagramItemSchema = itemComponent('DiagramItem', {
   ...common,
   thumbnail: Nullable(Type.String()),
@@ -123,18 +123,20 @@ const View = Type.Union([Type.Literal('dependencies'), Type.Literal('landscape')
 
 export const GenerateBody = object({
   view: View,
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Of dependencies: the card in the middle' })),
-  depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'How many relations away' }),
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'For dependencies: the central card' })),
+  depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Maximum distance in relations' }),
   direction: Type.Union([Type.Literal('both'), Type.Literal('outgoing'), Type.Literal('incoming')], {
     default: 'both',
     description: 'Whether relations are followed to their targets, to their sources, or both',
   }),
-  relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; none: all' }),
-  type: Type.Optional(Type.String({ ...Key, description: 'Of a landscape: the type of its cards' })),
+  relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; empty: all' }),
+  type: Type.Optional(Type.String({ ...Key, description: 'For a landscape: the type of its cards' })),
   group_by: Type.Optional(
-    Type.String({ ...Key, description: 'Of a landscape: the type of the cards that they are grouped by' }),
+    Type.String({ ...Key, description: 'For a landscape: the type of the cards that they are grouped by' }),
   ),
-  filter: Type.Optional(Type.String({ maxLength: 4000, description: 'Which cards, in the filter language' })),
+  filter: Type.Optional(
+    Type.String({ maxLength: 4000, description: 'Only these cards, in the filter language' }),
+  ),
   max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
   save: Type.Optional(
     object(
@@ -152,8 +154,8 @@ export const GenerateBody = object({
 export const GeneratedDrawingSchema = component('GeneratedDrawing', {
   view: View,
   title: Type.String(),
-  xml: Type.String({ description: 'XML of draw.io' }),
-  card_ids: Ids('Cards that are drawn'),
+  xml: Type.String({ description: 'draw.io XML' }),
+  card_ids: Ids('Cards in the diagram'),
   relation_count: Type.Integer({ minimum: 0 }),
   truncated: Type.Boolean({ description: 'Whether there are more cards' }),
 });

@@ -45,7 +45,7 @@ const clusterMembers = {
   cluster_name: Type.String({ description: 'The name of the card that is recommended as survivor' }),
   card_type,
   functional_domain: Nullable(
-    Type.String({ description: 'The business capability that most of its cards are related to' }),
+    Type.String({ description: 'The business capability to which most of its cards are related' }),
   ),
   card_ids,
   card_names: Type.Array(Type.String()),

@@ -43,7 +43,7 @@ export const EolProductMatchSchema = itemComponent('EolProductMatch', {
   score: Score,
 });
 
-/** A date where it is known, else whether it is so; null where the product has no such phase. */
+/** A date if it is known, otherwise a boolean; null if the product has no such phase. */
 const dateOrFlag = (description: string) =>
   Type.Union([DateOnly, Type.Boolean(), Type.Null()], { description });
 
@@ -73,7 +73,7 @@ export const MassEolResultSchema = itemComponent('MassEolResult', {
   ...card,
   current_eol_product: Nullable(Product),
   current_eol_cycle: Nullable(Cycle),
-  candidates: Type.Array(MassEolCandidateSchema, { description: 'At most 5, the likeliest first' }),
+  candidates: Type.Array(MassEolCandidateSchema, { description: 'At most 5, best match first' }),
 });
 
 export const EolProductParams = object({
@@ -85,7 +85,7 @@ export const EolMatchQuery = object({
   search: Type.String({
     minLength: 2,
     maxLength: 200,
-    description: 'A name, also misspelt or with a version',
+    description: 'A name; it can be misspelt or contain a version',
   }),
   ...matchQuery,
 });
@@ -117,7 +117,7 @@ export const MassLinkAnswerSchema = component('MassEolLinkAnswer', {
   unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
   errors: Type.Array(
     object({
-      row_index: Type.Integer({ minimum: 0, description: 'The place in the request, from 0' }),
+      row_index: Type.Integer({ minimum: 0, description: 'The index in the request, from 0' }),
       card_id: Uuid,
       code: Type.String({ examples: ['unknown_cycle'] }),
       message: Type.String(),
@@ -127,7 +127,7 @@ export const MassLinkAnswerSchema = component('MassEolLinkAnswer', {
 
 const MAX_PRODUCTS = 5_000;
 
-/** The answer of the public API's `/products/full`, as it is saved to a file. */
+/** The response of the public API's `/products/full`. */
 export const FactsBody = object({
   schema_version: Type.Optional(Type.String({ maxLength: 50 })),
   generated_at: Type.Optional(Type.String({ maxLength: 50 })),

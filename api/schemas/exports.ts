@@ -44,7 +44,7 @@ export const ExportedCard = object({
 
 const { properties } = ExportRequest;
 
-/** What an export's file holds, for those who load it. */
+/** Describes an export's file for programs that load it. */
 export const ManifestSchema = object({
   format: properties.format,
   kind: properties.kind,
@@ -54,7 +54,9 @@ export const ManifestSchema = object({
   include: properties.include,
   profile: properties.profile,
   neutralise: properties.neutralise,
-  after: Nullable(Type.String({ description: 'The position that was gone on from; null for all there is' })),
+  after: Nullable(
+    Type.String({ description: 'The position after which changes were extracted; null for a full export' }),
+  ),
   position: Position,
   taken_at: Timestamp,
   tables: Type.Array(

@@ -18,7 +18,7 @@ export const StartedJobSchema = component(
       self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
     }),
   },
-  { description: 'The answer of a request that started work' },
+  { description: 'The response of a request that started a job' },
 );
 
 const JobStatus = Type.Union(
@@ -29,7 +29,7 @@ const JobStatus = Type.Union(
     Type.Literal('failed'),
     Type.Literal('cancelled'),
   ],
-  { description: 'The last three are ends; a failed or cancelled job can be run again' },
+  { description: 'The last three are final; a failed or cancelled job can be run again' },
 );
 
 const jobMembers = {
@@ -38,13 +38,13 @@ const jobMembers = {
   status: JobStatus,
   outcome: Nullable(
     Type.Union([Type.Literal('complete'), Type.Literal('partial')], {
-      description: 'Of a job that succeeded: `partial` when some of its rows failed',
+      description: 'Of a succeeded job: `partial` if some of its rows failed',
     }),
   ),
   progress: Type.Number({ minimum: 0, maximum: 1 }),
-  message: Nullable(Type.String({ description: 'How far it is, for people' })),
+  message: Nullable(Type.String({ description: 'Progress as text' })),
   counts: Type.Record(Type.String(), Type.Number(), { description: 'Figures that depend on the kind' }),
-  owner_id: Nullable(Type.String({ format: 'uuid', description: 'Null for jobs of the service itself' })),
+  owner_id: Nullable(Type.String({ format: 'uuid', description: 'Null for system jobs' })),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
@@ -52,15 +52,15 @@ const jobMembers = {
   error: Nullable(object({ code: Type.String(), message: Type.String() })),
   attempt: Type.Integer({
     minimum: 1,
-    description: 'Grows when it is run again, also after a worker died',
+    description: 'Increases with each run, including after the loss of a worker',
   }),
   links: object({
     self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
-    result: Nullable(Type.String({ description: 'Where its file is, while there is one' })),
+    result: Nullable(Type.String({ description: 'The URL of its file, while it is stored' })),
   }),
 };
 
-export const JobSchema = component('Job', jobMembers, { description: 'Work in the background' });
+export const JobSchema = component('Job', jobMembers, { description: 'A background job' });
 
 /** A job in a list: `fields` may cut it. */
 export const JobItemSchema = itemComponent('JobItem', jobMembers);

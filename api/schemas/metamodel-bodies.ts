@@ -34,7 +34,7 @@ const cardTypeMembers = {
         color: Type.Optional(Color),
         translations: Type.Optional(Translations),
       }),
-      { maxItems: 100, description: 'The active roles; those left out are deleted when nobody holds them' },
+      { maxItems: 100, description: 'The active roles; omitted roles are deleted if nobody has them' },
     ),
   ),
   section_config: Type.Optional(OpenObject),
@@ -94,11 +94,11 @@ export const RolePatchBody = object(
 
 const Affected = Type.Integer({ minimum: 0 });
 
-/** The answer of a dry run. */
+/** The response of a dry run. */
 export const ImpactSchema = Type.Object(
   {
     dry_run: Type.Literal(true),
-    cards: Type.Integer({ minimum: 0, description: 'Looked at anew, for values or data quality' }),
+    cards: Type.Integer({ minimum: 0, description: 'Cards whose values or data quality are computed again' }),
     relations: Type.Integer({ minimum: 0, description: 'Changed' }),
     removed_fields: Type.Array(object({ field_key: Type.String(), affected: Affected })),
     removed_options: Type.Array(
@@ -123,8 +123,10 @@ export const ImpactSchema = Type.Object(
         missing: Affected,
       }),
     ),
-    needs_force: Type.Boolean({ description: 'Values do not fit: refused unless `force` gives them up' }),
-    as_job: Type.Boolean({ description: 'Carried out by a job, which the answer names' }),
+    needs_force: Type.Boolean({
+      description: 'Values cannot be converted: refused unless `force` removes them',
+    }),
+    as_job: Type.Boolean({ description: 'Whether a job executes the change; the response names it' }),
   },
-  { $id: 'MetamodelImpact', additionalProperties: false, description: 'What a change would do' },
+  { $id: 'MetamodelImpact', additionalProperties: false, description: 'The impact of a change' },
 );

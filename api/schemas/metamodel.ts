@@ -6,7 +6,7 @@ import {
 } from '../../domain/kernel/metamodel/metamodel.model.ts';
 import { itemComponent, OpenObject, object } from '../../domain/kernel/shapes.ts';
 
-/** Every member is there unless the request selected some with `fields`. */
+/** All members are present unless the request selects some with `fields`. */
 const shown = <P extends TProperties>($id: string, members: P) => itemComponent($id, members);
 
 const { created_at: _created, updated_at: _updated, ...cardType } = CardTypeDefinition.columns;
@@ -31,5 +31,5 @@ export const RelationTypeSchema = shown('RelationType', relationType);
 
 export const StakeholderRoleSchema = shown('StakeholderRole', {
   ...StakeholderRoleDefinition.columns,
-  stakeholder_count: Type.Integer({ description: 'Only when one role is read' }),
+  stakeholder_count: Type.Integer({ description: 'Only in the response for a single role' }),
 });

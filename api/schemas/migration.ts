@@ -29,7 +29,7 @@ export const MigrationSourceSchema = component(
 
 const migration = { ...migrationColumns, status: Choice(migrationStatuses) };
 export const MigrationSchema = component('Migration', migration);
-/** A migration in a list, which may be cut to some members. */
+/** A migration in a list, with the requested members. */
 export const MigrationItemSchema = component('MigrationItem', optional(migration));
 
 export const MigrationListQuery = listQuery(migrationSorts, 'created_at', migrationFilters);
@@ -40,7 +40,7 @@ const MigrationRecordSchema = component(
     ...recordColumns,
     left_out: Type.Array(object({ field: Type.String(), code: Type.String(), message: Type.String() }), {
       description:
-        'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a record of its own, of the kind `metamodel_field`',
+        'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a separate record of the kind `metamodel_field`',
     }),
   }),
 );
@@ -70,7 +70,7 @@ export const FieldMappingsSchema = component('MigrationFieldMappings', {
           mapped_to: Type.Union([Type.String(), Type.Null()], {
             description: 'Null: not mapped; an empty text: left out on request',
           }),
-          values: Type.Integer({ minimum: 0, description: 'Cells that are not empty' }),
+          values: Type.Integer({ minimum: 0, description: 'Number of cells with a value' }),
         }),
       ),
       available_targets: Type.Array(
@@ -88,6 +88,9 @@ export const MigrationForm = object({
   name: Migration.columns.name,
   file: Type.String({ format: 'binary' }),
   include_archived: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether to include what is archived in the source' }),
+    Type.Boolean({
+      default: false,
+      description: 'Whether to include objects that are archived in the source',
+    }),
   ),
 });

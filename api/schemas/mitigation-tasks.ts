@@ -34,7 +34,7 @@ const bodies = bodiesOf(
   {
     description: Nullable(Text),
     owner_id: Nullable(Type.String({ ...Uuid, description: 'An active user' })),
-    due_date: Nullable(Type.String({ ...DateOnly, description: 'Of the current occurrence' })),
+    due_date: Nullable(Type.String({ ...DateOnly, description: 'The due date of the current occurrence' })),
     recurrence_unit: Choice(recurrenceUnits, 'Default `none`: it does not recur'),
     recurrence_interval: MitigationTask.columns.recurrence_interval,
     lead_time_days: Nullable(
@@ -52,7 +52,7 @@ export const TaskPatchBody = object({
   ...bodies.patch.properties,
   is_active: Type.Optional(Type.Boolean()),
 });
-/** May be left out. */
+/** Optional. */
 export const EndBody = Type.Unsafe<{ notes?: string | null } | null | undefined>({
   ...object({ notes: Type.Optional(Nullable(Text)) }),
   type: ['object', 'null'],

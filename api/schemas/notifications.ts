@@ -28,7 +28,7 @@ const members = {
 };
 
 export const NotificationSchema = component('Notification', members);
-/** In lists, where `fields` may leave members out. */
+/** A notification in a list, with the requested members. */
 export const NotificationItemSchema = itemComponent('NotificationItem', members);
 
 const switches = (description: string) =>

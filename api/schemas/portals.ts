@@ -19,7 +19,7 @@ export const PortalCreateBody = object({
   slug,
   card_type,
   ...members,
-  is_published: Type.Boolean({ default: false, description: 'Whether the public sees it' }),
+  is_published: Type.Boolean({ default: false, description: 'Whether it is public' }),
 });
 export const PortalPatchBody = object({
   name: Type.Optional(name),
@@ -30,7 +30,7 @@ export const PortalPatchBody = object({
 });
 
 export const PortalSchema = component('WebPortal', WebPortal.columns);
-/** A portal in a list, cut to the members that were asked for. */
+/** A portal in a list, with the requested members. */
 export const PortalItemSchema = itemComponent('WebPortalItem', WebPortal.columns);
 
 export const PortalListQuery = listQuery(portalSorts, 'name', portalFilters);
@@ -57,14 +57,14 @@ const PageNumber = Type.Integer({
   minimum: 1,
   maximum: 10_000,
   default: 1,
-  description: 'From 1; not beyond the first 10,000',
+  description: 'From 1; up to the first 10,000 cards',
 });
 const paged = {
   page: PageNumber,
-  page_size: Type.Integer({ minimum: 1, maximum: 100, default: 24, description: 'Items on a page' }),
+  page_size: Type.Integer({ minimum: 1, maximum: 100, default: 24, description: 'Items per page' }),
 };
 const Search = (what: string) =>
-  Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} all contain` }));
+  Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} contain` }));
 
 export const PortalOptionsQuery = object({
   type_key: Type.String({
@@ -80,12 +80,12 @@ const JsonText = (description: string, example: object) =>
 
 export const PublicCardsQuery = object({
   search: Search('the name and, where it is shown, the description must'),
-  subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Only where subtypes are shown' })),
+  subtype: Type.Optional(Type.String({ maxLength: 100, description: 'Only if the portal shows subtypes' })),
   tag_ids: Type.Optional(
     Type.String({
       maxLength: 4000,
       description:
-        'Ids, separated by commas, where tags are shown: of one group one must fit, of several groups all',
+        'Comma-separated ids, if the portal shows tags: any tag of a group must match, for every group',
     }),
   ),
   related_type: Type.Optional(
@@ -97,18 +97,20 @@ export const PublicCardsQuery = object({
   related_id: Type.Optional(
     Type.String({ ...Uuid, description: 'Cards with a shown relation to this card' }),
   ),
-  relation_filters: JsonText('JSON: ids of related cards, one of which must fit, by keys as `related_type`', {
-    relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
-  }),
-  attr_filters: JsonText('JSON: values, one of which must fit, by shown attribute', {
+  relation_filters: JsonText(
+    'JSON: ids of related cards, any of which must match, by keys as in `related_type`',
+    {
+      relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
+    },
+  ),
+  attr_filters: JsonText('JSON: values, any of which must match, by shown attribute', {
     businessCriticality: ['missionCritical'],
   }),
   ...paged,
   sort_by: Type.Optional(
     Type.String({
       maxLength: 120,
-      description:
-        'What the portal shows, such as `name` or `attributes.<key>`; default: the order of the portal',
+      description: 'A shown field, such as `name` or `attributes.<key>`; default: the order of the portal',
     }),
   ),
   sort_dir: Type.Optional(
@@ -126,7 +128,7 @@ export const PortalPageQuery = object({
     }),
   ),
   sort: Type.Optional(
-    Type.String({ maxLength: 121, description: 'A field, with a hyphen in front for descending order' }),
+    Type.String({ maxLength: 121, description: 'A field; the prefix `-` means descending order' }),
   ),
   page: PageNumber,
 });

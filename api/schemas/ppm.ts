@@ -28,11 +28,11 @@ const Count = Type.Integer({ minimum: 0 });
 const Percent = Type.Number({ minimum: 0, maximum: 100 });
 const Name = Nullable(Type.String());
 
-/** The answers of a kind of rows: its columns, with those that are computed. */
+/** The response schemas of a kind of rows: stored and computed columns. */
 const answers = (name: string, kind: PpmKind, computed: TProperties = {}) =>
   answersOf(name, { ...ppmColumns(kind), ...computed });
 
-/** The bodies that write a kind: columns that a creation requires, those that have a default there, and others. */
+/** The request bodies of a kind: required columns, columns with a default, and others. */
 function bodies<C extends TProperties>(
   columns: C,
   fields: { required: (keyof C)[]; defaults?: { [column in keyof C]?: unknown }; optional?: (keyof C)[] },
@@ -107,7 +107,7 @@ export const TaskCommentBody = object({ content: TaskComment.columns.content });
 export const wbs = {
   ...answers('PpmWbs', wbsItems, {
     assignee_name: Name,
-    progress: Type.Number({ ...Percent, description: 'Computed from tasks and items below' }),
+    progress: Type.Number({ ...Percent, description: 'Computed from tasks and child items' }),
     task_count: Type.Integer({ minimum: 0, description: 'Tasks at the item and below' }),
   }),
   ...bodies(WbsItem.columns, {
@@ -127,9 +127,9 @@ export const dependency = answers('PpmDependency', dependencies, {
 });
 export const DependencyBody = object({
   pred_kind: PlanKind,
-  pred_id: Type.String({ ...Uuid, description: 'What must be finished first' }),
+  pred_id: Type.String({ ...Uuid, description: 'The predecessor, which must be finished first' }),
   succ_kind: PlanKind,
-  succ_id: Type.String({ ...Uuid, description: 'What starts after it' }),
+  succ_id: Type.String({ ...Uuid, description: 'The successor, which starts after it' }),
   kind: FinishToStart,
 });
 
@@ -139,7 +139,10 @@ const scheduled = {
   id: Uuid,
   title: Type.String(),
   wbs_id: Nullable(Type.String({ ...Uuid, description: 'The WBS item that contains it' })),
-  duration: Type.Integer({ minimum: 0, description: 'Days; those of a WBS item are the days that it spans' }),
+  duration: Type.Integer({
+    minimum: 0,
+    description: 'Days; for a WBS item from its first start to its last end',
+  }),
   earliest_start: Day,
   earliest_end: Day,
   latest_start: Day,

@@ -5,7 +5,9 @@ import { component, Nullable, object, Timestamp, Uuid } from '../../domain/kerne
 const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });
 const Locale = Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['de'] });
 export const CatalogueQuery = object({
-  locale: Type.Optional(Type.String({ ...Locale, description: 'English where it is not translated' })),
+  locale: Type.Optional(
+    Type.String({ ...Locale, description: 'Texts without a translation are in English' }),
+  ),
 });
 
 export const CatalogueVersionSchema = component('CatalogueVersion', {
@@ -16,14 +18,14 @@ export const CatalogueVersionSchema = component('CatalogueVersion', {
   process_count: Type.Optional(Type.Integer({ minimum: 0 })),
   value_stream_count: Type.Optional(Type.Integer({ minimum: 0 })),
   macro_count: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Of capabilities: those on the first level' }),
+    Type.Integer({ minimum: 0, description: 'Of capabilities: number of first-level nodes' }),
   ),
   macro_warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Of capabilities: those on the first level without any below',
+      description: 'Of capabilities: number of first-level nodes without children',
     }),
   ),
-  source: Type.String({ description: '`bundled`, or what was said when it was loaded' }),
+  source: Type.String({ description: '`bundled`, or the source given when it was loaded' }),
   bundled_version: Type.String(),
 });
 export const CatalogueNodeSchema = component('CatalogueNode', {
@@ -34,18 +36,18 @@ export const CatalogueNodeSchema = component('CatalogueNode', {
   description: Nullable(Type.String()),
   industry: Type.String(),
   existing_card_id: Nullable(
-    Type.String({ ...Uuid, description: 'The card that stands for it already, where the caller sees one' }),
+    Type.String({ ...Uuid, description: 'The existing card of the node, if the caller sees it' }),
   ),
 });
 
 export const CatalogueImportBody = object({
-  catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 2000, description: 'Repeated ones count once' }),
+  catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 2000, description: 'Duplicates count once' }),
   locale: Type.Optional(Nullable(Locale)),
 });
 export const ImportedNodesSchema = component('ImportedCatalogueNodes', {
   created: Type.Integer({ minimum: 0 }),
-  skipped: Type.Integer({ minimum: 0, description: 'Nodes for which there were cards' }),
-  ids: Type.Array(Uuid, { description: 'The cards of the chosen nodes, made now or before' }),
+  skipped: Type.Integer({ minimum: 0, description: 'Number of nodes that already had cards' }),
+  ids: Type.Array(Uuid, { description: 'The cards of the chosen nodes, both new and existing' }),
 });
 
 const { kind, catalogue_version, source } = ReferenceCatalogue.columns;
@@ -63,7 +65,7 @@ export const CatalogueBody = object({
         descriptions: Type.Optional(Texts(10_000)),
         industry: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       }),
-      { minItems: 1, maxItems: 20_000, description: 'Parents before what lies below them' },
+      { minItems: 1, maxItems: 20_000, description: 'Parents before their children' },
     ),
   ),
   csv: Type.Optional(

@@ -10,7 +10,7 @@ const members = { ...columns, source: CardRef, target: CardRef };
 
 export const RelationSchema = component('Relation', members);
 
-/** A relation as lists show it: cut to the requested `fields`. */
+/** A relation in a list, with the requested `fields`. */
 const RelationItemSchema = itemComponent('RelationItem', members);
 
 export const RelationListSchema = listAnswer(RelationItemSchema);
@@ -51,7 +51,8 @@ const Reference = object(
         type: ['array', 'null'],
         items: { type: 'string', maxLength: 500 },
         maxItems: 100,
-        description: 'Names of all ancestors, the root first; left out: wherever a card of the name lies',
+        description:
+          'Names of all ancestors, the root first; without it: a card of this name at any place in the hierarchy',
       }),
     ),
     name: optionalText(500),
@@ -62,7 +63,7 @@ const Reference = object(
 export const RelationBulkBody = object({
   operations: Type.Array(
     object({
-      row_index: Type.Integer({ description: "The caller's own number, given back with the result" }),
+      row_index: Type.Integer({ description: "A number of the caller's choice, returned with the result" }),
       action: Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' }),
       type: TypeKey,
       source: Reference,
@@ -72,7 +73,7 @@ export const RelationBulkBody = object({
     }),
     { minItems: 1, maxItems: 5000 },
   ),
-  dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+  dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
 });
 
 const Count = Type.Integer({ minimum: 0 });

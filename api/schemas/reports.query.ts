@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { reportQueryMembers } from '../../domain/inventory/reports/report-query.job.ts';
 import { component, Nullable, object, Position } from '../../domain/kernel/shapes.ts';
 
-/** The body of a query: what is asked, and which page of the groups is wanted. */
+/** The body of a query, with the page of groups to return. */
 export const ReportQueryBody = object({
   ...reportQueryMembers,
   page: Type.Integer({ default: 1, minimum: 1, maximum: 1_000_000 }),
@@ -10,7 +10,7 @@ export const ReportQueryBody = object({
     default: 1_000,
     minimum: 1,
     maximum: 10_000,
-    description: 'Groups on a page of JSON; CSV, workbooks and jobs hold all',
+    description: 'Groups per JSON page; CSV, workbooks and jobs contain all',
   }),
 });
 
@@ -37,7 +37,7 @@ export const QueryAnswerSchema = component('QueryAnswer', {
   position: Position,
 });
 
-/** A query as it stands in the API's description. */
+/** The example in the OpenAPI document. */
 export const queryExample = {
   from: ['Application'],
   filter: 'lifecycle.active is not empty',

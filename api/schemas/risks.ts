@@ -28,7 +28,7 @@ const { initial_impact: Impact } = Risk.columns;
 const Level = Choice(levels);
 const { category: Category } = Risk.columns;
 const CardIds = (minItems: number) =>
-  Type.Array(Uuid, { minItems, maxItems: MAX_CARDS, description: 'Repeated ones count once' });
+  Type.Array(Uuid, { minItems, maxItems: MAX_CARDS, description: 'Duplicates count once' });
 
 const cardLink = object({
   card_id: Uuid,
@@ -41,7 +41,7 @@ const risk = {
   initial_level: Level,
   residual_level: Nullable(Level),
   owner_name: Nullable(Type.String()),
-  cards: Type.Array(cardLink, { description: 'Those that the caller sees' }),
+  cards: Type.Array(cardLink, { description: 'Linked cards that the caller sees' }),
 };
 const answers = answersOf('Risk', risk);
 export const RiskSchema = answers.whole;
@@ -63,11 +63,11 @@ export const RiskPatchBody = partialObject({
   residual_probability: Nullable(Probability),
   residual_impact: Nullable(Impact),
   ...plan,
-  status: Choice(riskStatuses, 'Refused with `wrong_state` where it may not follow the current one'),
+  status: Choice(riskStatuses, 'Refused with `wrong_state` if it cannot follow the current status'),
   acceptance_rationale: Nullable(
     Type.String({
       maxLength: 10_000,
-      description: 'Required for `accepted`; cleared when the risk leaves that status',
+      description: 'Required for `accepted`; cleared when the status changes to another one',
     }),
   ),
 });
@@ -86,7 +86,7 @@ const promotion = partialObject({
   initial_impact: Nullable(Impact),
   ...plan,
 });
-/** May be left out. */
+/** Optional. */
 export const PromotionBody = Type.Unsafe<Record<string, unknown> | null | undefined>({
   ...promotion,
   type: ['object', 'null'],
@@ -115,7 +115,7 @@ const Key = (values: readonly string[], byDefault: string) =>
 const OptionalKey = (values: readonly string[]) =>
   Type.Optional(Nullable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` })));
 const ImportItem = object({
-  row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Named in the answer' }),
+  row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Returned with the result' }),
   title: Title,
   description: Type.String({ maxLength: 10_000, default: '' }),
   category: Key(riskCategories, 'operational'),
@@ -126,24 +126,24 @@ const ImportItem = object({
   status: Key(riskStatuses, 'identified'),
   owner_email: Type.Optional(Nullable(Type.String({ maxLength: 320 }))),
   owner_name: Type.Optional(
-    Nullable(Type.String({ maxLength: 200, description: 'Counts where the address finds nobody' })),
+    Nullable(Type.String({ maxLength: 200, description: 'Used if no user has the address' })),
   ),
   target_resolution_date: Type.Optional(Nullable(DateOnly)),
   card_names: Type.Optional(
     Type.Array(Type.String({ maxLength: 500 }), {
       maxItems: 100,
-      description: 'Active cards; a name that is none’s, or several’s, is a warning',
+      description: 'Names of active cards; an unknown or ambiguous name is a warning',
     }),
   ),
   reference: Type.Optional(
     Nullable(
-      Type.String({ maxLength: 100, description: 'A row whose reference the register has is skipped' }),
+      Type.String({ maxLength: 100, description: 'A row whose reference is in the register is skipped' }),
     ),
   ),
 });
 export const RiskImportBody = object({
   items: Type.Array(ImportItem, { minItems: 1, maxItems: 2000 }),
-  dry_run: Type.Boolean({ default: false, description: 'Tells what would be done, and writes nothing' }),
+  dry_run: Type.Boolean({ default: false, description: 'Preview the import without writing' }),
 });
 export const RiskImportSchema = component('RiskImport', {
   results: Type.Array(
@@ -153,7 +153,7 @@ export const RiskImportSchema = component('RiskImport', {
       id: Nullable(
         Type.String({
           ...Uuid,
-          description: 'Of a skipped row the risk that is there; null in a dry run',
+          description: 'Of a skipped row the existing risk; null in a dry run',
         }),
       ),
       reference: Nullable(Type.String()),

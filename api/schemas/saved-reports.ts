@@ -19,5 +19,5 @@ export const SavedReportSchema = component('SavedReport', {
   shared_with_users: Type.Array(object({ id: Uuid, display_name: Nullable(Type.String()) })),
   is_owner: Type.Boolean(),
 });
-/** A saved report in a list, cut to the requested members. */
+/** A saved report in a list, with the requested members. */
 export const SavedReportItemSchema = Type.Partial(SavedReportSchema, { $id: 'SavedReportItem', ...closed });

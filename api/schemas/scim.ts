@@ -9,13 +9,13 @@ const Meta = Type.Object({
   created: Timestamp,
   lastModified: Timestamp,
   location: Type.String({
-    description: 'The address of the resource',
+    description: 'The URL of the resource',
     examples: ['https://estate.example.org/scim/v2/Users/0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
   }),
   version: Type.String({ examples: ['W/"4JpWkUUzWSMOqWnQVGOsF3dnL2E"'] }),
 });
 
-/** RFC 7643, 4.1, as far as it is stored; all but `schemas` and `id` may be left out by the query. */
+/** The stored members of RFC 7643, 4.1; the query can exclude all except `schemas` and `id`. */
 export const ScimUserSchema = Type.Object(
   {
     schemas: Type.Array(Type.String(), { examples: [['urn:ietf:params:scim:schemas:core:2.0:User']] }),
@@ -107,19 +107,19 @@ export const scimList = (item: Parameters<typeof Type.Array>[0]) =>
     Resources: Type.Array(item),
   });
 
-/** A description of the service, as RFC 7643 has it. */
+/** A description of the service (RFC 7643). */
 export const ScimDescription = Type.Object({ schemas: Type.Array(Type.String()) }, open);
 
 const projectionQuery = {
   attributes: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'Comma-separated attributes to which resources are cut' }),
+    Type.String({ maxLength: 2000, description: 'Comma-separated attributes to return' }),
   ),
   excludedAttributes: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'Comma-separated attributes that are left out' }),
+    Type.String({ maxLength: 2000, description: 'Comma-separated attributes to exclude' }),
   ),
 };
 
-/** The query of what answers one resource. */
+/** The query parameters of operations that return one resource. */
 export const ScimProjectionQuery = Type.Object(projectionQuery, { additionalProperties: false });
 
 const listMembers = {
@@ -127,16 +127,16 @@ const listMembers = {
     Type.String({
       minLength: 1,
       maxLength: 4000,
-      description: 'A filter as RFC 7644, 3.4.2.2 has it, such as `userName eq "ada@example.org"`',
+      description: 'A filter (RFC 7644, 3.4.2.2), such as `userName eq "ada@example.org"`',
     }),
   ),
   startIndex: Type.Optional(
-    Type.Integer({ maximum: 1_000_000_000, description: 'The place of the first resource, from 1' }),
+    Type.Integer({ maximum: 1_000_000_000, description: 'The 1-based index of the first resource' }),
   ),
   count: Type.Optional(
     Type.Integer({
       maximum: 1_000_000_000,
-      description: 'At most so many; 100 without it, and never more than 200',
+      description: 'Maximum number of resources; default 100, at most 200',
     }),
   ),
   sortBy: Type.Optional(Type.String({ maxLength: 200, description: 'Has no effect' })),
@@ -156,14 +156,14 @@ export const ScimSearchBody = Type.Object(
       Type.Array(Text, { examples: [['urn:ietf:params:scim:api:messages:2.0:SearchRequest']] }),
     ),
     ...listMembers,
-    attributes: Type.Optional(Type.Array(Text, { description: 'Attributes to which resources are cut' })),
-    excludedAttributes: Type.Optional(Type.Array(Text, { description: 'Attributes that are left out' })),
+    attributes: Type.Optional(Type.Array(Text, { description: 'Attributes to return' })),
+    excludedAttributes: Type.Optional(Type.Array(Text, { description: 'Attributes to exclude' })),
   },
   open,
 );
 
-/** A resource as clients send it: names in any case, and more than is stored. */
+/** A resource as clients send it: names in any case, and unknown members. */
 export const ScimBody = Type.Object({}, open);
 
-/** The id of a resource: what can be no id is of none. */
+/** The id of a resource; a malformed id gives 404. */
 export const ScimIdParams = Type.Object({ id: Text }, { additionalProperties: false });

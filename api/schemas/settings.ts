@@ -24,7 +24,7 @@ export function groupMembers({ members, secret }: Group): Record<string, TSchema
   return { ...own, ...(secret && { [secret]: Secret }) };
 }
 
-/** The answer of a group, with its name. */
+/** The response of a group, with its name. */
 export function groupAnswer(definition: Group & { name: string }) {
   const more = definition.name === 'EmailSettings' && { configured: flag('Whether mails can be sent') };
   return component(definition.name, { ...groupMembers(definition), ...more });
@@ -32,7 +32,7 @@ export function groupAnswer(definition: Group & { name: string }) {
 
 export const McpStatus = object({
   enabled: Type.Boolean(),
-  sso_configured: flag('Whether people log in through a provider'),
+  sso_configured: flag('Whether single sign-on is enabled'),
 });
 
 /** Whether a test succeeded, and its result. */
@@ -49,7 +49,7 @@ const labelled = {
   translations: OpenObject,
 };
 
-/** What an application needs to start, without a login. */
+/** The data that an application needs at start, without a login. */
 export const BootstrapSchema = component('Bootstrap', {
   currency: settingTable.currency.schema,
   date_format: Type.String(),

@@ -4,7 +4,7 @@ import { component, Nullable, object, Timestamp, Uuid } from '../../domain/kerne
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-  description: 'SHA-256 of the content that was signed',
+  description: 'SHA-256 of the signed content',
 });
 
 const SignatorySchema = component('Signatory', {
@@ -28,7 +28,7 @@ const RejectionSchema = component('Rejection', {
   rejected_at: Timestamp,
 });
 
-/** Members of every document that people sign; lists leave `integrity` out. */
+/** Members of every signed document; lists omit `integrity`. */
 export const signedMembers = {
   created_by: Nullable(Uuid),
   creator_name: Nullable(Type.String()),
@@ -51,12 +51,12 @@ export const IntegrityMember = Nullable(
 );
 
 export const SignatureRequestBody = object({
-  user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Repeated ones count once' }),
+  user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Duplicates count once' }),
   message: Type.Optional(Nullable(Type.String({ maxLength: 2000, description: 'Shown to the signatories' }))),
 });
 export const ReplacementBody = object({
-  user_id: Type.String({ ...Uuid, description: 'Who was asked and has not signed' }),
-  new_user_id: Type.String({ ...Uuid, description: 'Who is asked instead' }),
+  user_id: Type.String({ ...Uuid, description: 'The signatory who has not signed' }),
+  new_user_id: Type.String({ ...Uuid, description: 'The new signatory' }),
   message: Type.Optional(
     Nullable(Type.String({ maxLength: 2000, description: 'Shown to the new signatory' })),
   ),

@@ -31,7 +31,7 @@ const soaw = {
   rejection: RejectionMember,
 };
 export const SoawSchema = component('Soaw', { ...soaw, integrity: IntegrityMember });
-/** A statement in a list, cut to the members that were asked for. */
+/** A statement in a list, with the requested members. */
 export const SoawItemSchema = itemComponent('SoawItem', soaw);
 
 const bodies = bodiesOf(
@@ -52,7 +52,7 @@ export const SoawPatchBody = object({
   status: Type.Optional(
     Nullable(
       Type.String({
-        description: 'By hand a draft becomes `approved`, and back; others are refused with `use_operation`',
+        description: 'Can change between `draft` and `approved`; others are refused with `use_operation`',
       }),
     ),
   ),

@@ -58,12 +58,15 @@ export const SurveySchema = answers.whole;
 export const SurveyItemSchema = answers.item;
 export const SentSurveySchema = component('SentSurvey', {
   ...survey,
-  targets_created: Type.Integer({ minimum: 1, description: 'Questions put: one per card and user' }),
+  targets_created: Type.Integer({
+    minimum: 1,
+    description: 'Number of requested responses: one per card and user',
+  }),
 });
 
 export const PreviewQuery = object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
-  page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Cards on a page' }),
+  page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Cards per page' }),
 });
 export const SurveyPreviewSchema = component('SurveyPreview', {
   total_cards: Count,
@@ -99,14 +102,14 @@ export const SurveyResponseSchema = itemComponent('SurveyResponse', {
   ...responseColumns,
   card_name: Type.String(),
   card_type: Type.String(),
-  user_display_name: Nullable(Type.String({ description: 'Null when the user was deleted' })),
+  user_display_name: Nullable(Type.String({ description: 'Null if the user was deleted' })),
   user_email: Nullable(Type.String()),
   responses: Answers,
 });
 
 export const SurveyApplyBody = object({
-  response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Repeated ones count once' }),
-  dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+  response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Duplicates count once' }),
+  dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
 });
 export const SurveyAppliedSchema = component('SurveyApplied', {
   dry_run: Type.Boolean(),
@@ -125,7 +128,7 @@ export const SurveyAppliedSchema = component('SurveyApplied', {
         'value_does_not_fit',
       ]),
       message: Type.String(),
-      fields: Type.Array(Type.String(), { description: 'Keys of the fields in the way' }),
+      fields: Type.Array(Type.String(), { description: 'Keys of the conflicting fields' }),
     }),
   ),
 });
@@ -163,12 +166,12 @@ export const SurveySubmitBody = object({
     Key,
     object({
       new_value: Type.Optional(Type.Unknown({ description: 'Null clears' })),
-      confirmed: Type.Optional(Type.Boolean({ description: 'The present value is right; no new one' })),
+      confirmed: Type.Optional(Type.Boolean({ description: 'Whether the current value is correct' })),
       current_value: Type.Optional(
-        Type.Unknown({ description: 'What you saw: refused with `conflict` when it is no longer so' }),
+        Type.Unknown({ description: 'The value that you saw: refused with `conflict` if it has changed' }),
       ),
     }),
-    { maxProperties: 200, description: 'By the key of the field; what is left out is not answered' },
+    { maxProperties: 200, description: 'By the key of the field; omitted fields have no answer' },
   ),
 });
 export const SurveySubmittedSchema = component('SurveySubmitted', {

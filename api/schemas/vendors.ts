@@ -12,7 +12,7 @@ export const VendorAnalysisSchema = itemComponent('VendorAnalysis', {
   id: Uuid,
   vendor_name: Type.String({ examples: ['Microsoft'] }),
   category: Type.String({ examples: ['Data and analytics', 'Uncategorised'] }),
-  sub_category: Type.String({ description: 'Empty where nothing supports one' }),
+  sub_category: Type.String({ description: 'Empty if unknown' }),
   confidence: Supplier.columns.category_confidence,
   reasoning: Type.String({ description: 'The reasons, as sentences' }),
   ...counts,
@@ -22,7 +22,7 @@ export const VendorAnalysisSchema = itemComponent('VendorAnalysis', {
   }),
   sole_critical_app_count: Type.Integer({
     minimum: 0,
-    description: 'Those of them without another supplier',
+    description: 'Those without another supplier',
   }),
   app_list: Type.Array(Type.String(), { maxItems: 50, description: 'Names of applications, the first 50' }),
   analysed_at: AnalysedAt,

@@ -50,7 +50,7 @@ export const WebhookSchema = itemComponent('Webhook', {
 
 export const WebhookWithSecretSchema = component('WebhookWithSecret', {
   webhook: WebhookSchema,
-  secret: Type.String({ description: 'Shown this once; deliveries are signed with it' }),
+  secret: Type.String({ description: 'Only returned here; deliveries are signed with it' }),
 });
 
 const {

@@ -10,8 +10,8 @@ export const TransferForm = object({
 
 const Counts = object({
   create: Type.Integer({ minimum: 0, description: 'New here' }),
-  update: Type.Integer({ minimum: 0, description: 'Here, with other values' }),
-  unchanged: Type.Integer({ minimum: 0, description: 'Here as it is' }),
+  update: Type.Integer({ minimum: 0, description: 'Existing rows with other values' }),
+  unchanged: Type.Integer({ minimum: 0, description: 'Existing rows with the same values' }),
   conflict: Type.Integer({ minimum: 0, description: 'Left alone' }),
 });
 const ByKind = Type.Record(Type.String(), Counts, { description: 'By the table of the rows' });
@@ -19,13 +19,13 @@ const Left = Type.Array(
   object({
     kind: Type.String(),
     key: Type.String(),
-    // transfers that were read by an earlier version tell neither
-    line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of `content/<kind>.ndjson`' })),
-    field: Type.Optional(Nullable(Type.String({ description: 'The column at fault' }))),
+    // absent in transfers that an earlier version has read
+    line: Type.Optional(Type.Integer({ minimum: 1, description: 'The line in `content/<kind>.ndjson`' })),
+    field: Type.Optional(Nullable(Type.String({ description: 'The invalid column' }))),
     code: Type.String(),
     message: Type.String(),
   }),
-  { description: 'The first 1,000 rows that are left alone, with the reason' },
+  { description: 'The first 1,000 skipped rows, with the reason' },
 );
 
 export const WorkspaceTransferSchema = Type.Object(
@@ -37,7 +37,9 @@ export const WorkspaceTransferSchema = Type.Object(
       { description: '`parsing` -> `previewed` -> `applying` -> `applied`, or `failed`' },
     ),
     format_version: Nullable(Type.String()),
-    source_url: Nullable(Type.String({ description: 'Where the workspace came from, as it says itself' })),
+    source_url: Nullable(
+      Type.String({ description: 'The URL of the source workspace, as stated in the archive' }),
+    ),
     diff: Nullable(
       Type.Object(
         {
@@ -58,7 +60,7 @@ export const WorkspaceTransferSchema = Type.Object(
     result: Nullable(
       Type.Object(
         { kinds: ByKind, totals: Counts, left: Left },
-        { additionalProperties: false, description: 'What has become of it' },
+        { additionalProperties: false, description: 'The result of the import' },
       ),
     ),
     error_message: Nullable(Type.String()),

@@ -2,23 +2,22 @@ import { ID, type IdNumbers } from './report.ids.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-/** So few bytes are written one by one sooner than a copy of them is called. */
+/** Up to this number of bytes a loop is faster than `Buffer.copy`. */
 const FEW = 48;
 
 /**
- * The text of a long answer, written where it is sent from: of tens of thousands of pieces there would be an object for
- * each, and then all of them once more as one.
+ * A growing buffer for a long response body. It avoids an object per chunk and a final concatenation.
  */
 export class ReportBody {
   #bytes: Buffer;
   #used = 0;
 
-  /** @param expected bytes; more than that costs a copy of the whole. */
+  /** @param expected bytes; growing beyond it copies the buffer. */
   constructor(expected: number) {
     this.#bytes = Buffer.allocUnsafeSlow(expected);
   }
 
-  /** Bytes that have been written. */
+  /** Number of written bytes. */
   get length(): number {
     return this.#used;
   }
@@ -29,7 +28,7 @@ export class ReportBody {
     this.#used += this.#bytes.write(text, this.#used);
   }
 
-  /** What stands in another buffer. */
+  /** Appends a range of another buffer. */
   copy(source: Buffer, from = 0, to = source.length): void {
     this.#room(to - from);
     const bytes = this.#bytes;
@@ -39,14 +38,14 @@ export class ReportBody {
     else for (let n = from; n < to; n += 1, at += 1) bytes[at] = source[n]!;
   }
 
-  /** What has been written before, once more. */
+  /** Appends a range that was written before. */
   again(from: number, to: number): void {
     this.#room(to - from);
     this.#bytes.copyWithin(this.#used, from, to);
     this.#used += to - from;
   }
 
-  /** The ids of some numbers, each between quotes, with commas between them. */
+  /** Appends the ids of some numbers, quoted and separated by commas. */
   ids(ids: IdNumbers, numbers: Int32Array, from: number, to: number): void {
     this.#room((to - from) * (ID.text + 3));
     const bytes = this.#bytes;
@@ -64,12 +63,12 @@ export class ReportBody {
     this.#used = at;
   }
 
-  /** Takes back what was written last. */
+  /** Removes the last bytes. */
   takeBack(bytes: number): void {
     this.#used -= bytes;
   }
 
-  /** All that has been written. */
+  /** All written bytes. */
   whole(): Buffer {
     return this.#bytes.subarray(0, this.#used);
   }

@@ -12,15 +12,15 @@ export function activeCards(ctx: Ctx): Fragment {
 }
 
 /**
- * Whether a report is about fewer than all active cards: a filter narrows them, or the caller sees those alone on which a
- * stakeholder role shows them.
+ * Whether a report covers fewer than all active cards: because of a filter, or because the caller only sees cards by
+ * stakeholder roles.
  */
 export const isNarrowed = ({ ctx, filtered }: { ctx: Ctx; filtered: boolean }): boolean =>
   filtered || !may(ctx.caller, 'inventory.view');
 
 /**
- * The cards that a report is about, over the alias `c`: active, visible to the caller, let through by the filter.
- * @throws EstateError 422 for a filter that is not valid, `forbidden` for one about what the caller may not see.
+ * The condition of a report's cards over the alias `c`: active, visible to the caller, and matching the filter.
+ * @throws EstateError 422 for an invalid filter, `forbidden` for one over fields that the caller may not see.
  */
 export async function reportCards(ctx: Ctx, filter: string | undefined): Promise<Fragment> {
   const active = activeCards(ctx);
@@ -30,8 +30,8 @@ export async function reportCards(ctx: Ctx, filter: string | undefined): Promise
 }
 
 /**
- * SQL of attributes without the cost fields of each type, unless the caller holds `costs.view`. A stakeholder role makes no
- * difference, since the answer is shared by many callers.
+ * SQL of attributes without the cost fields of each type, unless the caller has `costs.view`. Stakeholder roles are not
+ * considered, since the result is shared by many callers.
  * @param alias of the cards or relations. @param types those that the rows may have.
  */
 export function withoutCosts(

@@ -7,15 +7,15 @@ import { asOfScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
 import { activeCards } from './report.cards.ts';
 import { readLines } from './report.lines.ts';
-import type { ReportQuestion } from './report.question.ts';
+import type { ReportRequest } from './report.request.ts';
 import type { ReportText } from './report.ts';
 
-/** Lets the database share the making of many rows' JSON among its workers: it does not know how long that takes. */
+/** Makes parallel plans cheaper, since the planner underestimates the cost of building JSON. */
 const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001';
 
-/** Computes an answer from one snapshot, of now or as of a date, and adds its feed position. */
-export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: Cache): Promise<Buffer> {
-  const { report, params, cards, filtered, asOf, forPicture } = question;
+/** Computes a report from one snapshot, current or as of a time, and adds its feed position. */
+export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cache): Promise<Buffer> {
+  const { report, params, cards, filtered, asOf, forPicture } = request;
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
     await sql.raw(`${PARALLEL}; ${PATIENT_READER}`);
     const { newest } = await feedEnds(sql);
@@ -34,7 +34,7 @@ export async function computeAnswer(ctx: Ctx, question: ReportQuestion, cache: C
     });
     return withPosition(text, newest);
   };
-  if (asOf) return await readAsOf(ctx.db, asOf, onSnapshot, asOfScope(ctx, question));
+  if (asOf) return await readAsOf(ctx.db, asOf, onSnapshot, asOfScope(ctx, request));
   return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
 }
 
@@ -50,7 +50,7 @@ function withPosition(text: ReportText, position: number): Buffer {
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
-/** The position of an answer. */
+/** The feed position of a result. */
 export function positionOf(body: Buffer): string {
   return /"position":"(\d+)"\}$/.exec(body.toString('latin1', Math.max(0, body.length - 60)))![1]!;
 }

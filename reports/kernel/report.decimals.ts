@@ -1,9 +1,9 @@
-/** Adds decimals up exactly, as the database does, where the binary numbers of JavaScript would not. */
+/** Adds decimal numbers exactly, like `numeric` in PostgreSQL. */
 export class Decimals {
   readonly #scale: number;
   readonly #units: bigint[];
 
-  /** @param texts numbers as the database writes them: digits, with a sign and a point where needed. */
+  /** @param texts numbers as PostgreSQL writes `numeric`, without exponents. */
   constructor(texts: readonly string[]) {
     this.#scale = texts.reduce((most, text) => Math.max(most, scaleOf(text)), 0);
     this.#units = texts.map((text) =>
@@ -11,7 +11,7 @@ export class Decimals {
     );
   }
 
-  /** The sum of those with the numbers from one place to another, as the text of a JSON number. */
+  /** The sum of a range as the text of a JSON number. */
   sum(numbers: Int32Array, from: number, to: number): string {
     let sum = 0n;
     for (let n = from; n < to; n += 1) sum += this.#units[numbers[n]!]!;

@@ -1,15 +1,14 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 
-/** Pairs of cards, as the text of a subquery. */
+/** A subquery that returns pairs of cards. */
 export interface RelatedPairs extends Fragment {
-  /** What SELECT needs to read each pair once: `distinct` where one may come several times, else nothing. */
+  /** `distinct` if pairs can be duplicated, else empty. */
   once: 'distinct' | '';
 }
 
 /**
- * Pairs `(card_id, other_id)` of the cards of one type and those of another that relations of visible types join, in
- * either direction.
+ * Pairs `(card_id, other_id)` of cards of two types that are related by visible relation types, in either direction.
  */
 export function relatedPairs(ctx: Ctx, type: string, other: string): RelatedPairs {
   const types = ctx.metamodel.visibleRelationTypes.map((key) => ctx.metamodel.relationTypes.get(key)!);
@@ -30,7 +29,7 @@ export function relatedPairs(ctx: Ctx, type: string, other: string): RelatedPair
       .map(({ ends }) => `select ${ends} from relations r where r.type = any(?::text[])`)
       .join(' union all '),
     bindings: read.map(({ keys }) => keys),
-    // two cards have one relation of a type and direction at most
+    // two cards have at most one relation of a type and direction
     once: used.flatMap(({ keys }) => keys).length > 1 ? 'distinct' : '',
   };
 }

@@ -1,17 +1,17 @@
-/** How often one report was answered in which way, since the process began. */
+/** Counters of one report since the process started. */
 export interface ReportFigure {
   report: string;
-  /** Answers given as they were kept, nothing having changed since. */
+  /** Responses from the cache with the current state. */
   hits: number;
-  /** Answers given although something changed, as `max_staleness` allows. */
+  /** Stale responses within `max_staleness`. */
   stale: number;
-  /** Requests that waited for an answer which another was computing. */
+  /** Requests that shared a concurrent computation. */
   waits: number;
-  /** Answers computed. */
+  /** Computations. */
   computed: number;
-  /** Seconds that computing took, in total. */
+  /** Total seconds of computation. */
   seconds: number;
-  /** The age of the stale answer given last, in seconds. */
+  /** Age of the last stale response, in seconds. */
   age: number;
 }
 

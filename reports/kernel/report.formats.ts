@@ -7,7 +7,7 @@ import type { ReportTable } from './report.ts';
 
 const BATCH = 1_000;
 
-/** A column of a report's table; the type decides how it stands in files. */
+/** A column of a report's table; the type determines its format in files. */
 export const column = (header: string, type: ColumnType = 'text'): Column => ({ header, type });
 
 /** A column of money, in the workspace's currency. */
@@ -52,8 +52,8 @@ export const groupedFiguresTable = (groups: Record<string, Record<string, number
   );
 
 /**
- * The table of that name; the first without one.
- * @throws EstateError 422 naming the tables that there are.
+ * The table with the name; by default the first one.
+ * @throws EstateError 422 naming the available tables.
  */
 export function tableNamed<T extends { name: string }>(tables: T[], name: string | undefined): T {
   const found = name === undefined ? tables[0] : tables.find((table) => table.name === name);
@@ -64,7 +64,7 @@ export function tableNamed<T extends { name: string }>(tables: T[], name: string
   return found;
 }
 
-/** Writes one table as CSV, with texts guarded against being calculated by a spreadsheet. */
+/** Writes one table as CSV; texts that a spreadsheet would evaluate as formulas are escaped. */
 export async function writeReportCsv(table: ReportTable, out: Writable): Promise<void> {
   await writeCsv(tableOf(table), out, {});
 }

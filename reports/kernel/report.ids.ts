@@ -2,11 +2,11 @@
 export const ID = { bytes: 16, text: 36 };
 
 const WORDS = 4;
-/** Where the text of an id has the digits of each byte. */
+/** Offset of each byte's two digits in the text of an id. */
 const PAIRS = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
 const DASH = 0x2d;
 const hex = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
-/** The two digits of each byte, and what each digit is worth. */
+/** Hexadecimal digits by byte, and values by digit. */
 const high = Uint8Array.from(hex, (text) => text.charCodeAt(0));
 const low = Uint8Array.from(hex, (text) => text.charCodeAt(1));
 const digits = new Uint8Array(256);
@@ -14,7 +14,7 @@ for (let n = 0; n < 16; n += 1) digits[low[n]!] = n;
 
 const idBytes = Buffer.alloc(ID.bytes);
 
-/** The bytes of the id whose text stands there, until the next are asked for. */
+/** Parses the id at an offset; the returned buffer is reused by the next call. */
 function bytesOf(lines: Buffer, at: number): Buffer {
   for (let n = 0; n < ID.bytes; n += 1) {
     const pair = at + PAIRS[n]!;
@@ -24,16 +24,16 @@ function bytesOf(lines: Buffer, at: number): Buffer {
 }
 
 /**
- * Numbers for ids, from 0 in the order in which they come. Ids are read where they stand in what the database sent, so
- * that hundreds of thousands are looked up without a string for each.
+ * Assigns numbers to ids, from 0 in order of insertion: an open-addressing hash table that reads ids directly from database
+ * output, so that hundreds of thousands of lookups need no strings.
  */
 export class IdNumbers {
   readonly #words: Int32Array;
-  /** A number and 1, or 0 for a free place; at least half are free. */
+  /** Slots: the number plus 1, or 0 for a free slot; at least half are free. */
   readonly #places: Int32Array;
   #count = 0;
 
-  /** @param most ids that will come. */
+  /** @param most maximum number of ids. */
   constructor(most: number) {
     this.#words = new Int32Array(most * WORDS);
     let places = 16;
@@ -41,26 +41,26 @@ export class IdNumbers {
     this.#places = new Int32Array(places);
   }
 
-  /** How many ids there are. */
+  /** Number of ids. */
   get count(): number {
     return this.#count;
   }
 
-  /** The number of the id whose text stands there; a new one is numbered. */
+  /** The number of the id with its text at an offset; a new id gets the next number. */
   addText(lines: Buffer, at: number): number {
     return this.add(bytesOf(lines, at), 0);
   }
 
-  /** The number of the id whose text stands there, -1 for none. */
+  /** The number of the id with its text at an offset; -1 if unknown. */
   findText(lines: Buffer, at: number): number {
     return this.find(bytesOf(lines, at), 0);
   }
 
-  /** Writes the text of the id with the number. */
+  /** Writes the text of the id with a number. */
   writeText(number: number, into: Uint8Array, at: number): void {
     const words = this.#words;
     const from = number * WORDS;
-    // step by step: a loop over the bytes takes four times as long
+    // unrolled: a loop over the bytes takes four times as long
     const second = words[from + 1]!;
     const third = words[from + 2]!;
     writeWord(words[from]!, into, at);
@@ -75,7 +75,7 @@ export class IdNumbers {
     writeWord(words[from + 3]!, into, at + 28);
   }
 
-  /** The number of the id whose bytes stand there; a new one is numbered. */
+  /** The number of the id with its bytes at an offset; a new id gets the next number. */
   add(bytes: Buffer, at: number): number {
     const place = this.#placeOf(bytes, at);
     const known = this.#places[place]!;
@@ -87,12 +87,12 @@ export class IdNumbers {
     return number;
   }
 
-  /** The number of the id whose bytes stand there, -1 for none. */
+  /** The number of the id with its bytes at an offset; -1 if unknown. */
   find(bytes: Buffer, at: number): number {
     return this.#places[this.#placeOf(bytes, at)]! - 1;
   }
 
-  /** Below 0 when the id of the first number comes before that of the second, as the database orders ids. */
+  /** Compares two ids by their numbers, in PostgreSQL's order of UUIDs. */
   compare(first: number, second: number): number {
     for (let n = 0; n < WORDS; n += 1) {
       const difference = (this.#words[first * WORDS + n]! >>> 0) - (this.#words[second * WORDS + n]! >>> 0);
@@ -101,7 +101,7 @@ export class IdNumbers {
     return 0;
   }
 
-  /** The place that holds the id, or where it would be put. */
+  /** The slot of the id, or the free slot for it. */
   #placeOf(bytes: Buffer, at: number): number {
     const a = word(bytes, at);
     const b = word(bytes, at + 4);
@@ -124,7 +124,7 @@ export class IdNumbers {
   }
 }
 
-// signed, since that is what fits into a small integer
+// signed, so that V8 can store it as a small integer
 const word = (bytes: Buffer, at: number): number =>
   (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 

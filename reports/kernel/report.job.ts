@@ -12,16 +12,16 @@ import { inTransaction } from '../../platform/database.ts';
 import { reportNamed } from '../reports.catalogue.ts';
 import { render } from './rendering/rendering.queue.ts';
 import { activeCards, reportCards } from './report.cards.ts';
-import { computeAnswer, positionOf } from './report.compute.ts';
+import { computeReport, positionOf } from './report.compute.ts';
 import { fileMediaTypes } from './report.media.ts';
-import type { ReportQuestion } from './report.question.ts';
 import { dayOf, type RenderContext, renderContextOf, renderingOf } from './report.rendering.ts';
+import type { ReportRequest } from './report.request.ts';
 import { openReportStream } from './report.stream.ts';
 
-/** In milliseconds: nobody waits for the answer of a job. */
+/** Time limit of the rendering in milliseconds; longer than for requests. */
 const RENDER_MS = 15 * 60_000;
 
-/** Asks for the answer of a report as a job; the question was checked. */
+/** Enqueues a job that writes a report to a file; the request was validated before. */
 export async function startReport(ctx: Ctx, payload: ReportPayload): Promise<StartedJob> {
   return await command(ctx, async (work) => {
     const job = await enqueueJob(ctx, work, reportJob, payload);
@@ -31,8 +31,8 @@ export async function startReport(ctx: Ctx, payload: ReportPayload): Promise<Sta
 }
 
 /**
- * Writes the answer of a report to a file and makes it the job's result. What the owner may see is decided now.
- * @throws EstateError as the report, `forbidden` when a right was lost since.
+ * Writes a report to a file and stores it as the job's result, with the current rights of the owner.
+ * @throws EstateError as the report, `forbidden` if a required permission was revoked since.
  */
 export async function runReportJob(job: RunningJob<ReportPayload>, services: Services): Promise<JobResult> {
   const { ctx, payload, signal } = job;
@@ -47,7 +47,7 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
     'relations.view',
     'stakeholders.view',
   );
-  const question: ReportQuestion = {
+  const request: ReportRequest = {
     report,
     params,
     cards: await reportCards(ctx, filter),
@@ -55,7 +55,7 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
     ...(as_of === undefined ? {} : { asOf: new Date(as_of) }),
     ...(format === 'svg' && report.stream?.applies(params) ? { forPicture: true as const } : {}),
   };
-  const { content: made, position } = await makeAnswer(services, ctx, question, payload, signal);
+  const { content: made, position } = await openReportFile(services, ctx, request, payload, signal);
   const content = await storeContent(services.blobs, made).catch((error) => {
     signal.throwIfAborted();
     throw error;
@@ -66,12 +66,12 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
       name: `estate-${name}${table === undefined ? '' : `-${table}`}-${day}.${format}`,
       ...rights,
       mediaType: fileMediaTypes[format],
-      // goes with its job
+      // deleted with its job
       expiresAt: null,
     });
     const done: JobResult = {
       fileId: file.id,
-      message: `The answer of the report ${name}`,
+      message: `Report ${name}`,
       result: {
         report: name,
         format,
@@ -85,28 +85,28 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
   });
 }
 
-/** The file, flowing, and the feed position that it includes. */
-async function makeAnswer(
+/** Starts writing the file. @returns its stream and feed position. */
+async function openReportFile(
   services: Services,
   ctx: Ctx,
-  question: ReportQuestion,
+  request: ReportRequest,
   { format, table }: ReportPayload,
   signal: AbortSignal,
 ): Promise<{ content: Readable; position: string }> {
-  const { report, params, cards } = question;
+  const { report, params, cards } = request;
   if (format !== 'svg' && report.stream?.applies(params)) {
     const input = { ctx, params, cards, visible: activeCards(ctx) };
-    const { out, position } = await openReportStream(services.db, input, question, format, table);
+    const { out, position } = await openReportStream(services.db, input, request, format, table);
     return { content: addAbortSignal(signal, out), position };
   }
-  const body = await computeAnswer(ctx, question, services.cache);
+  const body = await computeReport(ctx, request, services.cache);
   signal.throwIfAborted();
   const position = positionOf(body);
   if (format === 'json') return { content: Readable.from([body]), position };
   let look: RenderContext | undefined;
   if (format === 'svg') {
     const { values } = await loadSettings(services.db);
-    look = renderContextOf(values, ctx.metamodel, dayOf(question.asOf));
+    look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf));
   }
   const rendering = renderingOf({ report: report.name, params, body, format, table, look });
   const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });

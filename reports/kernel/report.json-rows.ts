@@ -30,7 +30,7 @@ export function writeId(source: Uint8Array, from: number, target: Uint8Array, st
   return at;
 }
 
-/** Bytes from which on a call copies faster than a loop. */
+/** Number of bytes from which `Buffer.copy` is faster than a loop. */
 const MANY = 48;
 
 /** Copies bytes; there must be room. @returns where they end. */
@@ -51,8 +51,8 @@ const escapes = Array.from({ length: BACKSLASH + 1 }, (_, code) =>
   Buffer.from(JSON.stringify(String.fromCharCode(code)).slice(1, -1)),
 );
 
-/** The largest number of bytes that a text of so many bytes takes as JSON. */
-export const jsonTextMost = (bytes: number): number => ESCAPED * bytes + 2;
+/** Maximum length in bytes of a text of the given length as JSON. */
+export const maxJsonLength = (bytes: number): number => ESCAPED * bytes + 2;
 
 /** Writes a UTF-8 text as JSON; there must be room. @returns where it ends. */
 export function writeJsonText(
@@ -85,13 +85,13 @@ type JsonKind = 'id' | 'text' | 'json' | 'jsonb';
 export interface JsonValue {
   /** The member's name. */
   name: string;
-  /** Text before the value in place of the name. */
+  /** Text before the value instead of the name. */
   head?: string;
   kind: JsonKind;
 }
 
 interface Writer {
-  /** The largest number of bytes that a value of so many bytes takes. */
+  /** Maximum length of a value of the given length. */
   most(bytes: number): number;
   write(source: Buffer, from: number, to: number, target: Buffer, at: number): number;
 }
@@ -106,7 +106,7 @@ const writers: Record<JsonKind, Writer> = {
       return end + 1;
     },
   },
-  text: { most: jsonTextMost, write: writeJsonText },
+  text: { most: maxJsonLength, write: writeJsonText },
   json: { most: (bytes) => bytes, write: copyBytes },
   jsonb: {
     most: (bytes) => bytes,
@@ -126,7 +126,7 @@ export function jsonRows(values: readonly JsonValue[], end: string): RowWriter {
     ...writers[kind],
   }));
   return (source, from, target, start) => {
-    // the number of values goes first
+    // a row starts with its number of values
     let next = from + 2;
     let at = start;
     for (const { head, most, write } of members) {

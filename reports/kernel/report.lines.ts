@@ -9,9 +9,9 @@ import type { Report } from './report.ts';
 const LF = 10;
 
 /**
- * The items of a long array: each on a line of its own, commas between them.
+ * Reads the items of a long array as lines, separated by commas.
  * @param sql a transaction, whose connection is used.
- * @param query one column of texts made by `jsonLine`, or of what `writer` makes such lines of.
+ * @param query one column of texts made by `jsonLine`, or columns from which `writer` builds such lines.
  */
 export async function readLines(sql: Sql, query: Fragment, writer?: RowWriter): Promise<Buffer> {
   const { client } = sql;
@@ -22,15 +22,15 @@ export async function readLines(sql: Sql, query: Fragment, writer?: RowWriter): 
       writer ?? 'json',
       withLiterals(query.sql, query.bindings),
     ).whole();
-    // but for the comma and the line feed of the last
+    // without the comma and the line feed of the last line
     return whole.subarray(0, Math.max(0, whole.length - 2));
   } finally {
-    // the transaction keeps it
+    // the connection stays with the transaction
     await client.releaseConnection(connection);
   }
 }
 
-/** The items of an array that is streamed: each line begins with a comma, which the first has no use for. */
+/** Streams the items of an array: each line begins with a comma, which is removed from the first. */
 export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
   let isFirst = true;
   for await (const { bytes } of lines) {
@@ -39,27 +39,26 @@ export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGe
   }
 }
 
-/** Tells where each line of {@link readLines} begins and ends, without the comma between it and the next. */
-export function eachLine(lines: Buffer, tell: (from: number, to: number) => void): void {
+/** Calls `visit` with the start and end of each line of {@link readLines}, without its comma. */
+export function eachLine(lines: Buffer, visit: (from: number, to: number) => void): void {
   for (let from = 0; from < lines.length; ) {
     const found = lines.indexOf(LF, from);
     const to = found < 0 ? lines.length : found - 1;
-    tell(from, to);
+    visit(from, to);
     from = to + 2;
   }
 }
 
-/** Does `work` while the database makes what is `read` next, and gives both. */
+/** Runs `work` while the database executes `read`, and returns both results. */
 export async function meanwhile<R, W>(read: Promise<R>, work: () => W): Promise<[R, W]> {
-  // the statement leaves first
+  // lets the statement be sent first
   return await Promise.all([read, nextTurn().then(work)]);
 }
 
 /**
- * Reads an answer for its tables. A long array, which stands on lines of its own, is read while it is gone through,
- * once; the rest at once.
+ * Parses a report for its tables. A long array, written as lines, is parsed lazily and can be iterated once.
  */
-export function answerOf({ long }: Report, body: Buffer): unknown {
+export function parseReport({ long }: Report, body: Buffer): unknown {
   if (long === undefined) return JSON.parse(body.toString());
   const first = body.indexOf(LF);
   const last = body.lastIndexOf(LF);
@@ -73,7 +72,7 @@ function* itemsOf(body: Buffer, start: number, end: number): Generator<unknown> 
   while (from < end) {
     const found = body.indexOf(LF, from);
     const to = found < 0 ? end : found;
-    // each but the last has a comma behind it
+    // all lines except the last end with a comma
     const line = body.toString('utf8', from, to);
     if (line !== '') yield JSON.parse(line.endsWith(',') ? line.slice(0, -1) : line);
     from = to + 1;

@@ -4,15 +4,15 @@ import type { Way } from './report.related.ts';
 import { literal } from './report.sql.ts';
 import type { ReportInput } from './report.ts';
 
-/** Of pairs as bytes: the first id, and the second right behind it. */
+/** A pair in binary form: two consecutive ids. */
 const PAIR = 2 * ID.bytes;
-/** Which list it is, and how many bytes of ids it has. */
+/** Header of a list: its index and its number of bytes. */
 const HEAD = 8;
 /** Comma and line feed. */
 const BETWEEN = 2;
 const NONE = Buffer.alloc(0);
 
-/** The ends of relations as bytes: pairs by relation type, those of cards and tags, and the ids of cards by type. */
+/** Binary lists: pairs of relation ends by relation type, pairs of cards and tags, and ids of cards by type. */
 export interface Ends {
   relations: Map<string, Buffer>;
   tags: Buffer;
@@ -20,9 +20,8 @@ export interface Ends {
 }
 
 /**
- * Reads the ends of all relations of some ways, the visible cards of the types that these lead to, and which cards and
- * tags belong together. All ids of one list go out as one value of bytes, in order, which takes the database a fraction of
- * the time of so many rows or texts.
+ * Reads the ends of all relations along some relation paths, the visible cards of their target types, and the tags of
+ * cards. Each list is one ordered `bytea` value, which is much faster than rows or texts.
  * @param lines from the report's input, as `visible` is.
  */
 export async function readEnds(
@@ -37,7 +36,7 @@ export async function readEnds(
       listOf(['r.source_id', 'r.target_id'], `relations r where r.type = ${literal(key)}`),
     ),
     ...[...ways].map(([type, some]) => {
-      // where there is no relation, nobody asks for the cards; by the order the first of a type is found in the index
+      // without relations the cards are not needed; the order makes the lookup of the first relation use the index
       const first = some.map(
         ({ relationType }) =>
           `(select r.id from relations r where r.type = ${literal(relationType)} order by r.source_id limit 1)`,
@@ -51,17 +50,17 @@ export async function readEnds(
       from (${lists.map((list, n) => `select ${n} as n, ${list}`).join(' union all ')}) e where e.ids is not null`,
     bindings: [...ways].flatMap(() => visible.bindings),
   });
-  const [tags = NONE, ...others] = takenApart(read, lists.length);
+  const [tags = NONE, ...others] = splitLists(read, lists.length);
   const named = (names: string[], from: number) => new Map(names.map((name, n) => [name, others[from + n]!]));
   return { tags, relations: named(relationTypes, 0), cards: named([...ways.keys()], relationTypes.length) };
 }
 
-/** A select list and what follows: the ids of a table's rows, in order, as bytes. */
+/** SELECT list and FROM clause that aggregate the ids of a table's rows in order. */
 const listOf = (ids: string[], from: string): string =>
   `string_agg(${ids.map((id) => `uuid_send(${id})`).join(' || ')}, '' order by ${ids.join(', ')}) as ids from ${from}`;
 
-/** Which list each is, since they come in no order; those without ids are not there. */
-function takenApart(read: Buffer, count: number): Buffer[] {
+/** Splits the result into lists by index; they arrive in any order, and empty lists are absent. */
+function splitLists(read: Buffer, count: number): Buffer[] {
   const lists = new Array<Buffer>(count).fill(NONE);
   for (let at = 0; at < read.length; ) {
     const to = at + HEAD + read.readUInt32BE(at + 4);
@@ -71,7 +70,7 @@ function takenApart(read: Buffer, count: number): Buffer[] {
   return lists;
 }
 
-/** Cards by number, and which numbers each type has. */
+/** Cards by number, and the range of numbers of each type. */
 export interface NumberedCards {
   numbers: IdNumbers;
   types: Map<string, { first: number; end: number }>;
@@ -88,21 +87,21 @@ export function numberedCards({ cards }: Ends): NumberedCards {
   return { numbers, types };
 }
 
-/** Numbers that belong to owners, who are numbered themselves: those of owner n are from `starts[n]` to `starts[n + 1]`. */
+/** Items of numbered owners: those of owner n are `items[starts[n]]` to `items[starts[n + 1] - 1]`. */
 export interface Lists {
   starts: Int32Array;
   items: Int32Array;
 }
 
-/** Pairs as bytes, and where in each the id of the owner stands and where that of the other. */
+/** Binary pairs with the offsets of the owner's and the other id. */
 export interface OwnedPairs {
   pairs: Buffer;
   owner: number;
   other: number;
 }
 
-/** The pairs of relations of some ways, each from the card that is near to the one that is far, or the other way round. */
-export function pairsOfWays(ends: Ends, ways: readonly Way[], isReverse = false): OwnedPairs[] {
+/** The pairs along some relation paths, with the near card as owner, or the far card if `isReverse`. */
+export function pairsOfPaths(ends: Ends, ways: readonly Way[], isReverse = false): OwnedPairs[] {
   return ways.map(({ relationType, near }) => {
     const owner = (near === 'source_id') === isReverse ? ID.bytes : 0;
     return { pairs: ends.relations.get(relationType) ?? NONE, owner, other: ID.bytes - owner };
@@ -112,8 +111,8 @@ export function pairsOfWays(ends: Ends, ways: readonly Way[], isReverse = false)
 /** The pairs of cards and their tags. */
 export const pairsOfTags = ({ tags }: Ends): OwnedPairs => ({ pairs: tags, owner: 0, other: ID.bytes });
 
-/** Room for pairs of numbers while they are put in order, used again for the next: V8 counts what is new as a reason to collect. */
-export class PairRoom {
+/** Reusable buffers for sorting pairs: new allocations would trigger garbage collections. */
+export class PairBuffers {
   owners = new Int32Array(0);
   items = new Int32Array(0);
 
@@ -125,15 +124,15 @@ export class PairRoom {
 }
 
 /**
- * What belongs to each owner, in the order of ids and once. What has no number is left out.
- * @param others whose numbers the items are. @param numberOf the number of the id that stands there, below 0 for none.
+ * The items of each owner, sorted by id, without duplicates and unknown ids.
+ * @param others numbers of the items. @param numberOf returns the number of the id at an offset; below 0 if unknown.
  */
 export function listsOf(
   owners: IdNumbers,
   others: IdNumbers,
   all: readonly OwnedPairs[],
   numberOf = (pairs: Buffer, at: number): number => others.find(pairs, at),
-  room = new PairRoom(),
+  room = new PairBuffers(),
 ): Lists {
   room.reserve(all.reduce((sum, { pairs }) => sum + pairs.length / PAIR, 0));
   const { owners: owned, items: numbers } = room;
@@ -152,29 +151,29 @@ export function listsOf(
     }
   }
   for (let n = 0; n < owners.count; n += 1) starts[n + 1]! += starts[n]!;
-  // the order of the pairs is kept, which is that of either end's ids for the other
+  // stable: the pairs are sorted by the ids of either end
   const items = new Int32Array(count);
   for (let n = 0; n < count; n += 1) {
     const number = owned[n]!;
     items[starts[number]!] = numbers[n]!;
     starts[number]! += 1;
   }
-  // each start has moved to where the next one is
+  // each start has advanced to the next one
   starts.copyWithin(1, 0);
   starts[0] = 0;
-  // no relation comes twice in one type
-  return all.length > 1 ? inOrder({ starts, items }, others) : { starts, items };
+  // pairs of one relation type are unique
+  return all.length > 1 ? sortItems({ starts, items }, others) : { starts, items };
 }
 
-/** The same in the order of the others' ids, each once. */
-function inOrder({ starts, items }: Lists, others: IdNumbers): Lists {
+/** Sorts the items of each owner by id and removes duplicates. */
+function sortItems({ starts, items }: Lists, others: IdNumbers): Lists {
   const newStarts = new Int32Array(starts.length);
   let kept = 0;
   for (let n = 0; n + 1 < starts.length; n += 1) {
     const from = starts[n]!;
     const to = starts[n + 1]!;
     newStarts[n] = kept;
-    // most owners have one, or none
+    // most owners have at most one item
     if (to - from > 1) items.subarray(from, to).sort((a, b) => others.compare(a, b));
     for (let m = from; m < to; m += 1) {
       if (m > from && items[m] === items[kept - 1]) continue;

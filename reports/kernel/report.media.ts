@@ -1,6 +1,6 @@
 import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 
-/** Media types of the files that jobs make of answers. */
+/** Media types of report files. */
 export const fileMediaTypes: Record<ReportFormat, string> = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8',

@@ -2,10 +2,10 @@ import { IdNumbers } from './report.ids.ts';
 import { eachLine } from './report.lines.ts';
 
 const LF = 10;
-/** Where the text of the id stands in a line that begins with it. */
+/** Offset of the id's text in a line that begins with the id. */
 export const ID_FROM = '{"id":"'.length;
 
-/** Lines that begin with their id: where each begins and ends, and their numbers by id, in the order of the lines. */
+/** Lines that begin with their id: start and end of each line, and line numbers by id. */
 export interface NumberedLines {
   bytes: Buffer;
   from: Int32Array;

@@ -15,21 +15,21 @@ export const fieldParam = (fallback: string, what: string): TString =>
 /** The visible type of that key. @throws EstateError 422 naming the parameter. */
 export function typeOf(ctx: Ctx, param: string, key: string): CardType {
   const type = ctx.metamodel.cardTypes.get(key);
-  if (!type || type.is_hidden) throw invalidField(param, 'unknown_value', `"${key}" is no card type`);
+  if (!type || type.is_hidden) throw invalidField(param, 'unknown_value', `"${key}" is not a card type`);
   return type;
 }
 
 /** A field of a type. @throws EstateError 422 naming the parameter; `forbidden` for costs without `costs.view`. */
 export function fieldOf(ctx: Ctx, param: string, type: CardType, key: string): CompiledField {
   const field = type.fields.get(key);
-  if (!field) throw invalidField(param, 'unknown_value', `"${key}" is no field of ${type.key}`);
+  if (!field) throw invalidField(param, 'unknown_value', `"${key}" is not a field of ${type.key}`);
   if (field.type === 'cost' && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
   return field;
 }
 
-/** A field of a type that holds costs. @throws EstateError like {@link fieldOf}. */
+/** A cost field of a type. @throws EstateError like {@link fieldOf}. */
 export function costFieldOf(ctx: Ctx, param: string, type: CardType, key: string): CompiledField {
   const field = fieldOf(ctx, param, type, key);
-  if (field.type !== 'cost') throw invalidField(param, 'unknown_value', `"${key}" holds no costs`);
+  if (field.type !== 'cost') throw invalidField(param, 'unknown_value', `"${key}" is not a cost field`);
   return field;
 }

@@ -9,7 +9,7 @@ import { jsonRows } from './report.json-rows.ts';
 
 /** A card by its id and name. */
 export const Named = { id: Uuid, name: Type.String() };
-/** An application as it stands in answers. */
+/** An application in responses. */
 export const App = {
   ...Named,
   subtype: Nullable(Type.String()),
@@ -31,14 +31,14 @@ export const TagGroups = arrayOf({
 export const relationAttributes = (ctx: Ctx): string =>
   withoutCosts(ctx, 'r', ctx.metamodel.relationTypes.values());
 
-/** Relations of one type that lead from cards to others: which of their columns holds the card, which the other. */
+/** One direction of a relation type: the columns of the near and the far card. */
 export interface Way {
   relationType: string;
   near: 'source_id' | 'target_id';
   far: 'source_id' | 'target_id';
 }
 
-/** The ways from cards of a type to those of each other visible type, by that type. */
+/** The relation paths from cards of a type to each visible type, by target type. */
 export function waysFrom(ctx: Ctx, type: string): Map<string, Way[]> {
   const ways = new Map<string, Way[]>();
   const add = (other: string, way: Way) => {

@@ -5,60 +5,60 @@ import { sha256 } from '../../platform/crypto.ts';
 import { whileAwake } from '../../platform/database.ts';
 import { createLru, type Lru } from '../../platform/lru.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
-import { computeAnswer } from './report.compute.ts';
+import { computeReport } from './report.compute.ts';
 import { ReportFigures } from './report.figures.ts';
-import type { ReportQuestion } from './report.question.ts';
+import type { ReportRequest } from './report.request.ts';
 import { createShared } from './report.shared.ts';
 import type { Report } from './report.ts';
 
-/** Under which an answer is kept, and by which clients know it. */
-export interface AnswerName {
-  /** The same for every state of the landscape. */
-  question: string;
-  key: string;
-  /** Without quotes, to be told apart by format. */
+/** Identifies the JSON of a report for one request and state of the inventory. */
+export interface ReportKey {
+  /** Report name and hash of the request; the same for every state of the inventory. */
+  request: string;
+  cacheKey: string;
+  /** ETag without quotes and without the suffix of the format. */
   tag: string;
 }
 
-interface ReportAnswer {
-  /** JSON in UTF-8, encoded once for all who ask. */
+interface ReportResult {
+  /** JSON in UTF-8. */
   body: Buffer;
-  name: AnswerName;
-  /** Seconds since it was computed, when it may be older than the newest change. */
+  key: ReportKey;
+  /** Seconds since it was computed, if it may be older than the newest change. */
   age?: number;
 }
 
-const KEEP_SECONDS = 24 * 60 * 60;
-/** Larger answers are not stored in a cache that no other process reads: they would take the place of many. */
-const KEPT_ALONE_BYTES = 4 * 1024 * 1024;
-/** How long a computation may take for which other processes wait; nothing else waits for its lock. */
-const PATIENCE = '10min';
-/** Each holds a connection while it needs another: few enough that there is always one. */
-const LOCKS = 4;
-/** Answers of the process's own, so that a repeated question costs no round trip. */
+const CACHE_SECONDS = 24 * 60 * 60;
+/** Larger results are not stored in a cache of this process alone, since they would evict many others. */
+const MAX_UNSHARED_BYTES = 4 * 1024 * 1024;
+/** Maximum time to wait for another process that computes the same report. */
+const LOCK_TIMEOUT = '10min';
+/** Maximum number of concurrent locks: each occupies a connection while the computation needs another one. */
+const MAX_LOCKS = 4;
+/** Results cached in this process, so that a repeated request needs no round trip. */
 const CACHED_BYTES = 64 * 1024 * 1024;
-/** Bytes of the questions whose names are remembered for one state of the landscape, and of one name. */
-const NAMES = { bytes: 4 * 1024 * 1024, each: 500 };
+/** Maximum bytes of the cached keys for one set of topic versions, and bytes of one key. */
+const KEY_LRU = { bytes: 4 * 1024 * 1024, each: 500 };
 
-/** Topics on which every filter may depend: cards, what is related to them, and what the words of a filter mean. */
+/** Topics on which any filter can depend: cards, relations, and the names that a filter uses. */
 const filterTopics = /^(cards:|relations:|metamodel$|users$|roles$|catalogues$)/;
 
 /**
- * Computes reports, or returns what was computed from the same state before. The last answer to each question is stored with
- * the versions of all topics it depends on, and is only returned while these are the current versions: the next answer
- * replaces it. Of concurrent requests, one computes and the others wait, in all processes together.
+ * Computes and caches reports. The last result of each request is stored with the versions of all topics on which it
+ * depends, and returned while these are the current versions. Of concurrent requests in all processes, one computes the
+ * report and the others wait.
  */
 export class ReportRunner {
   readonly figures = new ReportFigures();
   readonly #cache: Cache;
-  /** Whether other processes see the same cache. */
+  /** Whether the cache is shared with other processes. */
   readonly #shared: boolean;
   readonly #cached = createLru<Buffer>(CACHED_BYTES, (body) => body.length);
-  readonly #limited = createSemaphore(LOCKS);
+  readonly #withSemaphore = createSemaphore(MAX_LOCKS);
   readonly #running = new Map<string, Promise<Buffer>>();
   readonly #share = createShared();
-  /** By the map of versions, which is the same object as long as no version has changed. */
-  readonly #names = new WeakMap<ReadonlyMap<string, number>, Lru<AnswerName>>();
+  /** By the map of topic versions, which is the same object until a version changes. */
+  readonly #keys = new WeakMap<ReadonlyMap<string, number>, Lru<ReportKey>>();
 
   constructor(cache: Cache, shared: boolean) {
     this.#cache = cache;
@@ -66,39 +66,39 @@ export class ReportRunner {
   }
 
   /**
-   * Names the answer without computing it.
-   * @param topics the topics' versions, read after the request arrived: the answer is at least as new.
+   * Returns the key of the result without computing it.
+   * @param topics the topic versions, read after the request arrived: the result is at least as new.
    */
-  name(ctx: Ctx, topics: ReadonlyMap<string, number>, question: ReportQuestion): AnswerName {
-    let known = this.#names.get(topics);
+  keyFor(ctx: Ctx, topics: ReadonlyMap<string, number>, request: ReportRequest): ReportKey {
+    let known = this.#keys.get(topics);
     if (!known) {
-      known = createLru(NAMES.bytes, () => NAMES.each);
-      this.#names.set(topics, known);
+      known = createLru(KEY_LRU.bytes, () => KEY_LRU.each);
+      this.#keys.set(topics, known);
     }
-    const { report, params, cards, asOf, forPicture } = question;
+    const { report, params, cards, asOf, forPicture } = request;
     const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf, forPicture]);
-    let name = known.get(asked);
-    if (!name) {
+    let key = known.get(asked);
+    if (!key) {
       const stamp = [...topics]
-        .filter(([topic]) => depends(topic, question))
+        .filter(([topic]) => dependsOn(topic, request))
         .map(([topic, version]) => `${topic}=${version}`)
         .sort();
       const tag = sha256(JSON.stringify([asked, stamp])).slice(0, 40);
       const hash = sha256(asked).slice(0, 40);
-      name = { question: `${report.name}:${hash}`, key: keyOf(report, tag), tag };
-      known.set(asked, name);
+      key = { request: `${report.name}:${hash}`, cacheKey: cacheKeyOf(report, tag), tag };
+      known.set(asked, key);
     }
-    return name;
+    return key;
   }
 
-  /** @param maxStaleness seconds: an older answer that is no older than this is returned as well. */
-  async run(ctx: Ctx, name: AnswerName, question: ReportQuestion, maxStaleness = 0): Promise<ReportAnswer> {
-    const { report } = question;
-    if (report.uncached) return await this.#computeFor(ctx, name, question);
-    const known = this.readCached(name, report);
-    if (known !== undefined) return { body: known, name };
+  /** Returns the report. @param maxStaleness seconds: a stale result of at most this age is accepted. */
+  async run(ctx: Ctx, key: ReportKey, request: ReportRequest, maxStaleness = 0): Promise<ReportResult> {
+    const { report } = request;
+    if (report.uncached) return await this.#computeFor(ctx, key, request);
+    const known = this.readCached(key, report);
+    if (known !== undefined) return { body: known, key };
     if (maxStaleness > 0) {
-      const old = await this.#earlier(name, question, maxStaleness);
+      const old = await this.#earlier(key, request, maxStaleness);
       if (old) {
         const figure = this.figures.of(report.name);
         figure.stale += 1;
@@ -106,30 +106,30 @@ export class ReportRunner {
         return old;
       }
     }
-    let work = this.#running.get(name.key);
+    let work = this.#running.get(key.cacheKey);
     if (work) this.figures.of(report.name).waits += 1;
     else {
-      work = this.#computeOnce(ctx, name, question)
+      work = this.#computeOnce(ctx, key, request)
         .then((body) => {
-          this.#cached.set(name.key, body);
+          this.#cached.set(key.cacheKey, body);
           return body;
         })
-        .finally(() => this.#running.delete(name.key));
-      this.#running.set(name.key, work);
+        .finally(() => this.#running.delete(key.cacheKey));
+      this.#running.set(key.cacheKey, work);
     }
-    return { body: await work, name };
+    return { body: await work, key };
   }
 
-  /** The answer with the name if this process caches it. */
-  readCached(name: AnswerName, report: Report): Buffer | undefined {
-    const body = this.#cached.get(name.key);
+  /** The result if this process has cached it. */
+  readCached(key: ReportKey, report: Report): Buffer | undefined {
+    const body = this.#cached.get(key.cacheKey);
     if (body !== undefined) this.figures.of(report.name).hits += 1;
     return body;
   }
 
   /**
-   * What is made from an answer, such as a picture: once for concurrent requests, and aborted when all of them have gone.
-   * @param signal is aborted when the request has gone; its reason is thrown.
+   * Renders a file or chart of a result, once for concurrent requests; aborted when all clients have disconnected.
+   * @param signal is aborted when the client disconnects; its reason is thrown.
    */
   async derive(
     key: string,
@@ -143,98 +143,98 @@ export class ReportRunner {
     return made;
   }
 
-  /** The last answer to the question that was stored; without a body if it was too large. */
-  async #lastOf({ question }: AnswerName): Promise<{ tag: string; at: number; body: string } | undefined> {
-    const text = await this.#cache.get(`report:${question}`);
+  /** The last stored result of the request; without a body if it was too large. */
+  async #lastOf({ request }: ReportKey): Promise<{ tag: string; at: number; body: string } | undefined> {
+    const text = await this.#cache.get(`report:${request}`);
     if (text === undefined) return undefined;
     const end = text.indexOf('\n');
     return { ...JSON.parse(text.slice(0, end)), body: text.slice(end + 1) };
   }
 
-  async #stored(name: AnswerName): Promise<Buffer | undefined> {
-    const last = await this.#lastOf(name);
-    return last?.tag === name.tag && last.body !== '' ? Buffer.from(last.body) : undefined;
+  async #stored(key: ReportKey): Promise<Buffer | undefined> {
+    const last = await this.#lastOf(key);
+    return last?.tag === key.tag && last.body !== '' ? Buffer.from(last.body) : undefined;
   }
 
-  async #computeOnce(ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> {
-    const stored = await this.#stored(name);
+  async #computeOnce(ctx: Ctx, key: ReportKey, request: ReportRequest): Promise<Buffer> {
+    const stored = await this.#stored(key);
     if (stored !== undefined) {
-      this.figures.of(question.report.name).hits += 1;
+      this.figures.of(request.report.name).hits += 1;
       return stored;
     }
-    if (!this.#shared) return await this.#computeAndStore(ctx, name, question);
+    if (!this.#shared) return await this.#computeAndStore(ctx, key, request);
     let body: Buffer | undefined;
     const underLock = async (lock: Knex.Transaction): Promise<void> => {
-      // held until the answer is stored, so that those who wait find it in the cache
+      // released after the result is stored, so that waiting processes find it in the cache
       await lock.raw(
-        `select set_config('lock_timeout', '${PATIENCE}', true), pg_advisory_xact_lock(7203005, hashtext(?))`,
-        [name.key],
+        `select set_config('lock_timeout', '${LOCK_TIMEOUT}', true), pg_advisory_xact_lock(7203005, hashtext(?))`,
+        [key.cacheKey],
       );
       await whileAwake(lock, async () => {
-        body = (await this.#stored(name)) ?? (await this.#computeAndStore(ctx, name, question));
+        body = (await this.#stored(key)) ?? (await this.#computeAndStore(ctx, key, request));
       });
     };
     try {
-      await this.#limited(() => ctx.db.transaction(underLock));
+      await this.#withSemaphore(() => ctx.db.transaction(underLock));
     } catch (error) {
-      // the lock may be lost, the answer is right nevertheless
+      // a lost lock does not affect the result
       if (body === undefined) throw error;
     }
     return body!;
   }
 
-  async #compute(ctx: Ctx, question: ReportQuestion): Promise<Buffer> {
+  async #compute(ctx: Ctx, request: ReportRequest): Promise<Buffer> {
     const start = performance.now();
-    const body = await computeAnswer(ctx, question, this.#cache);
-    const figure = this.figures.of(question.report.name);
+    const body = await computeReport(ctx, request, this.#cache);
+    const figure = this.figures.of(request.report.name);
     figure.computed += 1;
     figure.seconds += (performance.now() - start) / 1000;
     return body;
   }
 
-  async #computeAndStore(ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<Buffer> {
-    const body = await this.#compute(ctx, question);
-    const key = `report:${name.question}`;
-    const head = `${JSON.stringify({ tag: name.tag, at: Date.now() })}\n`;
-    const fits = this.#shared || body.length <= KEPT_ALONE_BYTES;
-    if (!(fits && (await this.#cache.set(key, head + body.toString(), KEEP_SECONDS)))) {
-      await this.#cache.set(key, head, KEEP_SECONDS);
+  async #computeAndStore(ctx: Ctx, key: ReportKey, request: ReportRequest): Promise<Buffer> {
+    const body = await this.#compute(ctx, request);
+    const entry = `report:${key.request}`;
+    const head = `${JSON.stringify({ tag: key.tag, at: Date.now() })}\n`;
+    const fits = this.#shared || body.length <= MAX_UNSHARED_BYTES;
+    if (!(fits && (await this.#cache.set(entry, head + body.toString(), CACHE_SECONDS)))) {
+      await this.#cache.set(entry, head, CACHE_SECONDS);
     }
     return body;
   }
 
-  /** Computes an answer for one request; its content names it. */
-  async #computeFor(ctx: Ctx, name: AnswerName, question: ReportQuestion): Promise<ReportAnswer> {
-    const body = await this.#compute(ctx, question);
+  /** Computes an uncached report; its key contains the hash of its content. */
+  async #computeFor(ctx: Ctx, key: ReportKey, request: ReportRequest): Promise<ReportResult> {
+    const body = await this.#compute(ctx, request);
     const tag = sha256(body).slice(0, 40);
-    return { body, name: { ...name, key: `${name.key}:${tag}`, tag } };
+    return { body, key: { ...key, cacheKey: `${key.cacheKey}:${tag}`, tag } };
   }
 
-  /** An earlier answer that is young enough, from this process or another. */
+  /** A stale result of at most `maxStaleness` seconds, computed by any process. */
   async #earlier(
-    name: AnswerName,
-    question: ReportQuestion,
+    key: ReportKey,
+    request: ReportRequest,
     maxStaleness: number,
-  ): Promise<ReportAnswer | undefined> {
-    const last = await this.#lastOf(name);
+  ): Promise<ReportResult | undefined> {
+    const last = await this.#lastOf(key);
     if (!last) return undefined;
     const age = Math.max(0, (Date.now() - last.at) / 1000);
     if (age > maxStaleness) return undefined;
-    const key = keyOf(question.report, last.tag);
-    const body = this.#cached.get(key) ?? (last.body === '' ? undefined : Buffer.from(last.body));
+    const cacheKey = cacheKeyOf(request.report, last.tag);
+    const body = this.#cached.get(cacheKey) ?? (last.body === '' ? undefined : Buffer.from(last.body));
     if (body === undefined) return undefined;
-    return { body, name: { question: name.question, key, tag: last.tag }, age: Math.floor(age) };
+    return { body, key: { request: key.request, cacheKey, tag: last.tag }, age: Math.floor(age) };
   }
 }
 
-/** Longer than any transaction lasts: an open one may still write events with an earlier time. */
+/** Longer than any transaction, since an open one can still write events with an earlier time. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-/** Whether an answer changes with a topic: later writes to cards and relations do not change an answer as of an earlier date. */
-function depends(topic: string, { report, params, filtered, asOf }: ReportQuestion): boolean {
+/** Whether a result depends on a topic: later writes to cards and relations do not change a result as of an earlier time. */
+function dependsOn(topic: string, { report, params, filtered, asOf }: ReportRequest): boolean {
   const settled = asOf !== undefined && Date.now() - asOf.getTime() > SETTLED_MS;
   if (settled && /^(cards|relations):/.test(topic)) return false;
   return report.dependsOn(topic, params) || (filtered && filterTopics.test(topic));
 }
 
-const keyOf = ({ name }: Report, tag: string): string => `report:${name}:${tag}`;
+const cacheKeyOf = ({ name }: Report, tag: string): string => `report:${name}:${tag}`;

@@ -9,7 +9,7 @@ import { pump, startStream } from './formats/pump.ts';
 import { writeXlsx } from './formats/xlsx.ts';
 import { asOfScope } from './report.as-of.ts';
 import { tableNamed } from './report.formats.ts';
-import type { ReportQuestion } from './report.question.ts';
+import type { ReportRequest } from './report.request.ts';
 import type { StreamedReport, StreamedTable, StreamInput } from './report.ts';
 
 export type StreamFormat = 'json' | 'csv' | 'xlsx';
@@ -23,17 +23,17 @@ function tableOf(snapshot: Snapshot, { name, columns, cells, before, from }: Str
 }
 
 /**
- * Opens the answer of a report that is read piece by piece, from one snapshot; see {@link startStream}.
- * @param table which table CSV holds; the first without it.
+ * Starts to stream a report from one snapshot; see {@link startStream}.
+ * @param table the table for CSV; by default the first.
  */
 export async function openReportStream(
   db: Db,
   input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position' | 'isHistorical'>,
-  question: ReportQuestion,
+  request: ReportRequest,
   format: StreamFormat,
   table: string | undefined,
 ): Promise<{ out: Readable; position: string }> {
-  const { report, asOf } = question;
+  const { report, asOf } = request;
   return await startStream(input.ctx.caller, async (out, start) => {
     const read = async (snapshot: Snapshot) => {
       await snapshot.query(`set local work_mem = '64MB'`);
@@ -45,7 +45,7 @@ export async function openReportStream(
       await write(out);
     };
     if (!asOf) return await withSnapshot(db, read);
-    const scope = asOfScope(input.ctx, question);
+    const scope = asOfScope(input.ctx, request);
     await readAsOf(
       db,
       asOf,
@@ -55,7 +55,7 @@ export async function openReportStream(
   });
 }
 
-/** @throws EstateError 422 naming the tables that there are. */
+/** @throws EstateError 422 naming the available tables. */
 function writerOf(
   snapshot: Snapshot,
   answer: StreamedReport,

@@ -16,66 +16,66 @@ import type { Cell, Column } from './formats/formats.types.ts';
 import type { ReportBody } from './report.body.ts';
 
 /**
- * The text of a JSON object; a long one in pieces, of which the first begins and the last ends it. Pieces from `lines`
- * spare the text the way through JavaScript. One of very many pieces is written where it is sent from.
+ * The text of a JSON object, or its chunks. Chunks from `lines` are buffers that are never decoded. A result of very many
+ * chunks is written into a {@link ReportBody}.
  */
 export type ReportText = JsonText | (string | Buffer)[] | ReportBody;
 
-/** What a report computes from: one snapshot, of now or as of a date. */
+/** The input of a report: one snapshot, current or as of a time. */
 export interface ReportInput<P> {
   /** Reads one snapshot; with `as_of` as of that time. */
   sql: Sql;
   /**
-   * The items of a long array, each on a line of its own, with commas between them.
-   * @param query one column of texts made by `jsonLine`, or of what `writer` makes such lines of.
+   * Reads the items of a long array as lines, separated by commas.
+   * @param query one column of texts made by `jsonLine`, or columns from which `writer` builds such lines.
    */
   lines(query: Fragment, writer?: RowWriter): Promise<Buffer>;
   ctx: Ctx;
   params: P;
-  /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, let through by `filter`. */
+  /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, and matching `filter`. */
   cards: Fragment;
-  /** All active cards visible to the caller, over the alias `c`: for what is related to the report's cards. */
+  /** Condition of all active cards visible to the caller, over the alias `c`: for related cards. */
   visible: Fragment;
-  /** Whether the request narrows the cards by `filter`. */
+  /** Whether the request has a `filter`. */
   filtered: boolean;
-  /** The time that the report shows. */
+  /** The time of the data. */
   asOf: Date;
-  /** The request has `as_of`: caches under present versions do not apply. */
+  /** Whether the request has `as_of`: caches by current topic versions must not be used. */
   isHistorical: boolean;
-  /** Only a picture is made of the answer, which may leave out what that has no room for; it tells how much. */
+  /** Whether only a chart is rendered: the report may omit rows that do not fit, and reports their number. */
   forPicture: boolean;
-  /** For parts of the answer, kept under the topic versions that the same snapshot saw. */
+  /** Caches parts of the result by the topic versions of the snapshot. */
   cache: Cache;
 }
 
-/** One table of a report's answer. */
+/** One table of a report. */
 export interface ReportTable {
-  /** Name of the sheet, and what `table=` names. */
+  /** Name of the sheet and value of the parameter `table`. */
   name: string;
   columns: Column[];
-  /** Gone through once. */
+  /** Can be iterated once. */
   rows: Iterable<readonly Cell[]>;
 }
 
-/** What a report that is read piece by piece works with. */
+/** The input of a streamed report. */
 export interface StreamInput<P>
   extends Pick<ReportInput<P>, 'ctx' | 'params' | 'cards' | 'visible' | 'isHistorical'> {
-  /** Of now or as of a date. */
+  /** Current or as of a time. */
   snapshot: Snapshot;
   /** The feed position that it includes. */
   position: string;
 }
 
-/** A table that is read from a statement. */
+/** A table that is streamed from a statement. */
 export interface StreamedTable extends Omit<ReportTable, 'rows'> {
   /** SQL of the columns in order. */
   cells: readonly string[];
-  /** What stands before SELECT, and what after the cells. */
+  /** The SQL before SELECT (`with ...`) and after the SELECT list. */
   before: Fragment;
   from: string;
 }
 
-/** An answer that is read piece by piece: one of these is used, and gone through once. */
+/** A streamed report: one of the members is used, and iterated once. */
 export interface StreamedReport {
   json: AsyncIterable<string | Buffer>;
   tables: StreamedTable[];
@@ -83,63 +83,63 @@ export interface StreamedReport {
 
 /** One report, declared once: its route, description, caching and formats follow from this. */
 export interface Report<P = Record<string, unknown>, A = unknown> {
-  /** The last part of its path, `/api/v1/reports/<name>`, unless that is told apart. */
+  /** Unique name; also the path below `/api/v1/reports/`, unless `path` is given. */
   name: string;
-  /** What stands behind `/api/v1/reports/` where it is not the name. */
+  /** The path below `/api/v1/reports/`, if it is not the name. */
   path?: string;
-  /** The module that it belongs to. */
+  /** Its module. */
   module?: Module;
-  /** Name of the operation. */
+  /** Id of the operation. */
   id: string;
   summary: string;
   description?: string;
   permission: AppPermission | 'login';
-  /** The scope that an API token needs besides, where the answer is about the caller's own things. */
+  /** The scope that an API token also needs, if the report is about the caller's own objects. */
   scope?: TokenScope;
-  /** What `check` demands besides, such as `costs.view for cost fields`. */
+  /** Additional requirements of `check`, such as `costs.view for cost fields`. */
   permissionNote?: string;
-  /** Codes of errors that it answers besides those of every report. */
+  /** Error codes in addition to those of every report. */
   errors?: ErrorCode[];
-  /** Members of the query besides those that every report takes. */
+  /** Query parameters in addition to those of every report. */
   params: TProperties;
-  /** The named schema of its answer, see `reportAnswer`. */
+  /** The response schema, see `reportSchema`. */
   answer: TSchema;
-  /** Whether `as_of` is taken; not by reports on what has no history. */
+  /** Whether `as_of` is supported. */
   timeTravel: boolean;
   /**
-   * What it reads of the inventory, where that is little: as of a date nothing else can be read. What its filter
-   * reads is added.
+   * The tables and columns that it reads, if these are few: with `as_of`, others cannot be read. Those that its filter reads
+   * are added.
    */
   reads?: Reads;
-  /** Parameters under which it reads few rows, of cards and relations alone and by their ids and ends. */
+  /** Whether, for these parameters, it only reads few cards and relations, by their ids and ends. */
   fewRows?(params: P): boolean;
-  /** Its numbers follow from what no topic tells, such as logins: it is computed for each request. */
+  /** Whether it is computed for each request, because it depends on data without a topic, such as logins. */
   uncached?: true;
   /**
-   * Refuses parameters that the metamodel or the caller's rights do not allow, also before a kept answer is given.
+   * Refuses parameters that the metamodel or the caller's rights do not allow. Called before a cached result is used, too.
    * @throws EstateError
    */
   check?(ctx: Ctx, params: P): void;
-  /** Which topics its numbers depend on; those of a filter are added. */
+  /** Whether it depends on a topic; the topics of a filter are added. */
   dependsOn(topic: string, params: P): boolean;
-  /** What besides topics, parameters and visible cards tells answers apart: rights of the caller, the date. */
+  /** What else the result depends on besides topics, parameters and visible cards: rights of the caller, the date. */
   variant(ctx: Ctx): string;
-  /** The answer, to which `position` is added. */
+  /** Computes the result, to which `position` is added. */
   compute(input: ReportInput<P>): Promise<ReportText>;
-  /** The array made of `lines`: `tables` gets it as a sequence that is read line by line, once. */
+  /** The array from `lines`: `tables` gets it as an iterable that is parsed lazily, once. */
   long?: string;
-  /** For parameters under which the answer may be too large to be held: it is streamed then, and not kept. */
+  /** Streams the result, for parameters with which it can be too large for memory; it is not cached then. */
   stream?: {
     applies(params: P): boolean;
     open(input: StreamInput<P>): StreamedReport;
   };
-  /** The tables of an answer; the first is the one that CSV holds. */
+  /** The tables of a result; the first is the default for CSV. */
   tables(answer: A, params: P): ReportTable[];
-  /** What a picture of the answer shows; absent: the report has no picture. */
+  /** The chart of a result; absent if the report has none. */
   chart?(answer: A, params: P, context: ChartContext): Chart;
 }
 
-/** Declares a report; the types of its parameters and answer follow from their schemas. */
+/** Declares a report; the types of its parameters and result are inferred from their schemas. */
 export function defineReport<const P extends TProperties, S extends TSchema>(
   report: Omit<Report<StaticOf<P>, Static<S>>, 'params' | 'answer'> & { params: P; answer: S },
 ): Report {

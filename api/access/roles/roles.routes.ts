@@ -10,7 +10,7 @@ import type { App } from '../../types.ts';
 const KeyParams = object({ key: Type.String({ minLength: 1, maxLength: 64 }) });
 const Label = Type.String({ minLength: 1, maxLength: 200 });
 const Description = Type.Optional(Nullable(Type.String({ maxLength: 2000 })));
-const Permissions = { description: 'Keys of the catalogue; what is not named is not granted' };
+const Permissions = { description: 'Keys of the catalogue; permissions that are not listed are not granted' };
 const role = { 200: { description: 'The role', schema: RoleSchema } };
 
 /** Roles and the catalogue of permissions. */
@@ -39,7 +39,7 @@ export function registerRoleRoutes(app: App): void {
       description: Description,
       color: Type.String({ ...Color, default: '#757575' }),
       permissions: Type.Record(Type.String(), Type.Boolean(), { ...Permissions, default: {} }),
-      is_default: Type.Boolean({ default: false, description: 'Whether new users get it' }),
+      is_default: Type.Boolean({ default: false, description: 'Whether it is the role of new users' }),
     }),
 
     answers: { 201: { description: 'The role', schema: RoleSchema } },
@@ -78,7 +78,7 @@ export function registerRoleRoutes(app: App): void {
   registerRoleChangeRoutes(app);
 }
 
-/** Changes of a role. */
+/** Write operations of a role. */
 function registerRoleChangeRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Users and roles' });
 
@@ -86,7 +86,7 @@ function registerRoleChangeRoutes(app: App): void {
     id: 'patchRole',
     summary: 'Change a role',
     description:
-      'New permissions count for the next request of everybody who has the role. `permissions` replaces all of them; those of administrators stay.',
+      'New permissions apply from the next request of every user with the role. `permissions` replaces all of them; those of administrators cannot be changed.',
     permission: 'admin.roles',
     permissionNote:
       'the permissions of the role before and after the change; those of the former default role to replace it',
@@ -111,12 +111,12 @@ function registerRoleChangeRoutes(app: App): void {
   routes.post('/api/v1/roles/:key/archive', {
     id: 'archiveRole',
     summary: 'Archive a role',
-    description: 'Who has it is shut out until he is given another one.',
+    description: 'Users with the role have no access until they get another one.',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role',
     params: KeyParams,
     answers: {
-      200: { description: 'The role, and how many have it', schema: ArchivedRoleSchema },
+      200: { description: 'The role and the number of its users', schema: ArchivedRoleSchema },
     },
     errors: ['conflict', 'system_role', 'wrong_state'],
     handler: async ({ ctx, params }) => {
@@ -128,7 +128,7 @@ function registerRoleChangeRoutes(app: App): void {
 
   routes.post('/api/v1/roles/:key/restore', {
     id: 'restoreRole',
-    summary: 'Bring an archived role back',
+    summary: 'Restore an archived role',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role',
     params: KeyParams,

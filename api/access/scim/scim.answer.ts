@@ -13,10 +13,10 @@ interface Described {
   groups?: Reference[];
 }
 
-/** The address of the SCIM endpoints as the client knows the service. */
+/** The URL of the SCIM endpoints as the client sees it. */
 const rootOf = ({ request: { protocol, host } }: FastifyReply): string => `${protocol}://${host}/scim/v2`;
 
-/** With absolute addresses in `meta.location` (RFC 7643, 3.1) and `$ref`. */
+/** Adds absolute URLs in `meta.location` (RFC 7643, 3.1) and `$ref`. */
 function located(root: string, described: Described): Described {
   const { meta, Resources, members, groups } = described;
   const referring = (items: Reference[]) =>
@@ -30,7 +30,7 @@ function located(root: string, described: Described): Described {
   };
 }
 
-/** Sends what RFC 7644 answers. */
+/** Sends a SCIM body (RFC 7644). */
 export function sendScim(reply: FastifyReply, body: object): FastifyReply {
   return reply
     .header('content-type', `${SCIM_MEDIA_TYPE}; charset=utf-8`)

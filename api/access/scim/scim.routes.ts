@@ -55,7 +55,7 @@ export async function registerScimRoutes(root: App): Promise<void> {
     checkBySchema(app);
     const parse = app.getDefaultJsonParser('error', 'error');
     app.addContentTypeParser(SCIM_MEDIA_TYPE, { parseAs: 'buffer' }, (request, body, done) => {
-      // some clients name a type although they send nothing
+      // some clients send a content type without a body
       if (body.length === 0) done(null, undefined);
       else if (!isUtf8(body as Buffer)) done(notUtf8());
       else parse(request, body.toString('utf8'), done);
@@ -68,7 +68,7 @@ export async function registerScimRoutes(root: App): Promise<void> {
       name: 'Me',
       params: noParams,
       what: 'the own user',
-      notes: 'The same as at the address of the user whose token it is; a service account is none.',
+      notes: 'The same as the resource of the token’s user; not for service accounts.',
     });
   });
 }
@@ -78,7 +78,7 @@ function registerDiscovery(app: App): void {
 
   routes.get('/scim/v2/ServiceProviderConfig', {
     id: 'readScimServiceProviderConfig',
-    summary: 'Read what of SCIM is there',
+    summary: 'Read the supported features of SCIM',
     answers: { 200: { ...answer('The features', ScimDescription) } },
     handler: async ({ reply }) => sendScim(reply, serviceProviderConfig),
   });
@@ -104,7 +104,7 @@ function registerDiscovery(app: App): void {
   }
 }
 
-/** What is particular to users, and to groups. */
+/** What differs between users and groups. */
 interface Resources {
   name: ResourceName;
   one: 'User' | 'Group';
@@ -114,7 +114,7 @@ interface Resources {
   remove(ctx: Ctx, id: string): Promise<void>;
   example: Record<string, unknown>;
   patchExample: Record<string, unknown>;
-  /** How a PATCH is answered; 204 where the whole would be large. */
+  /** The response of PATCH; 204 for resources that can be large. */
   patched: 200 | 204;
   notes: { create: string; remove: string };
 }
@@ -141,8 +141,9 @@ const users: Resources = {
   },
   patched: 200,
   notes: {
-    create: 'The account logs in by single sign-on and has the default role until its groups give another.',
-    remove: 'To keep the account and only end its logins, set `active` to false instead.',
+    create:
+      'The account logs in by single sign-on and has the default role until one of its groups assigns another.',
+    remove: 'To only end its logins without deleting the account, set `active` to false instead.',
   },
 };
 
@@ -165,8 +166,8 @@ const groups: Resources = {
   },
   patched: 204,
   notes: {
-    create: 'Its members get the role that the settings of single sign-on tie to its name or `externalId`.',
-    remove: 'Its members keep the role that their other groups give, else they get the default role.',
+    create: 'Its members get the role that the settings of single sign-on map to its name or `externalId`.',
+    remove: 'Its members retain a role that their other groups assign; otherwise they get the default role.',
   },
 };
 
@@ -183,7 +184,7 @@ function registerResources(app: App, kind: Resources): void {
     id: `listScim${name}`,
     summary: `List ${thing}s for a provisioning client`,
     description:
-      'Filters, pages and cuts as RFC 7644, 3.4.2 has it; `sortBy` has no effect. The oldest come first.',
+      'Filtering, pagination and attribute selection as in RFC 7644, 3.4.2; `sortBy` has no effect. Oldest first.',
     query: ScimListQuery,
     answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
     errors: ['scim_invalid_filter', 'scim_invalid_value'],
@@ -193,7 +194,7 @@ function registerResources(app: App, kind: Resources): void {
   routes.post(`${url}/.search`, {
     id: `searchScim${name}`,
     summary: `Search ${thing}s for a provisioning client`,
-    description: 'As the list, with the parameters in the body (RFC 7644, 3.4.3).',
+    description: 'Like the list, with the parameters in the body (RFC 7644, 3.4.3).',
     body: ScimSearchBody,
     bodyExample: {
       schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
@@ -241,10 +242,10 @@ function registerResources(app: App, kind: Resources): void {
   });
 }
 
-/** Where one resource stands: by its id, or as the caller's own. */
+/** The path of one resource: by its id, or the caller's own. */
 interface Place {
   url: string;
-  /** Stands in the names of its operations. */
+  /** Used in operation ids. */
   name: string;
   params: typeof ScimIdParams | typeof noParams;
   what: string;
@@ -252,7 +253,7 @@ interface Place {
 }
 
 const noParams = Type.Object({}, { additionalProperties: false });
-/** The id of the address, or the caller's. */
+/** The id in the path, or the caller's. */
 const idOf = (ctx: Ctx, params: { id?: string }): string => params.id ?? ctx.caller.userId ?? 'Me';
 
 function registerOne(app: App, kind: Resources, place: Place): void {
@@ -315,8 +316,8 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     summary: `Change ${what} for a provisioning client`,
     ...described(
       kind.patched === 204
-        ? 'The answer is empty unless `attributes` or `excludedAttributes` asks for the resource.'
-        : 'Booleans may be sent as texts, and values without a path.',
+        ? 'The response is empty unless `attributes` or `excludedAttributes` is sent.'
+        : 'Booleans can be sent as strings, and values without a path.',
     ),
     params: paramsSchema,
     query: ScimProjectionQuery,

@@ -9,20 +9,19 @@ import { listAnswer, listQuery, plainId } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const body = object({
-  name: Type.String({ minLength: 1, maxLength: 200, description: 'What it is for' }),
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'The purpose of the token' }),
   scopes: Type.Array(Type.String({ maxLength: 100 }), {
     default: ['*'],
     minItems: 1,
     maxItems: 200,
     description:
-      'Permission keys, and `account` for the own account (profile, to-dos, favourites, preferences, tokens), or `*` for everything: never more than the user may do at the time of use',
+      'Permission keys, and `account` for the user’s account (profile, to-dos, favorites, preferences, tokens), or `*` for everything; limited to the rights of the user at the time of use',
   }),
   expires_at: Type.Optional(
     Nullable(
       Type.String({
         format: 'date-time',
-        description:
-          'At most as far ahead as the setting `api-token-life` allows, which is where a token without it ends',
+        description: 'At most the lifetime of the setting `api-token-life`, which is also the default',
       }),
     ),
   ),
@@ -32,10 +31,10 @@ const listed = {
   200: { description: 'Tokens, without their secrets', schema: listAnswer(ApiTokenSchema) },
 };
 const created = {
-  201: { description: 'The token; no other answer holds it', schema: NewApiTokenSchema },
+  201: { description: 'The token; no other response contains it', schema: NewApiTokenSchema },
 };
 const description =
-  'It is sent as Bearer authorization, or as the password of Basic authorization. It can neither make tokens nor set passwords or second factors. `token` is shown this once.';
+  'Send it as Bearer token, or as the password of Basic authentication. It cannot be used to create tokens or to set passwords or second factors. `token` is only returned here.';
 
 /** Personal and service tokens, for programs. */
 export function registerTokenRoutes(app: App): void {
@@ -43,7 +42,7 @@ export function registerTokenRoutes(app: App): void {
 
   routes.get('/api/v1/tokens', {
     id: 'listTokens',
-    summary: 'List the own tokens',
+    summary: 'List the caller’s tokens',
     permission: 'login',
     scope: 'account',
     query: query(),
@@ -53,7 +52,7 @@ export function registerTokenRoutes(app: App): void {
 
   routes.post('/api/v1/tokens', {
     id: 'createToken',
-    summary: 'Make a token for oneself',
+    summary: 'Create a personal token',
     description,
     permission: 'login',
     scope: 'account',
@@ -68,7 +67,7 @@ export function registerTokenRoutes(app: App): void {
 
   routes.delete('/api/v1/tokens/:id', {
     id: 'revokeToken',
-    summary: 'Revoke an own token, at once',
+    summary: 'Revoke a personal token',
     permission: 'login',
     scope: 'account',
     answers: { 204: { description: 'Revoked' } },
@@ -86,8 +85,8 @@ export function registerTokenRoutes(app: App): void {
 
   routes.post('/api/v1/accounts/:id/tokens', {
     id: 'createUserToken',
-    summary: 'Make a token for a service account, or for a user',
-    description: `${description} The caller has to hold every permission that the account holds.`,
+    summary: 'Create a token for a service account or a user',
+    description: `${description} The caller must have every permission of the account.`,
     permission: 'admin.users',
     secretAnswer: true,
     body,
@@ -100,7 +99,7 @@ export function registerTokenRoutes(app: App): void {
 
   routes.delete('/api/v1/accounts/:id/tokens/:token_id', {
     id: 'revokeUserToken',
-    summary: 'Revoke a token of a user or service account, at once',
+    summary: 'Revoke a token of a user or service account',
     permission: 'admin.users',
     answers: { 204: { description: 'Revoked' } },
     handler: ({ ctx, params }) => revokeApiToken(ctx, plainId(params.id), plainId(params.token_id)),

@@ -31,7 +31,7 @@ const preferences = {
   },
 };
 
-/** Reading of users, and the own preferences. */
+/** Read operations of users, and the caller's preferences. */
 export function registerUserRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Users and roles' });
 
@@ -39,20 +39,20 @@ export function registerUserRoutes(app: App): void {
     id: 'listUsers',
     summary: 'List users',
     description:
-      'Sorting by `last_login`, and its values and those of `two_factor_enabled` for others, need `admin.users`.',
+      'Sorting by `last_login`, and the values of `last_login` and `two_factor_enabled` of other users, require `admin.users`.',
     permission: 'login',
     query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
       role: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 64, description: 'Only those who have this role' }),
+        Type.String({ minLength: 1, maxLength: 64, description: 'Only users with this role' }),
       ),
       kind: Type.Optional(
         Type.Union([Type.Literal('person'), Type.Literal('service')], {
-          description: 'Only people, or only service accounts',
+          description: 'Only persons, or only service accounts',
         }),
       ),
       auth_provider: Type.Optional(
-        Type.Union(AuthProvider.anyOf, { description: 'Only those who log in this way' }),
+        Type.Union(AuthProvider.anyOf, { description: 'Only users with this login method' }),
       ),
     }),
     answers: { 200: { description: 'Users', schema: listAnswer(UserSchema) } },
@@ -62,7 +62,7 @@ export function registerUserRoutes(app: App): void {
 
   routes.get('/api/v1/users/invitations', {
     id: 'listInvitations',
-    summary: 'List who was invited and has no password yet',
+    summary: 'List open invitations',
     permission: 'admin.users',
     query: listQuery(['created_at', 'email'], 'created_at', {}),
     answers: { 200: { description: 'Invitations', schema: listAnswer(InvitationSchema) } },
@@ -71,7 +71,7 @@ export function registerUserRoutes(app: App): void {
 
   routes.get('/api/v1/users/me/ui-preferences', {
     id: 'readUiPreferences',
-    summary: 'Read the own preferences of the user interface',
+    summary: 'Read the caller’s preferences of the user interface',
     permission: 'login',
     scope: 'account',
     answers: preferences,
@@ -80,7 +80,7 @@ export function registerUserRoutes(app: App): void {
 
   routes.patch('/api/v1/users/me/ui-preferences', {
     id: 'patchUiPreferences',
-    summary: 'Change the own preferences of the user interface',
+    summary: 'Change the caller’s preferences of the user interface',
     permission: 'login',
     scope: 'account',
     body: object({ dashboard_default_tab: Type.Optional(Tab) }),
@@ -99,9 +99,9 @@ export function registerUserRoutes(app: App): void {
 
   routes.get('/api/v1/accounts/:id/personal-data', {
     id: 'readPersonalData',
-    summary: 'Read all that is stored about a person, the own data or with admin.users',
+    summary: 'Read all stored data about a person',
     description:
-      'The account, the roles on cards, tokens, comments, to-dos, answers to surveys, notifications and sign-ins (the newest 10,000 of each), and how much of what the person has written.',
+      'The account, roles on cards, tokens, comments, to-dos, survey responses, notifications and sign-ins (the newest 10,000 of each), and the number of objects that the person has written.',
     permission: 'login',
     permissionNote: 'admin.users for others',
     answers: { 200: { description: 'The data', schema: PersonalDataSchema } },
@@ -111,7 +111,7 @@ export function registerUserRoutes(app: App): void {
 
   routes.get('/api/v1/service-accounts', {
     id: 'listServiceAccounts',
-    summary: 'List the accounts of programs',
+    summary: 'List service accounts',
     permission: 'admin.users',
     query: listQuery(['display_name', 'created_at'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),

@@ -33,7 +33,7 @@ const RoleKey = Type.String({ minLength: 1, maxLength: 64 });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true });
 const skipped = Type.Array(object({ id: Uuid, reason: Type.String({ examples: ['self'] }) }));
 
-/** Inviting, changing and removing users. */
+/** Write operations of users. */
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   const routes = routesOf(app, { tag: 'Users and roles' });
 
@@ -41,9 +41,9 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     id: 'createUser',
     summary: 'Create a user, or invite one',
     description:
-      'Without a password it is an invitation: with `send_email` its token is mailed, else `setup_token` is in the answer for who holds what the role holds. Other roles than member and viewer are given by those alone who hold what they hold.',
+      'Without a password it is an invitation: with `send_email` its token is mailed, otherwise `setup_token` is in the response, if the caller has all permissions of the role. Roles other than member and viewer can only be assigned by callers who have all their permissions.',
     permission: ['admin.users', 'users.invite'],
-    permissionNote: 'admin.users to give other roles than member and viewer',
+    permissionNote: 'admin.users to assign roles other than member and viewer',
     secretAnswer: true,
     body: object({
       email: Email,
@@ -66,7 +66,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
 
   routes.post('/api/v1/users/invitations/:id/resend', {
     id: 'resendInvitation',
-    summary: 'Mail an invitation again; what was sent before stops working',
+    summary: 'Mail an invitation again and invalidate the former one',
     permission: 'admin.users',
     answers: {
       200: {
@@ -82,7 +82,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
 
   routes.delete('/api/v1/users/invitations/:id', {
     id: 'withdrawInvitation',
-    summary: 'Withdraw an invitation, and with it the account that waits for its password',
+    summary: 'Withdraw an invitation and delete its account',
     permission: 'admin.users',
     answers: { 204: { description: 'Withdrawn' } },
     handler: ({ ctx, params }) => withdrawInvitation(ctx, plainId(params.id)),
@@ -93,7 +93,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     id: 'deleteUser',
     summary: 'Delete a user',
     description:
-      'What the user did stays, without a name; roles on cards, tokens and personal things go. Nobody deletes himself or the last active administrator.',
+      'Contributions of the user remain, without a name; roles on cards, tokens and personal objects are deleted. Callers cannot delete themselves or the last active administrator.',
     permission: 'admin.users',
     errors: ['conflict'],
     handler: ({ ctx, params }) => deleteUser(ctx, plainId(params.id)),
@@ -111,9 +111,9 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
 
   routes.post('/api/v1/accounts/:id/erase', {
     id: 'eraseUser',
-    summary: 'Erase a person: replace name and address for good, as a job',
+    summary: 'Erase a person: replace name and address permanently, as a job',
     description:
-      'The user is deactivated at once. The job replaces name and address, former ones included, by a pseudonym in the account, in every event, notification and mention; tokens and personal things go. What people have written stays. Nothing brings it back, no rollback either. Users who were deleted before can be erased as well.',
+      'The user is deactivated immediately. The job replaces current and former names and addresses by a pseudonym in the account and in every event, notification and mention; tokens and personal objects are deleted. Texts that the person has written remain. It cannot be undone, not even by a rollback. Deleted users can be erased as well.',
     permission: 'admin.users',
     answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
     errors: ['conflict', 'wrong_state'],
@@ -122,15 +122,15 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
 
   routes.post('/api/v1/service-accounts', {
     id: 'createServiceAccount',
-    summary: 'Create an account for a program',
+    summary: 'Create a service account',
     description:
-      'It has no password; its tokens are made under `/accounts/{id}/tokens`, and it is changed and deleted under `/users/{id}`.',
+      'It has no password; create its tokens under `/accounts/{id}/tokens`, change and delete it under `/users/{id}`.',
     permission: 'admin.users',
     body: object({
       display_name: DisplayName,
       role: RoleKey,
       owner_id: Type.Optional(
-        Nullable(Type.String({ ...Uuid, description: 'Who answers for it; absent: the caller' })),
+        Nullable(Type.String({ ...Uuid, description: 'The responsible user; default: the caller' })),
       ),
     }),
 
@@ -142,16 +142,16 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   });
 }
 
-/** Changes of users. */
+/** Change and bulk operations of users. */
 function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
   const routes = routesOf(app, { tag: 'Users and roles' });
 
   const issue = tokenIssuer(app);
   routes.patch('/api/v1/users/bulk', {
     id: 'patchUsers',
-    summary: 'Set the role or the state of many users',
+    summary: 'Set the role or status of many users',
     description:
-      'Oneself, unknown and unchanged users and the last active administrator are left alone and named in `skipped`.',
+      'The caller, unknown and unchanged users and the last active administrator are skipped and listed in `skipped`.',
     permission: 'admin.users',
     body: object({
       ids: Ids,
@@ -173,7 +173,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
   routes.post('/api/v1/users/bulk-delete', {
     id: 'deleteUsers',
     summary: 'Delete many deactivated users',
-    description: 'Active users and oneself are left alone and named in `skipped`.',
+    description: 'Active users and the caller are skipped and listed in `skipped`.',
     permission: 'admin.users',
     body: object({ ids: Ids }),
     answers: {
@@ -187,12 +187,12 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
 
   routes.patch('/api/v1/users/:id', {
     id: 'patchUser',
-    summary: 'Change a user, or the own name, language and password',
+    summary: 'Change a user, or the caller’s name, language and password',
     description:
-      'A new password, address, role or state ends all logins of the user at once, a new password also the user’s own tokens. After a change of the own password, address or provider, unless role or state change too, the answer holds a fresh token for this login. The own password and address need the present password or a code; an account without a password needs a login of the last five minutes. Who sets the password or address of another one, or gives a role, holds what that account or role holds.',
+      'A new password, address, role or status immediately ends all logins of the user, a new password also the user’s personal tokens. After a change of the caller’s password, address or provider, unless role or status change too, the response contains a new token for this login. A change of the caller’s password or address requires the current password or a code; an account without a password requires a login in the last five minutes. To set the password or address of another user, or to assign a role, the caller must have all permissions of that account or role.',
     permission: 'login',
     permissionNote:
-      'admin.users or scope account for the own account; admin.users for other accounts, and for roles, state, address and provider',
+      'admin.users or scope account for the caller’s account; admin.users for other accounts, and for roles, status, address and provider',
     secretAnswer: true,
     body: object({
       display_name: Type.Optional(DisplayName),
@@ -202,14 +202,15 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       current_password: Type.Optional(
         Type.String({
           maxLength: 1000,
-          description: 'To change the own password, address or provider, unless `code` is sent',
+          description: 'Required to change the caller’s password, address or provider, unless `code` is sent',
         }),
       ),
       code: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 50,
-          description: 'Of the own authenticator, or a recovery code, in place of `current_password`',
+          description:
+            'Code of the caller’s authenticator, or a recovery code, instead of `current_password`',
         }),
       ),
       role: Type.Optional(RoleKey),

@@ -12,7 +12,7 @@ import { AnalysisRunSchema } from '../../schemas/analysis.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
-/** Answers 202 with a started run. */
+/** Sends 202 with a started run. */
 export const sendStarted = (reply: FastifyReply, run: StartedRun): FastifyReply =>
   reply.code(202).header('location', run.links.job).send(run);
 
@@ -44,7 +44,7 @@ export function registerAnalysisRunRoutes(app: App): void {
   routes.post(`${RUNS_PATH}/:run_id/cancel`, {
     id: 'cancelAnalysisRun',
     summary: 'Cancel a run of an analysis',
-    description: 'Its worker stops within two seconds. The answer is 409 for a run that has ended.',
+    description: 'Its worker stops within two seconds. The response is 409 for a run that has ended.',
     permission: 'ai_analysis.manage',
     module: 'ai_analysis',
     answers: { 200: run('The run, cancelled') },

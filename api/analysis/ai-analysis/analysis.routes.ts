@@ -3,13 +3,13 @@ import { routesOf } from '../../operation.ts';
 import { AnalysisStatusOut } from '../../schemas/analysis.ts';
 import type { App } from '../../types.ts';
 
-/** Whether analyses can be run, and the landscape at a glance. */
+/** Availability of analyses, and an overview of the inventory. */
 export function registerAnalysisRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'AI analysis' });
 
   routes.get('/api/v1/ai-analysis/status', {
     id: 'readAnalysisStatus',
-    summary: 'Tell whether analyses can be run',
+    summary: 'Read whether analyses can be run',
     permission: 'login',
     answers: { 200: { description: 'The status', schema: AnalysisStatusOut } },
     handler: ({ ctx }) => readStatus(ctx),
@@ -17,7 +17,7 @@ export function registerAnalysisRoutes(app: App): void {
 
   routes.get('/api/v1/ai-analysis/overview', {
     id: 'readAnalysisOverview',
-    summary: 'Read the landscape’s quality and cost at a glance',
+    summary: 'Read an overview of data quality and cost',
     permission: 'ai_analysis.view',
     module: 'ai_analysis',
     answers: {

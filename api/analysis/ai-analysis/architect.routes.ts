@@ -32,14 +32,14 @@ interface Phase {
 }
 
 const everyPhase =
-  'Computed from the inventory: the same cards and answers give the same answer. Send what the session holds so far.';
+  'Computed from the inventory: the same cards and answers give the same result. Send the session data so far.';
 
 const all: Phase[] = [
   {
     path: 'phase1',
     id: 'askArchitectFirst',
     summary: 'Ask about the business',
-    description: 'Questions that the inventory gives reason for. Their answers go into `phase1QA`.',
+    description: 'Questions derived from the inventory. Send the answers as `phase1QA`.',
     schema: schemas.QuestionsAnswer,
     read: phases.askFirst,
   },
@@ -47,40 +47,40 @@ const all: Phase[] = [
     path: 'phase2',
     id: 'askArchitectSecond',
     summary: 'Ask about the applications',
-    description: 'Further questions. Their answers go into `allQA`, beside those of the first phase.',
+    description: 'Further questions. Send the answers as `allQA`, together with those of the first phase.',
     schema: schemas.QuestionsAnswer,
     read: phases.askSecond,
   },
   {
     path: 'phase3/options',
     id: 'readArchitectOptions',
-    summary: 'Weigh the ways to a target architecture',
+    summary: 'Compare options for a target architecture',
     description:
-      'Keep and improve, consolidate, replace by bought applications, build anew: each with what it would touch, its reasons and risks. The one that closes the most and gravest gaps for its effort is recommended. Costs need `costs.view`.',
+      'Retain and improve, consolidate, replace by purchased applications, or rebuild: each with the affected cards, reasons and risks. The option that closes the most severe gaps in relation to its effort is recommended. Costs require `costs.view`.',
     schema: schemas.OptionsAnswer,
     read: phases.readOptions,
   },
   {
     path: 'phase3/gaps',
     id: 'readArchitectGaps',
-    summary: 'Find where the architecture of today falls short',
+    summary: 'Find gaps of the current architecture',
     description:
-      'Capabilities without an application, applications and components that reach their end of life, what does not fit or is to be given up, and capabilities that several applications support; the gravest first. `selectedRecommendations` takes those that are to be closed.',
+      'Capabilities without an application, applications and components that are near their end of life, unsuitable or to be retired, and capabilities that several applications support; most severe first. Send the gaps to close as `selectedRecommendations`.',
     schema: schemas.GapsAnswer,
     read: phases.readGaps,
   },
   {
     path: 'phase3/deps',
     id: 'readArchitectDependencies',
-    summary: 'Find what hangs on the cards that an option touches',
+    summary: 'Find the dependencies of the cards that an option affects',
     description:
-      'Of `selectedOption`, or of the recommended option; at most 1,000, those of retired cards first.',
+      'For `selectedOption` or the recommended option; at most 1,000, those of retired cards first.',
     schema: schemas.DependenciesAnswer,
     read: phases.readDependencies,
   },
 ];
 
-/** From objectives and capabilities to a target architecture, phase by phase. */
+/** The phases from objectives and capabilities to a target architecture. */
 export function registerArchitectRoutes(app: App, services: Services): void {
   const routes = routesOf(app, group);
 
@@ -95,7 +95,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/ai-analysis/architect/objective-dependencies', {
     id: 'readObjectiveDependencies',
-    summary: 'Read the cards around objectives and the relations among them as a graph',
+    summary: 'Read the cards related to objectives and their relations as a graph',
     permissionNote: 'relations.view',
     query: object({
       objective_ids: Type.String({
@@ -103,7 +103,12 @@ export function registerArchitectRoutes(app: App, services: Services): void {
         default: '',
         description: 'Ids of up to 50 objectives, comma-separated; none: an empty graph',
       }),
-      depth: Type.Integer({ minimum: 1, maximum: 3, default: 2, description: 'How many relations away' }),
+      depth: Type.Integer({
+        minimum: 1,
+        maximum: 3,
+        default: 2,
+        description: 'Maximum distance in relations',
+      }),
     }),
     errors: ['not_found'],
     answers: { 200: { description: 'The graph', schema: schemas.ObjectiveDependenciesSchema } },
@@ -126,12 +131,12 @@ export function registerArchitectRoutes(app: App, services: Services): void {
   routes.post('/api/v1/ai-analysis/architect/phase3', {
     id: 'readArchitecture',
     summary: 'Propose the target architecture',
-    description: `The cards that are made, changed and retired, and the relations that are made, each with its reasons, for \`selectedOption\` or the recommended option. Kept as \`architecture\` in the session, it can be committed. ${everyPhase} With \`wording=model\` a language model words the proposal besides; it changes nothing about it, and is sent the requirement and what the settings let out of the cards.`,
+    description: `The cards to create, change and retire, and the relations to create, each with its reasons, for \`selectedOption\` or the recommended option. Store it as \`architecture\` in the session to commit it. ${everyPhase} With \`wording=model\` a language model writes the texts of the proposal; its content does not change. The model gets the requirement and the card data that the settings allow to be sent.`,
     permissionNote: 'relations.view',
     query: object({
       wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {
         default: 'none',
-        description: '`model` has the language model that is set up word the proposal',
+        description: '`model`: the configured language model writes the texts',
       }),
     }),
     body: schemas.ArchitectBody,
@@ -163,7 +168,7 @@ function registerPicker(
   routes.get(`/api/v1/ai-analysis/architect/${path}`, {
     id: `listArchitect${path[0]!.toUpperCase()}${path.slice(1)}`,
     summary: `List ${summary.toLowerCase()}`,
-    description: '`search` finds words as the list of cards does, the best first.',
+    description: '`search` works as in the list of cards, by relevance.',
     query: listQuery(['name', 'created_at', 'updated_at'], 'name, or relevance with `search`', {}),
     errors: ['cursor_expired', 'cursor_mismatch'],
     answers: {

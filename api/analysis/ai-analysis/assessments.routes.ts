@@ -24,7 +24,7 @@ const url = '/api/v1/ai-analysis/assessments';
 
 const answer = { description: 'The session', schema: schemas.AssessmentSchema };
 
-/** Sessions about a target architecture, kept and changed until they are carried out. */
+/** Stored sessions about a target architecture, which can be changed until they are committed. */
 export function registerAssessmentRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Target architecture', module: 'ai_analysis' });
 
@@ -51,7 +51,7 @@ export function registerAssessmentRoutes(app: App): void {
   routes.get('/api/v1/ai-analysis/assessments/:assessment_id', {
     id: 'readAssessment',
     summary: 'Read a session',
-    description: 'Without costs unless you hold `costs.view`.',
+    description: 'Without costs unless you have `costs.view`.',
     permission: 'ai_analysis.view',
     headers: ['If-None-Match'],
     answers: { 200: { ...answer, headers: ['ETag'] } },
@@ -60,8 +60,8 @@ export function registerAssessmentRoutes(app: App): void {
 
   routes.patch('/api/v1/ai-analysis/assessments/:assessment_id', {
     id: 'patchAssessment',
-    summary: 'Change a session that was not carried out yet',
-    description: '`sessionData` takes the place of what was kept.',
+    summary: 'Change a session that is not committed',
+    description: '`sessionData` replaces the stored data.',
     permission: 'ai_analysis.manage',
     body: schemas.AssessmentPatchBody,
 
@@ -74,7 +74,7 @@ export function registerAssessmentRoutes(app: App): void {
   routes.delete('/api/v1/ai-analysis/assessments/:assessment_id', {
     id: 'deleteAssessment',
     summary: 'Delete a session',
-    description: 'The initiative that it was carried out as stays.',
+    description: 'The initiative that was created from it remains.',
     permission: 'ai_analysis.manage',
     headers: ['If-Match'],
     handler: ({ ctx, params }) => deleteAssessment(ctx, params.assessment_id),
@@ -82,17 +82,17 @@ export function registerAssessmentRoutes(app: App): void {
 
   routes.post('/api/v1/ai-analysis/architect/commit', {
     id: 'commitAssessment',
-    summary: 'Carry a session out',
+    summary: 'Commit a session',
     description:
-      'Makes an initiative, the chosen cards and relations of the `architecture` that the session keeps, and the draft of a decision, all or nothing in one mutation batch. New cards are planned from `startDate` and active from `endDate`; retired ones end by then. Rolling the batch back makes it a saved session again.',
+      'Creates an initiative, the chosen cards and relations of the session’s `architecture`, and the draft of a decision, all or nothing in one mutation batch. New cards are planned from `startDate` and active from `endDate`, when retired ones reach their end of life. A rollback of the batch makes it an uncommitted session again.',
     permission: 'ai_analysis.manage',
     permissionNote:
-      'inventory.create; relations.manage; adr.manage; inventory.edit or card.edit on the stored cards that are chosen',
+      'inventory.create; relations.manage; adr.manage; inventory.edit or card.edit on the chosen existing cards',
     body: CommitBody,
 
     headers: ['If-Match'],
     errors: ['cardinality_exceeded', 'duplicate_relation', 'not_found', 'sibling_name_taken', 'wrong_state'],
-    answers: { 200: { description: 'What it was carried out as', schema: CommittedSchema } },
+    answers: { 200: { description: 'The created objects', schema: CommittedSchema } },
     handler: ({ ctx, body }) => commitAssessment(ctx, body),
   });
 }

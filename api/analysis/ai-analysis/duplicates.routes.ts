@@ -40,7 +40,7 @@ export function registerDuplicateRoutes(app: App): void {
     id: 'analyseDuplicates',
     summary: 'Search for duplicates',
     description:
-      'Starts a run as a job, which needs no language model. The answer is 409, naming the run, while one is in progress. Decisions stay.',
+      'Starts a run as a job, which needs no language model. While a run is in progress, the response is 409 and names it. Decisions remain.',
     body: SearchBody,
 
     answers: { 202: { description: 'The run has been started', schema: StartedRunSchema } },
@@ -50,8 +50,8 @@ export function registerDuplicateRoutes(app: App): void {
 
   seeing.get('/api/v1/ai-analysis/duplicates', {
     id: 'listDuplicates',
-    summary: 'List clusters of duplicates, the surest first',
-    description: 'Clusters of which the caller sees at least two cards that are still there.',
+    summary: 'List clusters of duplicates, most probable first',
+    description: 'Clusters of which the caller sees at least two existing cards.',
     query: listQuery(clusterSorts, 'cohesion', clusterFilters),
     answers: { 200: { description: 'Clusters', schema: listAnswer(DuplicateClusterSchema) } },
     handler: ({ ctx, query }) => listClusters(ctx, query),
@@ -66,7 +66,7 @@ export function registerDuplicateRoutes(app: App): void {
 
   seeing.get('/api/v1/ai-analysis/duplicates/:cluster_id', {
     id: 'readDuplicateCluster',
-    summary: 'Read a cluster with its cards, reasons and what a merge would do',
+    summary: 'Read a cluster with its cards, reasons and a preview of the merge',
     answers: { 200: { description: 'The cluster', schema: ClusterDetailSchema } },
     handler: ({ ctx, params }) => explainCluster(ctx, params.cluster_id),
   });
@@ -74,9 +74,9 @@ export function registerDuplicateRoutes(app: App): void {
   managing.patch('/api/v1/ai-analysis/duplicates/:cluster_id/status', {
     id: 'decideDuplicateCluster',
     permissionNote: 'ai_analysis.view',
-    summary: 'Confirm or dismiss a cluster, or look into it',
+    summary: 'Confirm or dismiss a cluster, or mark it as under review',
     description:
-      'Decides about each pair of its cards that the caller sees. It stays so through later runs until one of the two cards says something else of itself; the next run learns from it. `pending` takes the decisions back.',
+      'Decides about each pair of its cards that the caller sees. The decision applies to later runs until the compared data of one of the cards changes; the next run learns from it. `pending` withdraws the decisions.',
     body: DecisionBody,
     answers: { 200: { description: 'The cluster', schema: DuplicateClusterSchema } },
     handler: ({ ctx, params, body }) => decideCluster(ctx, params.cluster_id, body.status),
@@ -86,7 +86,7 @@ export function registerDuplicateRoutes(app: App): void {
     id: 'mergeDuplicateCluster',
     summary: 'Merge the cards of a cluster',
     description:
-      'As `POST /cards/merge` does, and to be undone in the same way; the pairs of the merged cards are confirmed. A dry run answers the same and writes nothing.',
+      'Like `POST /cards/merge`, with the same undo; the pairs of the merged cards are confirmed. A dry run returns the same response without writing.',
     permissionNote: 'inventory.edit and inventory.archive, or card.edit and card.archive on each card',
     body: ClusterMergeBody,
     answers: {
@@ -109,8 +109,8 @@ export function registerDuplicateRoutes(app: App): void {
 
   seeing.get('/api/v1/ai-analysis/duplicate-pairs', {
     id: 'listDuplicatePairs',
-    summary: 'List pairs that may stand for one thing, the likeliest first',
-    description: 'Pairs of which the caller sees both cards, also those that are in no cluster.',
+    summary: 'List pairs of possible duplicates, most probable first',
+    description: 'Pairs of which the caller sees both cards, including pairs that are in no cluster.',
     query: listQuery(pairSorts, 'score', pairFilters),
     answers: { 200: { description: 'Pairs', schema: listAnswer(DuplicatePairSchema) } },
     handler: ({ ctx, query }) => listPairs(ctx, query),
@@ -126,7 +126,7 @@ export function registerDuplicateRoutes(app: App): void {
   managing.patch('/api/v1/ai-analysis/duplicate-pairs/:pair_id/status', {
     id: 'decideDuplicatePair',
     permissionNote: 'ai_analysis.view',
-    summary: 'Confirm or dismiss a pair, or look into it',
+    summary: 'Confirm or dismiss a pair, or mark it as under review',
     body: DecisionBody,
     answers: { 200: { description: 'The pair', schema: ExplainedPairSchema } },
     handler: async ({ ctx, params: { pair_id }, body }) =>

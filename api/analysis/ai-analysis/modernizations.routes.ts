@@ -23,7 +23,7 @@ export function registerModernizationRoutes(app: App): void {
     id: 'analyseModernizations',
     summary: 'Propose modernizations, as a job',
     description:
-      'Scores all active cards of a type by a documented formula, without a language model. When the run ends, its proposals replace those of earlier runs over the type. The answer is 409 while a run of this kind is in progress.',
+      'Scores all active cards of a type by a documented formula, without a language model. When the run ends, its proposals replace those of earlier runs over the type. The response is 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     body: schemas.ModernizationsBody,
 

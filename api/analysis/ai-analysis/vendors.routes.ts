@@ -21,15 +21,15 @@ const root = '/api/v1/ai-analysis/vendors';
 const started = { description: 'The run has been started', schema: StartedRunSchema };
 const permissionNote = 'inventory.view; relations.view; costs.view for costs';
 
-/** Who the suppliers are, what they supply, who belongs to whom, and how much depends on few. */
+/** Suppliers, their categories, products and owners, and the concentration on few suppliers. */
 export function registerVendorRoutes(app: App): void {
   const own = routesOf(app, { permission: 'ai_analysis.view', module: 'ai_analysis', tag });
 
   own.post('/api/v1/ai-analysis/vendors/analyse', {
     id: 'analyseVendors',
-    summary: 'Find out who the suppliers are and what each supplies, as a job',
+    summary: 'Identify suppliers and what each supplies, as a job',
     description:
-      'Names of Provider cards, and what attributes of applications and IT components say of their suppliers, are brought together; categories come from a lexicon. No model is needed. 409 while a run of the kind is under way.',
+      'Matches the names of Provider cards and the supplier attributes of applications and IT components; categories come from a lexicon. No model is needed. 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
     answers: { 202: started },
@@ -38,8 +38,8 @@ export function registerVendorRoutes(app: App): void {
 
   own.post('/api/v1/ai-analysis/vendors/resolve', {
     id: 'resolveVendors',
-    summary: 'Find out which suppliers belong together and which products they have, as a job',
-    description: 'No model is needed. 409 while a run of the kind is under way.',
+    summary: 'Identify the owners and products of suppliers, as a job',
+    description: 'No model is needed. 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
     answers: { 202: started },
@@ -49,8 +49,7 @@ export function registerVendorRoutes(app: App): void {
   own.get(root, {
     id: 'listVendors',
     summary: 'List the suppliers with what each supplies',
-    description:
-      'As the last run found them; counts and costs are those of today. `search` looks into the names.',
+    description: 'Results of the last run with current counts and costs. `search` searches the names.',
     permissionNote,
     query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
     answers: { 200: { description: 'Suppliers', schema: listAnswer(schemas.VendorAnalysisSchema) } },
@@ -59,9 +58,9 @@ export function registerVendorRoutes(app: App): void {
 
   own.get('/api/v1/ai-analysis/vendors/hierarchy', {
     id: 'listVendorHierarchy',
-    summary: 'List the suppliers and their products, with their names and who belongs to whom',
+    summary: 'List the suppliers and their products, with names and owners',
     description:
-      'As the last run found them; counts and costs are those of today. `search` looks into all names of a supplier.',
+      'Results of the last run with current counts and costs. `search` searches all names of a supplier.',
     permissionNote,
     query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
     answers: {
@@ -72,9 +71,9 @@ export function registerVendorRoutes(app: App): void {
 
   own.get('/api/v1/ai-analysis/vendors/concentration', {
     id: 'readVendorConcentration',
-    summary: 'Read how much depends on few suppliers',
+    summary: 'Read the concentration on few suppliers',
     description:
-      'Shares of spend and of applications critical to the business, and the index of Herfindahl and Hirschman, over all and by category. Suppliers of one group count as one.',
+      'Shares of spend and of business-critical applications, and the Herfindahl-Hirschman index, in total and by category. Suppliers of one group count as one.',
     permissionNote,
     answers: { 200: { description: 'Figures', schema: VendorConcentrationSchema } },
     handler: ({ ctx }) => readConcentration(ctx),

@@ -9,13 +9,13 @@ import { QuestionBody } from '../../schemas/ai.ts';
 import type { App } from '../../types.ts';
 import { answerQuestion } from './question.answer.ts';
 
-/** What models are asked for while somebody waits. */
+/** Synchronous requests to language models. */
 export function registerAiRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'AI' });
 
   routes.get('/api/v1/ai/status', {
     id: 'readAiStatus',
-    summary: 'Read whether a language model can be asked',
+    summary: 'Read whether a language model is available',
     permission: ['ai.suggest', 'ai.portfolio_insights'],
     answers: { 200: { description: 'The status', schema: schemas.AiStatusSchema } },
     handler: async ({ request }) => {
@@ -27,9 +27,9 @@ export function registerAiRoutes(app: App, services: Services): void {
 
   routes.post('/api/v1/ai/suggest', {
     id: 'suggestFields',
-    summary: 'Have a language model suggest a description and attributes',
+    summary: 'Suggest a description and attributes by a language model',
     description:
-      'Nothing is written. The provider is sent name, subtype and context as given, the fields of the type, and what the settings let out of up to five similar cards that the caller sees. Values that do not fit their fields are left out; amounts, dates and addresses are never suggested.',
+      'Nothing is written. The provider gets name, subtype and context as sent, the fields of the type, and of up to five similar cards that the caller sees the data that the settings allow to be sent. Values that are invalid for their fields are omitted; amounts, dates and URLs are never suggested.',
     permission: 'ai.suggest',
     body: suggestBody,
 
@@ -46,12 +46,12 @@ export function registerAiRoutes(app: App, services: Services): void {
 
   routes.post('/api/v1/ai/question', {
     id: 'askQuestion',
-    summary: 'Ask a question about the inventory in words',
+    summary: 'Ask a question about the inventory in natural language',
     description:
-      'The question becomes a body of POST /reports/query, which is shown, and run with the rights of the caller. Rules read what the metamodel and the tags name, and the words of counting, grouping, amounts and dates; they never guess. What they do not understand a language model reads, where one is set up: it is told the question and the names of metamodel and tags, and no card.',
+      'The question is converted into a body of POST /reports/query, which is returned and run with the rights of the caller. Rules recognise names of the metamodel and of tags, and words for counting, grouping, amounts and dates; they never guess. A question that the rules do not understand is sent to a language model, if one is configured: it gets the question and the names of metamodel and tags, but no cards.',
     permission: 'reports.ea_dashboard',
     permissionNote:
-      'costs.view when costs are asked about; relations.view when relations are; stakeholders.view when stakeholders are',
+      'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',
     body: QuestionBody,
 
     errors: [
@@ -64,7 +64,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     ],
     answers: {
       200: {
-        description: 'The query, and its answer',
+        description: 'The query and its result',
         schema: schemas.QuestionAnswerSchema,
       },
     },

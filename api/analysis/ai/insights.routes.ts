@@ -6,15 +6,15 @@ import { routesOf } from '../../operation.ts';
 import { InsightsBody, PortfolioInsightsSchema } from '../../schemas/ai.ts';
 import type { App } from '../../types.ts';
 
-/** What the applications say about themselves. */
+/** Insights about the application portfolio. */
 export function registerInsightRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'AI' });
 
   routes.post('/api/v1/ai/portfolio-insights', {
     id: 'readPortfolioInsights',
-    summary: 'Read what the applications say about themselves',
+    summary: 'Read insights about the application portfolio',
     description:
-      'Facts are computed from the applications that the caller sees, and said in plain words; no model is needed. Where the settings ask for it a language model words those anew that hold neither names nor costs; words with other numbers are not taken.',
+      'Facts are computed from the applications that the caller sees, and written as sentences; no model is needed. If the settings enable it, a language model rephrases those without names and costs; a text with other numbers is discarded.',
     permission: 'ai.portfolio_insights',
     permissionNote: 'inventory.view; relations.view; costs.view for costs',
     body: InsightsBody,

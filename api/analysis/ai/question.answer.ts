@@ -11,10 +11,10 @@ import { runQuery } from '../../../reports/analysis/query/query.run.ts';
 import type { UnreadQuestion } from '../../../reports/analysis/question/question.draft.ts';
 import { readInventoryQuestion } from '../../../reports/analysis/question/question.read.ts';
 
-/** Groups on the page that is answered, where the question does not say. */
+/** Default number of groups in the response. */
 const PAGE_SIZE = 1_000;
 
-/** A question, and how it may be answered. */
+/** A question and the options for answering it. */
 export interface AskedQuestion {
   question: string;
   run: boolean;
@@ -22,7 +22,7 @@ export interface AskedQuestion {
 }
 
 /**
- * Reads a question as a query, by rules or else by a model, and runs it with the caller's rights.
+ * Converts a question into a query, by rules or else by a model, and runs it with the caller's rights.
  * @throws EstateError `question_not_understood`, `ai_not_configured`, and as readByModel and runQuery.
  */
 export async function answerQuestion(
@@ -38,7 +38,7 @@ export async function answerQuestion(
     ? found
     : await readByModel(ctx, services, { question, tags, faultsOf: (query) => faultsOf(ctx, query) });
   const page = { page: 1, page_size: read.limit ?? PAGE_SIZE };
-  // what the caller may not ask is refused also where nothing is run
+  // check the caller's rights even if the query is not run
   if (!run) await planQuery(ctx, read.query);
   const answer = run ? await runQuery(ctx, read.query, page) : 'null';
   const members = {
@@ -50,7 +50,7 @@ export async function answerQuestion(
   return `${JSON.stringify(members).slice(0, -1)},"answer":${answer}}`;
 }
 
-/** @throws EstateError where no model may, or can, be asked, with what the rules did not understand. */
+/** @throws EstateError if no model may or can be used, with what the rules did not understand. */
 function requireModel(settings: WorkspaceSettings, wanted: boolean, unread: UnreadQuestion): void {
   const missing = missingForAi(settings);
   if (wanted && missing.length === 0) return;
@@ -58,7 +58,7 @@ function requireModel(settings: WorkspaceSettings, wanted: boolean, unread: Unre
   const extra = { unknown: unknown.slice(0, 50), ambiguous: ambiguous.slice(0, 20) };
   const detail = [
     ...(unknown.length > 0 ? [`Not understood: ${unknown.slice(0, 10).join(', ')}.`] : []),
-    ...ambiguous.slice(0, 3).map(({ text, meanings }) => `"${text}" may be ${meanings.join(' or ')}.`),
+    ...ambiguous.slice(0, 3).map(({ text, meanings }) => `"${text}" can mean ${meanings.join(' or ')}.`),
     ...(unknown.length + ambiguous.length === 0 ? ['Nothing is asked.'] : []),
   ].join(' ');
   if (!wanted) throw new EstateError('question_not_understood', detail, { extra });
@@ -68,7 +68,7 @@ function requireModel(settings: WorkspaceSettings, wanted: boolean, unread: Unre
   });
 }
 
-/** What is wrong with a model's query, for the model to mend. */
+/** The errors of a model's query, which the model gets to correct it. */
 async function faultsOf(ctx: Ctx, query: ReportQuery): Promise<string[]> {
   try {
     await planQuery(ctx, query);

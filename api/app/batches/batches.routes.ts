@@ -13,7 +13,7 @@ import type { App } from '../../types.ts';
 const url = '/api/v1/mutation-batches';
 const Moment = () => Type.Optional(Type.String({ format: 'date-time' }));
 
-/** Batches of writes: opened, joined, closed and looked into. */
+/** Mutation batches: open, join, close and inspect. */
 export function registerBatchRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Mutation batches' });
 
@@ -21,7 +21,7 @@ export function registerBatchRoutes(app: App): void {
     id: 'openMutationBatch',
     summary: 'Open a batch that writes can join',
     description:
-      'Send its id as `X-Mutation-Batch` with the writes. Writes without the header have a closed batch of their own each. With `dry_run`, what joins is checked and answered but not written, and `confirm_token` is needed for closing, within 15 minutes.',
+      'Send its id as `X-Mutation-Batch` with the writes. Each write without the header has its own closed batch. With `dry_run`, writes are checked and answered but not committed, and `confirm_token` is required to close the batch, within 15 minutes.',
     permission: 'login',
     secretAnswer: true,
     query: object({
@@ -29,7 +29,7 @@ export function registerBatchRoutes(app: App): void {
         minimum: 0,
         maximum: 2_000_000_000,
         default: 0,
-        description: 'How many rows are to be written',
+        description: 'Expected number of rows to write',
       }),
     }),
     body: schemas.MutationBatchOpenBody,
@@ -53,7 +53,7 @@ export function registerBatchRoutes(app: App): void {
       origin: Type.Optional(
         Type.String({
           maxLength: 20,
-          description: 'Where the writes came from: api, web, mcp, job or system',
+          description: 'The origin of the writes: api, web, mcp, job or system',
         }),
       ),
       since: Moment(),
@@ -80,7 +80,7 @@ export function registerBatchRoutes(app: App): void {
 
   routes.get('/api/v1/mutation-batches/:id/events', {
     id: 'listMutationBatchEvents',
-    summary: 'List what a batch wrote, in order',
+    summary: 'List the events of a batch, in order',
     permission: 'admin.events',
     query: listQuery(['position'], 'position', {}),
     answers: {
@@ -104,7 +104,7 @@ function registerBatchEndRoutes(app: App): void {
 
   routes.post('/api/v1/mutation-batches/:id/commit', {
     id: 'commitMutationBatch',
-    summary: 'Close an own batch',
+    summary: 'Close a batch of the caller',
     permission: 'login',
     body: schemas.MutationBatchCommitBody,
 
@@ -117,16 +117,16 @@ function registerBatchEndRoutes(app: App): void {
 
   routes.post('/api/v1/mutation-batches/:id/rollback', {
     id: 'rollBackMutationBatch',
-    summary: 'Undo a closed batch as a whole, or tell what that would do',
+    summary: 'Roll back a closed batch, or preview the rollback',
     description:
-      'A dry run unless `dry_run` is false; either needs the permissions that the undone writes needed. Accounts, tokens, roles, secrets and what left the house cannot be undone: a batch that holds such is refused. Objects that later batches have changed are conflicts, unless `force` leaves what was changed. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
+      'A dry run unless `dry_run` is false; both require the permissions that the undone writes required. Changes of accounts, tokens, roles and secrets, and data sent to other systems cannot be undone: a batch with such writes is refused. Objects that later batches have changed are conflicts; `force` skips these changes. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
     permission: 'admin.rollback',
-    permissionNote: 'the permissions that the undone writes needed',
+    permissionNote: 'the permissions that the undone writes required',
     body: schemas.MutationBatchRollbackBody,
 
     answers: {
       200: {
-        description: 'What was, or would be, done',
+        description: 'The executed or previewed changes',
         schema: schemas.MutationBatchRollbackSchema,
       },
       202: { description: 'The job has been started', schema: StartedJobSchema },

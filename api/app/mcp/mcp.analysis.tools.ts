@@ -24,7 +24,7 @@ const starts = {
 } as const;
 type Startable = keyof typeof starts;
 
-/** The path that lists the results of each analysis; duplicates have tools of their own. */
+/** The path that lists the results of each analysis; duplicates have separate tools. */
 const results = {
   vendors: '/ai-analysis/vendors',
   vendor_hierarchy: '/ai-analysis/vendors/hierarchy',
@@ -38,7 +38,7 @@ export const analysisTools: Tool[] = [
     name: 'start_analysis',
     title: 'Start an analysis',
     description:
-      'Starts an analysis of the whole inventory as a job: poll it with read_analysis_run or read_job. Only one of each kind runs at a time. With `dry_run` (the default) it only checks whether the analysis could start.',
+      'Starts an analysis of the complete inventory as a job: poll it with read_analysis_run or read_job. Only one of each kind runs at a time. With `dry_run` (the default) it only checks whether the analysis could start.',
     input: object({
       analysis: Choice(
         Object.keys(starts) as Startable[],

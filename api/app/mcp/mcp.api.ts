@@ -12,15 +12,15 @@ export interface ApiRequest {
   headers?: Record<string, string>;
 }
 
-/** The members of an answer, which the operation's own schema has checked. */
+/** The members of a response, which the operation's schema has validated. */
 type ApiBody = Record<string, unknown>;
 
-/** Sends a request to the service as the caller. @throws ApiError for every answer that is not 2xx. */
+/** Sends a request to the service as the caller. @throws ApiError for every response that is not 2xx. */
 export type CallApi = <T extends object = ApiBody>(
   request: ApiRequest,
 ) => Promise<{ body: T; headers: Record<string, unknown> }>;
 
-/** An error answer of the service, with its problem document. */
+/** An error response of the service, with its problem document. */
 export class ApiError extends Error {
   readonly problem: Record<string, unknown>;
   constructor(problem: Record<string, unknown>) {
@@ -33,8 +33,8 @@ export class ApiError extends Error {
 const forwarded = ['authorization', 'accept-language', 'user-agent'] as const;
 
 /**
- * Calls operations within this process through their own routes, so that checks, permissions, batches and log lines are those of
- * any other request: a tool can do nothing that its caller could not do.
+ * Calls operations within this process through their routes, so that validation, permissions, batches and logs are those of
+ * any other request: a tool can only do what its caller could do.
  */
 export function callApiAs(app: App, request: FastifyRequest): CallApi {
   const identity = Object.fromEntries(
@@ -64,7 +64,7 @@ export function callApiAs(app: App, request: FastifyRequest): CallApi {
   };
 }
 
-/** A longer answer is not read to its end: some reports are streams without a limit. */
+/** Maximum bytes of a response that are read: some reports are streams without a limit. */
 const LIMIT_BYTES = 8 * 1024 * 1024;
 
 async function textOf(stream: Readable): Promise<string> {
@@ -78,9 +78,9 @@ async function textOf(stream: Readable): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** The problem document of an answer that is longer than a tool returns. */
+/** The problem document of a response that exceeds the limit of a tool. */
 export const tooLarge = (advice: string) => ({
   status: 413,
   code: 'answer_too_large',
-  detail: `The answer is too large. ${advice}`,
+  detail: `The response is too large. ${advice}`,
 });

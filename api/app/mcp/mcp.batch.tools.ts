@@ -9,14 +9,14 @@ const batches = '/mutation-batches';
 export const writeArguments = {
   dry_run: Type.Boolean({
     default: true,
-    description: 'Checks and answers like the real write, and writes nothing. Set to false to write.',
+    description: 'Validates and responds like the real write, but writes nothing. Set to false to write.',
   }),
   batch_id: Type.Optional(
-    Id('An open batch of open_batch that the write joins; without it the write is a batch of its own'),
+    Id('An open batch of open_batch that the write joins; by default each write has its own batch'),
   ),
 };
 
-/** The answer of every write. */
+/** The output of every write. */
 export const written = (description: string) =>
   answer({
     dry_run: Type.Boolean({ description: 'Whether nothing was written' }),
@@ -41,7 +41,7 @@ const openBatch = async (api: CallApi, name: string, dryRun: boolean) =>
   ).body;
 
 /**
- * Sends one write in a batch of its own, which is closed even if the write fails; or in the given open batch.
+ * Sends one write in its own batch, which is closed even if the write fails; or in the given open batch.
  * @param name of the tool.
  */
 export async function write(
@@ -62,7 +62,7 @@ export async function write(
     throw new ApiError({
       status: 422,
       code: 'validation_failed',
-      detail: 'dry_run: must be false with batch_id; a dry run has a batch of its own',
+      detail: 'dry_run: must be false with batch_id; a dry run has its own batch',
     });
   }
   const { id, confirm_token } = await openBatch(api, name, dry_run);
@@ -105,7 +105,7 @@ export const batchTools: Tool[] = [
     name: 'undo_batch',
     title: 'Undo a batch',
     description:
-      'Undoes all writes of a closed batch; with `dry_run` (the default) shows what that would do. Needs the permission admin.rollback, and those that the writes needed.',
+      'Undoes all writes of a closed batch; with `dry_run` (the default) previews the rollback. Requires the permission admin.rollback, and those that the writes required.',
     input: object({ ...Batch.properties, dry_run: writeArguments.dry_run }),
     output: answer({ dry_run: Type.Boolean(), report: Thing('What was undone, or the job that undoes it') }),
     annotations: { ...writing, destructiveHint: true },

@@ -16,7 +16,7 @@ const parts = {
 type Part = keyof typeof parts;
 const withoutPages: readonly Part[] = ['relations', 'permissions'];
 
-/** Tools that put several operations about a card together. */
+/** Tools that combine several operations on a card. */
 export const cardTools: Tool[] = [
   tool({
     name: 'read_card',

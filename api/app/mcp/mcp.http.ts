@@ -9,12 +9,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedMedia } from '../../accept.ts';
 import { clientGone } from '../../gone.ts';
 
-/** Headers that the protocol itself reads. */
+/** Headers that the MCP library reads. */
 const read = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
 
 /**
- * Answers one message of the protocol, in any of its revisions, as JSON. No session is kept: every message may reach another
- * process.
+ * Handles one message of any revision of the protocol, with a JSON response. There are no sessions: each message can be
+ * handled by another process.
  */
 export async function answerMessage(
   request: FastifyRequest,
@@ -22,7 +22,7 @@ export async function answerMessage(
   factory: McpServerFactory,
 ): Promise<FastifyReply> {
   acceptedMedia(request.headers.accept, ['application/json']);
-  // the protocol wants clients to take streams too, though there are none here: those that do not say so are served as well
+  // the protocol requires clients to accept streams; we send none, and also serve clients that do not accept them
   const headers = new Headers({ accept: 'application/json, text/event-stream' });
   for (const name of read) {
     const value = request.headers[name];
@@ -34,17 +34,17 @@ export async function answerMessage(
     signal: clientGone(reply),
   });
   const answer = (await isLegacyRequest(message, request.body))
-    ? await answerEarlier(message, request.body, factory)
-    : await answerPresent(message, request, factory);
+    ? await handleEarlierRevision(message, request.body, factory)
+    : await handleCurrentRevision(message, request, factory);
   const type = answer.headers.get('content-type');
-  const text = withNamedParams(await answer.text());
+  const text = withReadableErrors(await answer.text());
   reply.code(answer.status).header('cache-control', 'no-store');
   if (type !== null) reply.header('content-type', type);
   return reply.serializer(String).send(text === '' ? undefined : text);
 }
 
 /** Revision 2026-07-28. */
-async function answerPresent(
+async function handleCurrentRevision(
   message: Request,
   request: FastifyRequest,
   factory: McpServerFactory,
@@ -53,15 +53,19 @@ async function answerPresent(
     legacy: 'reject',
     // there are no notifications, and an endless stream would delay the shutdown
     maxSubscriptions: 0,
-    onerror: (error) => request.log.debug({ err: error }, 'a message of MCP was refused'),
+    onerror: (error) => request.log.debug({ err: error }, 'an MCP message was refused'),
   });
   return await handler.fetch(message, { parsedBody: request.body });
 }
 
-/** The revisions before, which begin with `initialize`. */
-async function answerEarlier(message: Request, body: unknown, factory: McpServerFactory): Promise<Response> {
+/** Earlier revisions, which begin with `initialize`. */
+async function handleEarlierRevision(
+  message: Request,
+  body: unknown,
+  factory: McpServerFactory,
+): Promise<Response> {
   const server = await factory({ era: 'legacy', requestInfo: message });
-  // without a generator of session ids no session is kept
+  // without a generator of session ids the transport is stateless
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
@@ -77,11 +81,11 @@ interface RpcError {
 }
 
 /**
- * Wrong members of messages as errors about parameters: the library answers some of them as internal errors, all with the JSON of
- * its validator as the message.
+ * Rewrites validation errors of messages as `invalid params` errors with readable texts: the library returns some of them
+ * as internal errors, and the JSON of its validator as the message.
  */
-function withNamedParams(text: string): string {
-  // most answers have no error, and are long
+function withReadableErrors(text: string): string {
+  // skip parsing: most responses have no error, and are long
   if (!/"error":\{"code":-3260[23],/.test(text)) return text;
   const named = (reply: { error?: RpcError }) => {
     const message = reply.error && issuesIn(reply.error.message);

@@ -21,8 +21,8 @@ import {
 import declarations from './mcp.tools.json' with { type: 'json' };
 
 /**
- * A tool that is one operation of the API, of which it takes its arguments' schemas. It has one of `list`, `member`, `members` and
- * `write`, which say how its answer looks.
+ * A tool for one operation of the API, which defines its arguments' schemas. It has one of `list`, `member`, `members` and
+ * `write`, which determines the form of its output.
  */
 interface OperationTool {
   name: string;
@@ -36,22 +36,22 @@ interface OperationTool {
   arguments?: string[];
   /** Replaced keywords of these members' schemas. */
   schemas?: Record<string, object | undefined>;
-  /** Whether `etag` is taken, which is sent as `If-Match`. */
+  /** Whether it has the argument `etag`, which is sent as `If-Match`. */
   etag?: boolean;
   /** Whether an example of a query is added to the description. */
   example?: boolean;
-  /** The operation lists; the description of the items. */
+  /** For a list operation: the description of the items. */
   list?: string;
-  /** The member of the answer that has the operation's answer. */
+  /** The member of the output that contains the operation's response. */
   member?: string;
-  /** The members of the operation's answer, with their descriptions. */
+  /** The members of the operation's response, with their descriptions. */
   members?: Record<string, string | undefined>;
-  /** The operation writes, in a mutation batch; the description of its answer. */
+  /** For an operation that writes in a mutation batch: the description of its response. */
   write?: string;
-  /** Limits of lists and texts in the answer. */
+  /** Limits of lists and texts in the output. */
   items?: number;
   text?: number;
-  /** Whether it changes nothing although it is not a GET. */
+  /** Whether it is read-only although it is not a GET. */
   reads?: boolean;
   destructive?: boolean;
   idempotent?: boolean;
@@ -142,7 +142,7 @@ function annotationsOf(
   };
 }
 
-/** Makes the operation's request of the tool's arguments. */
+/** Creates the operation's request from the tool's arguments. */
 function requests(
   { list }: OperationTool,
   { method, url, body }: OperationSpec,

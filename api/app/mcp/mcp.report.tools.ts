@@ -6,7 +6,7 @@ import { answer, bounded, Key, MOST_ITEMS, Parameters, reading, Thing, type Tool
 
 const PREFIX = '/api/v1/reports/';
 
-/** Members of every report's query that say how it is cached or written, which tools do not need. */
+/** Query parameters of every report about caching and formats, which tools do not need. */
 const technical = new Set(['table', 'min_position', 'max_staleness']);
 
 interface OfferedReport {
@@ -17,7 +17,7 @@ interface OfferedReport {
   parameters: Record<string, unknown>;
 }
 
-/** The reports among the service's operations, with what each takes. */
+/** The reports among the service's operations, with their parameters. */
 export function offeredReports(operations: Iterable<OperationSpec>): OfferedReport[] {
   return [...operations].flatMap((spec) => {
     const name = spec.url.slice(PREFIX.length);
@@ -40,7 +40,7 @@ const briefly = ({ parameters, ...report }: OfferedReport) => ({
   parameters: Object.keys(parameters),
 });
 
-/** @throws ApiError where there is none of the name. */
+/** @throws ApiError for an unknown report. */
 function reportNamed(reports: readonly OfferedReport[], name: string): OfferedReport {
   const found = reports.find((report) => report.name === name);
   if (found) return found;
@@ -51,7 +51,7 @@ function reportNamed(reports: readonly OfferedReport[], name: string): OfferedRe
   });
 }
 
-/** Tools that compute figures. @param reports as the service offers them. */
+/** Tools that run reports. */
 export const reportTools = (reports: OfferedReport[]): Tool[] => [
   tool({
     name: 'list_reports',
@@ -70,7 +70,7 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     name: 'run_report',
     title: 'Run a report',
     description:
-      'Figures of one report of list_reports. Lists in the answer are truncated to `items` elements; `cuts` says where and how many there are.',
+      'Figures of one report of list_reports. Lists in the response are truncated to `items` elements; `cuts` lists the truncations with the total numbers.',
     input: object({
       report: Type.String({ minLength: 1, maxLength: 100, description: 'A name of list_reports' }),
       parameters: Parameters('As list_reports describes them; `filter` selects the cards'),

@@ -30,7 +30,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Model Context Protocol' });
 
   let made: Tool[] | undefined;
-  /** Made on the first call, when all operations are declared. */
+  /** Created on the first call, when all operations are declared. */
   const tools = () => {
     made ??= [
       ...metamodelTools,
@@ -47,7 +47,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
     id: 'sendMcpMessage',
     summary: 'Send a message of the Model Context Protocol',
     description:
-      'Streamable HTTP without sessions: each message is answered as JSON, by any process. The tools do what the operations do, with the rights of the token. A request with an `Origin` needs one that the setting `cors-origins` names.',
+      'Streamable HTTP without sessions: any process can handle each message, with a JSON response. The tools call the operations with the rights of the token. The `Origin` of a request, if any, must be listed in the setting `cors-origins`.',
     permission: 'login',
     module: 'mcp',
     mcp: true,
@@ -60,7 +60,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
         description: 'The answers',
         schema: messages(JsonRpcMessage),
       },
-      202: { description: 'Taken: notifications have no answer' },
+      202: { description: 'Accepted: notifications have no response' },
     },
     handler: async ({ ctx, body, request, reply }) => {
       await requireOrigin(services, request);
@@ -78,7 +78,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
 }
 
 /**
- * Pages of unknown origins are kept out, also those that have given this machine's address to a name of their own.
+ * Refuses pages of unknown origins, which also prevents DNS rebinding.
  * @throws EstateError `origin_refused`.
  */
 async function requireOrigin(services: Services, request: FastifyRequest): Promise<void> {
@@ -86,5 +86,8 @@ async function requireOrigin(services: Services, request: FastifyRequest): Promi
   if (origin === undefined) return;
   const { values } = await services.settings.at(request.topics.get(SETTINGS_TOPIC) ?? 0, services.db);
   if (values.cors_origins.includes(origin)) return;
-  throw new EstateError('origin_refused', 'The setting cors-origins does not name the origin of this page.');
+  throw new EstateError(
+    'origin_refused',
+    'The origin of this page is not listed in the setting cors-origins.',
+  );
 }

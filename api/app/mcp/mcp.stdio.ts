@@ -12,9 +12,9 @@ import { appVersion } from '../../../domain/kernel/version.ts';
 import { StartupError } from '../../../platform/startup.ts';
 
 /**
- * Serves the tools of a running service over this process's standard streams until the input ends. Everything is asked of the
- * service itself, so that its switch, rights, limits and log hold here too.
- * @throws StartupError when the service cannot be reached or refuses the token.
+ * Relays MCP messages between this process's standard streams and a running service until the input ends, so that the
+ * service's setting, rights, limits and logs apply.
+ * @throws StartupError if the service cannot be reached or refuses the token.
  */
 export async function relayOverStdio(address: URL, token: string): Promise<void> {
   const client = new Client(
@@ -27,7 +27,7 @@ export async function relayOverStdio(address: URL, token: string): Promise<void>
   try {
     await client.connect(transport);
   } catch (error) {
-    throw new StartupError(`${address} does not take the token or does not answer: ${reasonOf(error)}`);
+    throw new StartupError(`${address} refuses the token or does not respond: ${reasonOf(error)}`);
   }
   const instructions = client.getInstructions();
   serveStdio(() => {
@@ -40,7 +40,7 @@ export async function relayOverStdio(address: URL, token: string): Promise<void>
       try {
         return await client.callTool({ name: params.name, arguments: params.arguments ?? {} });
       } catch (error) {
-        // errors of the protocol are passed on unchanged
+        // protocol errors are relayed unchanged
         if (error instanceof ProtocolError) throw error;
         return unanswered(address, error);
       }
@@ -49,29 +49,29 @@ export async function relayOverStdio(address: URL, token: string): Promise<void>
   });
 }
 
-/** The answer of a tool if the service does not answer, or refuses the message. */
+/** The result of a tool if the service does not respond, or refuses the message. */
 function unanswered(address: URL, error: unknown): CallToolResult {
   const problem = refusalOf(error) ?? {
     status: 503,
     code: 'unavailable',
-    detail: `${address.origin} does not answer (${reasonOf(error)}): try again shortly.`,
+    detail: `${address.origin} does not respond (${reasonOf(error)}): try again shortly.`,
   };
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(problem) }] };
 }
 
-/** What the service says to a message that it does not take, such as one that is too long. */
+/** The problem document of a refused message, such as one that is too long. */
 function refusalOf(error: unknown): object | undefined {
   const status =
     error instanceof SdkHttpError ? error.status : error instanceof UnauthorizedError ? 401 : undefined;
   if (status === undefined || status >= 500) return undefined;
   if (status === 401)
-    return { status, code: 'unauthorized', detail: 'The service takes the token no more: it needs another.' };
+    return { status, code: 'unauthorized', detail: 'The token is no longer valid: a new one is required.' };
   const text = error instanceof SdkHttpError ? error.data.text : undefined;
   try {
     const said: unknown = JSON.parse(String(text));
     if (typeof said === 'object' && said !== null && 'code' in said) return said;
   } catch {
-    // no problem document
+    // not a problem document
   }
   return { status, code: 'refused', detail: reasonOf(error) };
 }

@@ -17,7 +17,7 @@ interface ToolSpec<I extends TSchema> {
   run(input: Static<I>, api: CallApi): Promise<Record<string, unknown>>;
 }
 
-/** A tool, whose arguments are checked before it runs. */
+/** A tool, whose arguments are validated before it runs. */
 export interface Tool extends Omit<ToolSpec<TSchema>, 'run'> {
   /** @throws EstateError `validation_failed` naming each invalid argument. */
   call(input: unknown, api: CallApi): Promise<Record<string, unknown>>;
@@ -38,16 +38,16 @@ export function tool<I extends TSchema>({ run, ...spec }: ToolSpec<I>): Tool {
   };
 }
 
-/** Annotations of tools that change nothing, and of those that do. */
+/** Annotations of read-only tools and of writing tools. */
 export const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
 export const writing: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
 
-/** The most elements of a list in one answer. */
+/** Maximum number of list elements in one response. */
 export const MOST_ITEMS = 100;
 
 export const Id = (description: string) => Type.String({ ...Uuid, description });
 export const Key = (description: string) => Type.String({ minLength: 1, maxLength: 100, description });
-/** An object whose members depend on the metamodel, or are those of an operation's answer. */
+/** An object whose members depend on the metamodel, or are those of an operation's response. */
 export const Thing = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 /** Parameters of an operation's query. */
 export const Parameters = (description: string) =>
@@ -63,17 +63,17 @@ export const paging = {
     minimum: 1,
     maximum: MOST_ITEMS,
     default: 20,
-    description: 'The number of items in one answer',
+    description: 'The number of items in one response',
   }),
   cursor: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: '`next_cursor` of the previous answer; absent: from the beginning',
+      description: '`next_cursor` of the previous response; without it: from the beginning',
     }),
   ),
 };
 
-/** The answer of a tool, with the places where it was truncated. */
+/** The output of a tool, with a list of truncations. */
 export const answer = <T extends Record<string, TSchema>>(members: T) =>
   object({
     ...members,
@@ -82,7 +82,7 @@ export const answer = <T extends Record<string, TSchema>>(members: T) =>
     }),
   });
 
-/** The answer of a tool that lists. */
+/** The output of a list tool. */
 export const listed = (description: string) =>
   answer({
     items: Type.Array(OpenObject, { description }),
@@ -91,7 +91,7 @@ export const listed = (description: string) =>
     }),
   });
 
-/** The most JSON characters of one answer. */
+/** Maximum JSON characters of one response. */
 export const ANSWER_LIMIT = 200_000;
 
 /** A truncated list or text. */
@@ -101,11 +101,11 @@ interface Cut {
   of: number;
 }
 
-/** The most truncations that one answer names. */
+/** Maximum number of listed truncations. */
 const MOST_CUTS = 50;
 
 /**
- * The members of an answer with long lists and texts truncated, and `cuts`, which names where.
+ * Truncates long lists and texts of a response, and lists the truncations in `cuts`.
  * @param limits elements of each list, and characters of each text.
  */
 export function bounded<T extends object>(members: T, limits: { items: number; text: number }) {

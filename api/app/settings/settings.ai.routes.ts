@@ -10,16 +10,16 @@ import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 import { settingsOf } from './settings.routes.ts';
 
-/** Previews of what is sent to the provider of AI, and usage. */
+/** Preview of the data sent to the AI provider, and usage. */
 export function registerAiSettingRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Settings' });
 
   routes.get('/api/v1/settings/ai/preview', {
     id: 'previewAiSettings',
-    summary: 'Read what the provider of AI would be sent of a card',
-    description: 'By the present settings, with your rights. Nothing is sent.',
+    summary: 'Preview the data of a card that the AI provider would get',
+    description: 'With the current settings and your rights. Nothing is sent.',
     permission: 'admin.settings',
-    permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
+    permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
     query: object({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
     answers: {
       200: { description: 'The card as it would be sent', schema: AiPreviewSchema },
@@ -34,12 +34,12 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/settings/ai/usage', {
     id: 'listAiUsage',
-    summary: 'List what was spent on language models',
-    description: 'By day in UTC, run, purpose and model; the budgets are kept against it.',
+    summary: 'List the usage and cost of language models',
+    description: 'By day in UTC, run, purpose and model; the budgets limit these amounts.',
     permission: 'admin.settings',
     query: listQuery(['day', 'purpose'], 'day', {
       day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
-      run_id: Type.Optional(Type.String({ ...Uuid, description: 'Of one run of an analysis' })),
+      run_id: Type.Optional(Type.String({ ...Uuid, description: 'Only usage of this analysis run' })),
     }),
     answers: { 200: { description: 'Use', schema: listAnswer(AiUsageSchema) } },
     handler: ({ ctx, query }) => listAiUsage(ctx, query),

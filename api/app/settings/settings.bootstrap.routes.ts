@@ -5,7 +5,7 @@ import { routesOf } from '../../operation.ts';
 import { BootstrapSchema } from '../../schemas/settings.ts';
 import type { App } from '../../types.ts';
 
-/** All that an application asks for first, in one answer. */
+/** Everything that an application reads at start, in one response. */
 export function registerBootstrapRoute(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Settings' });
 

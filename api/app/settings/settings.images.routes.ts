@@ -29,10 +29,10 @@ const pictures: { key: ImageSetting; name: string }[] = [
   { key: 'favicon', name: 'Favicon' },
 ];
 
-/** Logo and favicon: uploaded by administrators, shown to anybody. */
+/** Logo and favicon: uploaded by administrators, public. */
 export async function registerSettingImageRoutes(app: App, services: Services): Promise<void> {
   for (const picture of pictures) registerPicture(app, services, picture.key, picture.name);
-  // with a parser of its own, and the service's own checks instead of the framework's
+  // a plugin with its own body parser, which needs the validator compiler set again
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     registerValidation(uploads);
@@ -58,7 +58,7 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
 
   routes.get(url, {
     id: `read${name}`,
-    summary: `Read the workspace's own ${key}`,
+    summary: `Read the custom ${key} of the workspace`,
     permission: 'public',
     headers: ['If-None-Match'],
     answers: {
@@ -72,7 +72,7 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
     errors: ['not_found'],
     handler: async ({ request, reply }) => {
       const image = (await settingsOf(services, request)).values[key];
-      if (!image) throw new EstateError('not_found', `The workspace has no ${key} of its own.`);
+      if (!image) throw new EstateError('not_found', `The workspace has no custom ${key}.`);
       reply.headers({ etag: `"${image.sha256}"`, 'cache-control': 'public, no-cache' });
       const known = request.headers['if-none-match'];
       if (known !== undefined && matchesEtag(`"${image.sha256}"`, parseEtags(known))) {
@@ -84,7 +84,7 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
         .headers({
           'content-type': image.media_type,
           'content-length': image.size,
-          // shown within a page like any other; opened on its own it is saved and runs nothing
+          // can be embedded in pages; if opened directly, SVG is downloaded instead of executed
           'content-disposition': `${ending === 'svg' ? 'attachment' : 'inline'}; filename="${key}.${ending}"`,
           'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         })
@@ -94,15 +94,15 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
 
   routes.get(`${url}/info`, {
     id: `read${name}Info`,
-    summary: `Read whether the workspace has a ${key} of its own`,
+    summary: `Read whether the workspace has a custom ${key}`,
     answers: { 200: { description: 'As it is now', schema: infoSchema(key) } },
     handler: async ({ request }) => infoOf(key, (await settingsOf(services, request)).values[key]),
   });
 
   routes.delete(url, {
     id: `delete${name}`,
-    summary: `Go back to the product's own ${key}`,
-    answers: { 204: { description: 'The workspace has none of its own now' } },
+    summary: `Restore the default ${key}`,
+    answers: { 204: { description: 'The workspace has no custom one' } },
     handler: ({ ctx }) => clearImage(ctx, key),
   });
 }
@@ -112,9 +112,9 @@ function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: 
 
   routes.post(`/api/v1/settings/${key}`, {
     id: `upload${name}`,
-    summary: `Give the workspace a ${key} of its own`,
+    summary: `Upload a custom ${key}`,
     description:
-      'PNG, JPEG, SVG, ICO or WebP, at most 1 MiB. What it is, is found from its content; SVG that runs something is refused.',
+      'PNG, JPEG, SVG, ICO or WebP, at most 1 MiB. The type is detected from the content; SVG with scripts is refused.',
     consumes: { 'multipart/form-data': {} },
     bodyLimit: MAX_IMAGE + FORM_ROOM,
     ownIdempotency: true,
@@ -128,7 +128,7 @@ function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: 
   });
 }
 
-/** The form's one file. @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`. */
+/** Reads the form's file. @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`. */
 async function receiveImage(request: FastifyRequest): Promise<Buffer> {
   if (!request.isMultipart()) {
     throw new EstateError('unsupported_media_type', 'Send a form (multipart/form-data) with one file.');
@@ -137,13 +137,13 @@ async function receiveImage(request: FastifyRequest): Promise<Buffer> {
   for await (const part of request.parts({ limits: { fileSize: MAX_IMAGE + 1, files: 2, fields: 1 } })) {
     if (part.type !== 'file' || part.fieldname !== 'file' || content) {
       if (part.type === 'file') part.file.resume();
-      throw invalidField(part.fieldname, 'unknown_field', 'the form holds one part, the picture as `file`');
+      throw invalidField(part.fieldname, 'unknown_field', 'the form must have one part, the image as `file`');
     }
     content = await part.toBuffer();
     if (content.length > MAX_IMAGE) {
-      throw new EstateError('payload_too_large', `A picture has at most ${MAX_IMAGE} bytes.`);
+      throw new EstateError('payload_too_large', `An image can have at most ${MAX_IMAGE} bytes.`);
     }
   }
-  if (!content) throw invalidField('file', 'required', 'the form holds no file');
+  if (!content) throw invalidField('file', 'required', 'the form has no file');
   return content;
 }

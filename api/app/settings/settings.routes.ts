@@ -26,7 +26,7 @@ const settings = (Object.keys(settingTable) as SettingKey[]).filter(
   (key): key is Setting => settingTable[key].kind !== 'image',
 );
 
-/** The schemas of a setting's body and answer; those of groups are components with the names of the settings. */
+/** The schemas of a setting's request and response bodies; those of groups are components named after the settings. */
 function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
   const definition: AnyDefinition = settingTable[key];
   if (definition.kind === 'group') {
@@ -43,7 +43,7 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
   };
 }
 
-/** The operations of all settings except pictures, tests of servers, and the bootstrap. */
+/** The operations of all settings except images, server tests and the bootstrap. */
 export function registerSettingRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Settings' });
 
@@ -51,7 +51,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/settings/sso/status', {
     id: 'readSsoStatus',
-    summary: 'Read whether people log in through a provider',
+    summary: 'Read whether single sign-on is enabled',
     permission: 'public',
     answers: { 200: { description: 'The status', schema: object({ enabled: Type.Boolean() }) } },
     handler: async ({ request, reply }) =>
@@ -60,7 +60,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/settings/mcp/status', {
     id: 'readMcpStatus',
-    summary: 'Read whether the MCP server is switched on',
+    summary: 'Read whether the MCP server is enabled',
     permission: 'public',
     answers: { 200: { description: 'The status', schema: schemas.McpStatus } },
     handler: async ({ request, reply }) =>
@@ -109,7 +109,7 @@ function registerSetting(app: App, services: Services, key: Setting): void {
   });
 }
 
-/** The settings, at least as new as the request. */
+/** Reads the settings, at least as new as the request. */
 export async function settingsOf(
   { settings }: Services,
   { topics, ctx }: FastifyRequest,
@@ -117,7 +117,7 @@ export async function settingsOf(
   return await settings.at(topics.get(SETTINGS_TOPIC) ?? 0, ctx.db);
 }
 
-/** Sends an answer that is the same for everybody: shared caches may store it, and revalidate it each time. */
+/** Sends a response that is the same for everybody: shared caches can store it, and must revalidate it each time. */
 function sendPublic(reply: FastifyReply, view: Record<string, unknown>): FastifyReply {
   return sendJson(reply.header('cache-control', 'public, no-cache'), JSON.stringify(view));
 }

@@ -6,15 +6,15 @@ import { routesOf } from '../../operation.ts';
 import { TestOutcome } from '../../schemas/settings.ts';
 import type { App } from '../../types.ts';
 
-const outcome = { 200: { description: 'What came of it', schema: TestOutcome } };
+const outcome = { 200: { description: 'The outcome of the test', schema: TestOutcome } };
 
-/** The tries of the servers that the settings lead to. */
+/** Tests of the servers that the settings configure. */
 export function registerSettingTestRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Settings' });
 
   routes.post('/api/v1/settings/email/test', {
     id: 'testEmailSettings',
-    summary: 'Send yourself a mail, to try the mail server',
+    summary: 'Test the mail server by a mail to the caller',
     permission: 'admin.settings',
     answers: outcome,
     handler: async ({ ctx }) => {
@@ -24,9 +24,9 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
         await sendNow(services, {
           to: email,
           subject: 'Mails arrive',
-          text: 'This mail was sent to try the mail server. It works.\n',
+          text: 'This is a test mail. The mail server works.\n',
         });
-        return { success: true, message: `The mail server has taken a mail to ${email}.` };
+        return { success: true, message: `The mail server has accepted a mail to ${email}.` };
       } catch (error) {
         if (!(error instanceof EstateError)) throw error;
         return { success: false, message: error.message };
@@ -36,9 +36,8 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
 
   routes.post('/api/v1/settings/ai/test', {
     id: 'testAiSettings',
-    summary: 'Try the provider of AI',
-    description:
-      'The model is asked for a sum, also while it is not enabled. It is sent nothing of the inventory.',
+    summary: 'Test the AI provider',
+    description: 'Asks the model for a sum, even if AI is disabled. No data of the inventory is sent.',
     permission: 'admin.settings',
     answers: outcome,
     handler: ({ ctx }) => tryModel(ctx, services),

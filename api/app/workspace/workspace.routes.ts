@@ -36,7 +36,7 @@ const importing = {
 } as const;
 const answer = (description: string) => ({ description, schema, example: transferExample });
 
-/** Whole workspaces, out as an archive and in again. */
+/** Export and import of complete workspaces as archives. */
 export async function registerWorkspaceRoutes(app: App, services: Services): Promise<void> {
   const routes = routesOf(app, { tag: 'Workspace transfer' });
 
@@ -44,9 +44,9 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
 
   routes.get('/api/v1/admin/workspace/export', {
     id: 'exportWorkspace',
-    summary: 'Download the whole workspace as one archive',
+    summary: 'Download the complete workspace as one archive',
     description:
-      'A zip from one moment: `manifest.json` with versions, feed position, and name, size, rows and SHA-256 of every part; the rows of each kind as lines of JSON; and the contents of files. No passwords, tokens or other secrets, and nothing that would call another system. `X-Position` is the place in the change feed that it includes. With `Prefer: respond-async` the archive is made by a job.',
+      'A zip file of one snapshot: `manifest.json` with versions, feed position, and name, size, rows and SHA-256 of every part; the rows of each kind as NDJSON; and the contents of files. It contains no passwords, tokens or other secrets, and no connections to other systems. `X-Position` is the position in the change feed that it includes. With `Prefer: respond-async` a job writes the archive.',
     permission: 'admin.export_workspace',
     permissionNote: 'costs.view',
     query: WorkspaceExport,
@@ -56,7 +56,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
         schema: Type.String({ contentMediaType: 'application/zip' }),
         mediaType: 'application/zip',
       },
-      202: { description: 'The job that was started instead, as preferred', schema: StartedJobSchema },
+      202: { description: 'The job that was started, as preferred', schema: StartedJobSchema },
     },
     handler: async ({ ctx, query, request, reply }) => {
       if (prefersAsync(request)) {
@@ -72,7 +72,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     id: 'readWorkspaceTransfer',
     summary: 'Read a transfer, and what its archive would change',
     description:
-      '`diff` counts the rows of each kind and names those that would be left alone; `result` does so for what was done.',
+      '`diff` counts the rows of each kind and lists those that would be skipped; `result` has the same members for the executed import.',
     ...importing,
     params: TransferParams,
     answers: { 200: answer('The transfer') },
@@ -82,7 +82,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
   routes.delete('/api/v1/admin/workspace/import/:transfer_id', {
     id: 'discardWorkspaceTransfer',
     summary: 'Discard a transfer with its archive',
-    description: 'What was applied stays as it is.',
+    description: 'Applied changes remain.',
     ...importing,
     params: TransferParams,
     answers: { 204: { description: 'Discarded' } },
@@ -92,9 +92,9 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
 
   routes.post('/api/v1/admin/workspace/import/:transfer_id/apply', {
     id: 'applyWorkspaceTransfer',
-    summary: 'Write what a previewed archive holds, as a job',
+    summary: 'Import a previewed archive, as a job',
     description:
-      'New rows are created and changed ones brought in line; nothing is deleted. Rows that cannot be written are named in `result.left` and stop no others. Everything is told in the change feed, in the batch of the job.',
+      'New rows are created and changed rows updated; nothing is deleted. Rows that cannot be written are skipped and listed in `result.left`. All changes have events in the change feed, in the batch of the job.',
     ...importing,
     params: TransferParams,
     answers: { 202: answer('The transfer, which is being applied') },
@@ -102,7 +102,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     handler: ({ ctx, params }) => applyTransfer(ctx, params.transfer_id),
   });
 
-  // with a parser of its own: archives are stored as they come in
+  // a plugin with its own body parser: archives are streamed to the storage
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     const routes = routesOf(uploads, { tag: 'Workspace transfer' });
@@ -111,9 +111,9 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     await uploads.register(fastifyMultipart);
     routes.post('/api/v1/admin/workspace/import', {
       id: 'importWorkspace',
-      summary: 'Upload an archive of a workspace, and have a job find out what it would change',
+      summary: 'Upload an archive of a workspace, and preview its changes by a job',
       description:
-        'At most 1 GiB. The job checks format, versions, sizes and checksums, and compares every row with what is here; nothing of the workspace is written before `apply`.',
+        'At most 1 GiB. The job checks format, versions, sizes and checksums, and compares every row with the workspace; the workspace is not changed before `apply`.',
       ...importing,
       consumes: { 'multipart/form-data': { schema: TransferForm } },
       bodyLimit: archiveLimits.packed + FORM_ROOM,
@@ -129,7 +129,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
           }
           return sendJson(reply.code(202), await startTransfer(ctx, content, filename));
         } catch (error) {
-          // after any other error the transfer may exist nevertheless
+          // after any other error the transfer may have been committed
           if (error instanceof EstateError) await blobs.remove(content.id);
           throw error;
         }

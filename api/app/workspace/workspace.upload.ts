@@ -13,8 +13,8 @@ export interface ArchiveUpload {
 const LOCAL_HEADER = Buffer.from([0x50, 0x4b, 0x03, 0x04]);
 
 /**
- * Stores the one `file` of a form as it comes in.
- * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed` for what is no zip from its first bytes on.
+ * Streams the `file` of a form to the storage.
+ * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed` for a file without the zip signature.
  */
 export async function receiveArchive(request: FastifyRequest, blobs: BlobStore): Promise<ArchiveUpload> {
   if (!request.isMultipart()) {
@@ -27,7 +27,11 @@ export async function receiveArchive(request: FastifyRequest, blobs: BlobStore):
     })) {
       if (part.type !== 'file' || part.fieldname !== 'file' || upload) {
         if (part.type === 'file') part.file.resume();
-        throw invalidField(part.fieldname, 'unknown_field', 'the form holds one part, the archive as `file`');
+        throw invalidField(
+          part.fieldname,
+          'unknown_field',
+          'the form must have one part, the archive as `file`',
+        );
       }
       const filename = (part.filename || 'workspace.zip').replace(/[^\p{L}\p{N}._ -]/gu, '_').slice(0, 200);
       upload = { content: await storeZip(blobs, part.file), filename };
@@ -36,7 +40,7 @@ export async function receiveArchive(request: FastifyRequest, blobs: BlobStore):
     if (upload) await blobs.remove(upload.content.id);
     throw error;
   }
-  if (!upload) throw invalidField('file', 'required', 'the form holds no file');
+  if (!upload) throw invalidField('file', 'required', 'the form has no file');
   return upload;
 }
 
@@ -47,7 +51,10 @@ async function storeZip(blobs: BlobStore, stream: Readable): Promise<StoredConte
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > archiveLimits.packed) {
-        throw new EstateError('payload_too_large', `An archive has at most ${archiveLimits.packed} bytes.`);
+        throw new EstateError(
+          'payload_too_large',
+          `An archive can have at most ${archiveLimits.packed} bytes.`,
+        );
       }
       if (head.length < LOCAL_HEADER.length) {
         head = Buffer.concat([head, chunk]).subarray(0, LOCAL_HEADER.length);
@@ -60,4 +67,4 @@ async function storeZip(blobs: BlobStore, stream: Readable): Promise<StoredConte
   return await storeContent(blobs, Readable.from(checked(), { objectMode: false }));
 }
 
-const notZip = (): EstateError => invalidField('file', 'bad_archive', 'is no zip');
+const notZip = (): EstateError => invalidField('file', 'bad_archive', 'is not a zip file');

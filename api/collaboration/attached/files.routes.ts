@@ -45,7 +45,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     id: 'downloadFile',
     summary: 'Download a file',
     description:
-      'Always sent as an attachment with a sandboxing policy. `Repr-Digest` is the SHA-256 of the whole file.',
+      'Always sent as an attachment with a sandboxing policy. `Repr-Digest` is the SHA-256 of the complete file.',
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     headers: ['Range', 'If-None-Match'],
@@ -68,7 +68,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     handler: ({ ctx, params }) => deleteFile(ctx, params.id),
   });
 
-  // a scope of its own, because uploads need another body parser
+  // a separate plugin, because uploads need another body parser
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     const routes = routesOf(uploads, { tag: 'Links and files' });

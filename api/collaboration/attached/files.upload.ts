@@ -10,7 +10,7 @@ export interface FileUpload {
 }
 
 /**
- * Reads an upload form: one `file`, whose size allows to keep it in memory, and optionally a `category`.
+ * Reads an upload form into memory: one `file` of limited size, and optionally a `category`.
  * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`.
  */
 export async function receiveFile(request: FastifyRequest): Promise<FileUpload> {
@@ -41,5 +41,5 @@ export async function receiveFile(request: FastifyRequest): Promise<FileUpload> 
 }
 
 function tooLarge(): EstateError {
-  return new EstateError('payload_too_large', `A file has at most ${MAX_ATTACHMENT} bytes.`);
+  return new EstateError('payload_too_large', `A file can have at most ${MAX_ATTACHMENT} bytes.`);
 }

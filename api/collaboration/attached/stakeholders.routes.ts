@@ -28,14 +28,14 @@ const managing = {
 } as const;
 const observing = { permission: 'login', permissionNote: 'inventory.view or card.view' } as const;
 
-/** The stakeholders of cards, and following cards. */
+/** The stakeholders and followers of cards. */
 export function registerStakeholderRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Stakeholders' });
 
   routes.get('/api/v1/stakeholder-roles', {
     id: 'listStakeholderRoleKeys',
-    summary: 'List the roles that people can hold on cards',
-    description: 'Each key once, or those of one card type.',
+    summary: 'List the stakeholder roles of cards',
+    description: 'Each key once, or only those of one card type.',
     permission: 'login',
     headers: ['Accept-Language'],
     query: listQuery(['sort_order', 'label', 'key'], 'sort_order', {
@@ -143,7 +143,7 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'stopObservingCard',
     summary: 'Stop following a card',
     ...observing,
-    answers: { 204: { description: 'Not followed, whether or not it was before' } },
+    answers: { 204: { description: 'The caller does not follow the card' } },
     handler: ({ ctx, params }) => stopObserving(ctx, params.id),
   });
 }

@@ -54,7 +54,7 @@ export function registerTodoRoutes(app: App): void {
   routes.post('/api/v1/cards/:id/todos', {
     id: 'createTodo',
     summary: 'Create a to-do on a card',
-    description: 'It is open at once. When a recurring one is done, the next one is created.',
+    description: 'It is open immediately. When a recurring one is done, the next one is created.',
     ...seeing,
     body: schemas.TodoBody,
 

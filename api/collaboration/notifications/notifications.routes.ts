@@ -18,7 +18,7 @@ import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/notifications.ts';
 import type { App } from '../../types.ts';
 
-/** The caller's own notifications, and the switches for them. */
+/** The caller's notifications and their settings. */
 export function registerNotificationRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Notifications', permission: 'notifications.manage' });
 

@@ -66,7 +66,7 @@ export function registerBookmarkRoutes(app: App): void {
         minimum: 1,
         maximum: 10_000,
         default: 1000,
-        description: 'Cards on a page',
+        description: 'Cards per page',
       }),
     }),
     answers: { 200: { description: 'Cards', schema: schemas.BookmarkFeedSchema } },

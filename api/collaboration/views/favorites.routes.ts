@@ -10,13 +10,13 @@ import { FavoriteSchema } from '../../schemas/bookmarks.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
-/** The cards that users have starred. */
+/** Favorite cards of users. */
 export function registerFavoriteRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Favorites' });
 
   routes.get('/api/v1/favorites', {
     id: 'listFavorites',
-    summary: 'List the cards that you have starred',
+    summary: 'List your favorite cards',
     permission: 'login',
     scope: 'account',
     query: listQuery(favoriteSorts, 'created_at', favoriteFilters),
@@ -27,7 +27,7 @@ export function registerFavoriteRoutes(app: App): void {
   routes.post('/api/v1/favorites/:card_id', {
     id: 'addFavorite',
     summary: 'Star a card',
-    description: 'A card that is starred already stays so.',
+    description: 'It has no effect on a card that is already a favorite.',
     permission: 'login',
     scope: 'account',
     permissionNote: 'inventory.view or card.view',
@@ -37,7 +37,7 @@ export function registerFavoriteRoutes(app: App): void {
 
   routes.delete('/api/v1/favorites/:card_id', {
     id: 'removeFavorite',
-    summary: 'Take the star off a card',
+    summary: 'Remove a card from your favorites',
     permission: 'login',
     scope: 'account',
     answers: { 204: { description: 'Removed' } },

@@ -58,9 +58,9 @@ export function registerWebhookRoutes(app: App, services: Services): void {
   routes.post('/api/v1/webhooks', {
     id: 'createWebhook',
     secretAnswer: true,
-    summary: 'Send changes to an address from now on',
+    summary: 'Create a webhook that sends changes from now on',
     description:
-      'Each change is sent at least once, those of one card in order, signed with the secret that this answer shows. Deliveries contain what the owner can read both when subscribing and when sending. The address must be https and public, unless OUTBOUND_ALLOW names it.',
+      'Each change is sent at least once, those of one card in order, signed with the secret in this response. Deliveries contain what the owner can read both when subscribing and when sending. The URL must be https and public, unless OUTBOUND_ALLOW lists its host.',
     body: WebhookCreateBody,
 
     answers: { 201: { description: 'The webhook and its secret', schema: WebhookWithSecretSchema } },
@@ -78,7 +78,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'patchWebhook',
     summary: 'Change, pause or resume a webhook',
     description:
-      'A resumed webhook continues at its position in the change feed. A caller who changes the address or the filters, or resumes it, becomes the owner.',
+      'A resumed webhook continues at its position in the change feed. A caller who changes the URL or the filters, or resumes it, becomes the owner.',
     body: WebhookPatchBody,
 
     headers: ['If-Match'],
@@ -149,7 +149,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'replayWebhookDelivery',
     summary: 'Send one delivery again',
     description:
-      'It keeps its id, so that the receiver can recognise it. You become the owner: deliveries contain what you can read.',
+      'It has the same id, so that the receiver can detect duplicates. You become the owner: deliveries contain what you can read.',
     answers: { 204: { description: 'It is due again' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => replayDelivery(ctx, params.id, params.delivery_id),

@@ -18,7 +18,7 @@ const started = { 202: { description: 'The job has been started', schema: Starte
 const example =
   '<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" identifier="m"><name>M</name><elements><element identifier="a" xsi:type="ApplicationComponent"><name>Payroll</name></element></elements></model>\n';
 
-/** Models of the ArchiMate exchange format, in and out, as jobs. */
+/** Export and import of models in the ArchiMate exchange format, as jobs. */
 export async function registerArchimateRoutes(app: App, { blobs }: Services): Promise<void> {
   const routes = routesOf(app, { tag: 'Imports and exports' });
 
@@ -26,7 +26,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
     id: 'startArchimateExport',
     summary: 'Export cards, relations and diagrams as an ArchiMate model, as a job',
     description:
-      'The Open Group’s model exchange file format, 3.1. Everything that ArchiMate has no word for stands in properties, so that the import makes the same of it. Fetch the file at `GET /jobs/{id}/result`.',
+      'The Open Group’s model exchange file format, 3.1. Data without an ArchiMate equivalent is written as properties, so that an import restores it. Fetch the file at `GET /jobs/{id}/result`.',
     permission: 'inventory.export',
     permissionNote: 'relations.view; diagrams.view for diagrams',
     body: ArchimateExport,
@@ -38,7 +38,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
     },
   });
 
-  // with parsers of its own: files are stored as they come in
+  // a plugin with its own body parsers: files are streamed to the storage
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
@@ -51,7 +51,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
       id: 'startArchimateImport',
       summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
       description:
-        'The Open Group’s model exchange file format, 3.0 to 3.2. What does not fit stops nothing else: the job’s file is the report, a JSON object a line with `kind`, `identifier`, `name`, `outcome`, `errors` and, where a part of it is lost, `not_kept`; `result.not_kept` of the job counts the losses. Everything is written at once, or nothing where the job fails.',
+        'The Open Group’s model exchange file format, 3.0 to 3.2. Invalid objects are skipped: the job’s result file is the report as NDJSON with `kind`, `identifier`, `name`, `outcome`, `errors` and, for data that is not imported, `not_kept`; `result.not_kept` of the job counts these. All objects are written in one transaction, or none if the job fails.',
       permission: 'inventory.create',
       permissionNote: 'relations.manage; diagrams.manage; inventory.edit in the mode upsert',
       query: object(archimateOptions),
@@ -71,7 +71,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
           reply.code(202).header('location', job.links.self);
           return job;
         } catch (error) {
-          // after any other error the job may exist nevertheless
+          // after any other error the job may have been committed
           if (error instanceof EstateError) await blobs.remove(content.id);
           throw error;
         }
@@ -86,7 +86,7 @@ async function storeModel(blobs: BlobStore, stream: Readable | undefined): Promi
     for await (const chunk of stream ?? []) {
       size += chunk.length;
       if (size > MAX_MODEL) {
-        throw new EstateError('payload_too_large', `A model has at most ${MAX_MODEL} bytes.`);
+        throw new EstateError('payload_too_large', `A model can have at most ${MAX_MODEL} bytes.`);
       }
       yield chunk;
     }

@@ -11,7 +11,7 @@ import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { sendStream } from './exports.send.ts';
 
-/** Exports as jobs, and the CSV that is streamed at once. */
+/** Exports as jobs, and streamed downloads of cards. */
 export function registerExportRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports' });
 
@@ -19,9 +19,9 @@ export function registerExportRoutes(app: App, services: Services): void {
     id: 'startExport',
     summary: 'Export cards or relations to a file, as a job',
     description:
-      'The file holds one moment; the job’s `result` is its manifest, of which `position` is the place in the change feed to go on from: `after` takes it. Fetch the file at `GET /jobs/{id}/result`.',
+      'The file contains one snapshot. The job’s `result` is its manifest; send its `position` as `after` to export the changes since then. Fetch the file at `GET /jobs/{id}/result`.',
     permission: 'inventory.export',
-    permissionNote: 'relations.view for relations; inventory.view for what has changed',
+    permissionNote: 'relations.view for relations; inventory.view for changes',
     errors: ['position_expired'],
     body: ExportRequest,
 
@@ -31,13 +31,13 @@ export function registerExportRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/cards/export/csv', {
     id: 'streamCardsCsv',
-    summary: 'Download cards as CSV at once',
+    summary: 'Stream cards as CSV',
     description:
-      'The same rows as the export job’s. `X-Position` is the place in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
+      'The same rows as those of the export job. `X-Position` is the position in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
     permission: 'inventory.export',
     query: object({
       type: Type.Optional(
-        Type.String({ maxLength: 1000, description: 'Comma-separated card types; absent: all' }),
+        Type.String({ maxLength: 1000, description: 'Comma-separated card types; default: all' }),
       ),
       filter: Type.String({ default: '', maxLength: 4000 }),
       profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], { default: 'report' }),
@@ -46,7 +46,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     answers: {
       200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
       202: {
-        description: 'The job that was started instead, as preferred',
+        description: 'The job that was started, as preferred',
         schema: StartedJobSchema,
       },
     },
@@ -62,11 +62,11 @@ export function registerExportRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/cards/export/json', {
     id: 'streamCardsJson',
-    summary: 'Download cards as one JSON array at once',
+    summary: 'Stream cards as one JSON array',
     description:
-      'Cards of up to 20 types, active and archived, for slides and tools; `filter` narrows them. `owner` is the first responsible person, `provider_names` are the related providers; both as far as the caller may see them. `X-Position` is the place in the change feed that they include.',
+      'Cards of up to 20 types, active and archived, for slides and tools; optionally only those of `filter`. `owner` is the first responsible person, `provider_names` are the related providers, if the caller may see them. `X-Position` is the position in the change feed that they include.',
     permission: 'inventory.export',
-    permissionNote: 'relations.view when relations are included; stakeholders.view when stakeholders are',
+    permissionNote: 'relations.view to include relations; stakeholders.view to include stakeholders',
     query: object({
       types: Type.String({
         minLength: 1,

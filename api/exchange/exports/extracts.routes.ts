@@ -18,19 +18,20 @@ const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''
 const ExtractQuery = object({
   format: Type.Union(properties.format.anyOf, {
     default: 'ndjson',
-    description: 'Of the file: Parquet and NDJSON keep the types of values, CSV and XLSX suit people',
+    description:
+      'Format of the file: Parquet and NDJSON preserve the types of values, CSV and XLSX are for people',
   }),
   types: Type.Optional(
     Type.String({
       maxLength: 4000,
-      description: 'Comma-separated card types, or relation types for relations; absent: all',
+      description: 'Comma-separated card types, or relation types for relations; default: all',
     }),
   ),
   filter: properties.filter,
   columns: Type.Optional(
     Type.String({
       maxLength: 8000,
-      description: 'Comma-separated columns in order; absent: all of the profile',
+      description: 'Comma-separated columns in order; default: all of the profile',
     }),
   ),
   profile: properties.profile,
@@ -39,31 +40,31 @@ const ExtractQuery = object({
 });
 
 const kinds = [
-  { kind: 'cards', id: 'extractCards', permissionNote: 'inventory.view for what has changed' },
+  { kind: 'cards', id: 'extractCards', permissionNote: 'inventory.view for changes' },
   {
     kind: 'relations',
     id: 'extractRelations',
-    permissionNote: 'relations.view; inventory.view for what has changed',
+    permissionNote: 'relations.view; inventory.view for changes',
   },
 ] as const;
 
-/** Extractions that are streamed at once, whole or what has changed, and the manifests of those made by jobs. */
+/** Streamed extractions, full or incremental, and the manifests of export jobs. */
 export function registerExtractRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports' });
 
   for (const { kind, id, permissionNote } of kinds) {
     routes.get(`/api/v1/extracts/${kind}`, {
       id,
-      summary: `Extract ${kind} at once, whole or what has changed since a position`,
+      summary: `Stream ${kind}, all of them or the changes since a position`,
       description:
-        'The same rows as the export job’s, all of one moment. `X-Position` is the place in the change feed that they include: with it as `after`, the next extraction has the rows that may look different since and, marked `deleted` or `removed`, those that are gone. With `Prefer: respond-async` the same export is started as a job.',
+        'The same rows as those of the export job, from one snapshot. `X-Position` is the position in the change feed that they include: sent as `after`, the next extraction contains the rows that may have changed since and the deleted and removed ones, marked `deleted` or `removed`. With `Prefer: respond-async` the same export is started as a job.',
       permission: 'inventory.export',
       permissionNote,
       query: ExtractQuery,
       answers: {
         200: { description: 'The rows', schema: Type.String(), mediaType },
         202: {
-          description: 'The job that was started instead, as preferred',
+          description: 'The job that was started, as preferred',
           schema: StartedJobSchema,
         },
       },
@@ -84,7 +85,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
     id: 'getExportManifest',
     summary: 'Download the manifest of an export job’s file',
     description:
-      'What was asked for, the moment and feed position that the rows belong to, and of each table the columns with their types and the number of rows; of the file size and SHA-256. The same as the job’s `result`.',
+      'The request, the time and feed position of the snapshot, the columns with their types and the number of rows of each table, and the size and SHA-256 of the file. The same as the job’s `result`.',
     permission: 'login',
     permissionNote: "admin.events for others' jobs",
     answers: { 200: { description: 'The manifest', schema: ManifestSchema } },

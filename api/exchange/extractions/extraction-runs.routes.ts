@@ -26,7 +26,7 @@ const schemas = {
   manifest: OpenObject,
 };
 
-/** What the runs of an extraction schedule came to, and their files. */
+/** The runs of extraction schedules and their files. */
 export function registerExtractionRunRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
 
@@ -48,7 +48,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
   });
 
   registerDownload('file', 'downloadExtractionFile', 'Download the file of a run');
-  registerDownload('manifest', 'downloadExtractionManifest', 'Download what describes the file of a run');
+  registerDownload('manifest', 'downloadExtractionManifest', 'Download the manifest of a run’s file');
 
   function registerDownload(which: RunFile, id: string, summary: string): void {
     const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
@@ -57,9 +57,9 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
       id,
       summary,
       description:
-        'Kept here as long as at its destination, wherever that is. A download that was cut off goes on with `Range` and `If-Range`.',
+        'Stored here as long as at the destination. Resume an interrupted download with `Range` and `If-Range`.',
       permissionNote:
-        "admin.settings for others' schedules; admin.export_workspace for others' files; costs.view for files that may hold costs",
+        "admin.settings for others' schedules; admin.export_workspace for others' files; costs.view for files that may contain costs",
       answers: {
         200: {
           description: 'The file',

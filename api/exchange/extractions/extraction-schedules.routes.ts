@@ -23,14 +23,14 @@ import { registerExtractionRunRoutes } from './extraction-runs.routes.ts';
 
 const permissionNote = "admin.settings for others' schedules";
 
-/** Extractions that run by themselves. */
+/** Scheduled extractions. */
 export function registerExtractionScheduleRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
 
   routes.get('/api/v1/extraction-schedules', {
     id: 'listExtractionSchedules',
     summary: 'List extraction schedules',
-    description: 'The own ones; all of them for who holds `admin.settings`.',
+    description: 'The caller’s schedules; all of them with `admin.settings`.',
     permissionNote,
     query: listQuery(['name', 'created_at'], 'name', {
       status: Type.Optional(
@@ -43,9 +43,9 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
 
   routes.post('/api/v1/extraction-schedules', {
     id: 'createExtractionSchedule',
-    summary: 'Extract cards or relations again and again',
+    summary: 'Schedule an extraction of cards or relations',
     description:
-      'At every moment of the cron expression in its time zone the request is extracted with your present rights, as far as you still hold them then, and brought to the destination. Storage must be https and public, unless OUTBOUND_ALLOW names it.',
+      'At the times of the cron expression in its time zone, the request is extracted and delivered to the destination. A run has your current rights, except those that you have lost by then. Storage must be https and public, unless OUTBOUND_ALLOW lists its host.',
     body: ScheduleCreate,
 
     answers: { 201: { description: 'The schedule', schema: ExtractionScheduleSchema } },
@@ -65,7 +65,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     id: 'patchExtractionSchedule',
     summary: 'Change, pause or resume an extraction schedule',
     description:
-      'Whoever changes the request or the destination becomes the owner, with whose rights it runs. `request` and `destination` replace what was there. Moments that passed in a pause, or before the time was changed, are not made up for.',
+      'A caller who changes the request or the destination, or resumes the schedule, becomes the owner, with whose rights it runs. `request` and `destination` are replaced completely. Runs that were missed in a pause, or before a change of the time, are skipped.',
     permissionNote,
     body: SchedulePatch,
 
@@ -77,8 +77,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
   routes.delete('/api/v1/extraction-schedules/:id', {
     id: 'deleteExtractionSchedule',
     summary: 'Delete an extraction schedule with its history',
-    description:
-      'Its folder in the data folder goes with the next clean-up; what was put into a bucket stays there.',
+    description: 'Its folder in the data folder is removed by the next clean-up; objects in a bucket remain.',
     permissionNote,
     headers: ['If-Match'],
     handler: ({ ctx, params }) => deleteSchedule(ctx, params.id),
@@ -87,7 +86,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
   routes.post('/api/v1/extraction-schedules/:id/run', {
     id: 'runExtractionSchedule',
     summary: 'Run an extraction schedule now',
-    description: 'With the rights of its owner; also a paused one.',
+    description: 'With the rights of its owner. A paused schedule can be run too.',
     permissionNote,
     answers: { 202: { description: 'The run and its job', schema: StartedExtractionRunSchema } },
     handler: ({ ctx, params }) => runSchedule(ctx, params.id),

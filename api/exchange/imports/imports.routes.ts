@@ -18,11 +18,11 @@ const cardLine = '{"type":"Application","external_id":"APP-1","name":"Payroll"}\
 
 /** The import of files as jobs. */
 export async function registerImportRoutes(app: App, { blobs }: Services): Promise<void> {
-  // with parsers of its own: files are stored as they come in, never held in memory
+  // a plugin with its own body parsers: files are streamed to the storage
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
-    // a scope would check requests by the framework's own, laxer compiler
+    // a plugin does not inherit the validator compiler
     registerValidation(uploads);
     uploads.removeAllContentTypeParsers();
     for (const type of Object.keys(rawTypes)) {
@@ -34,7 +34,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
       id: 'startImport',
       summary: 'Import cards or relations from a file, as a job',
       description:
-        'CSV or NDJSON. Faulty rows stop no others, unless `atomic`. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its file is the report, a JSON object a line with `line`, `external_id`, `outcome` and `errors`.',
+        'CSV or NDJSON. Invalid rows are skipped, unless `atomic` is true. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its result file is the report as NDJSON with `line`, `external_id`, `outcome` and `errors`.',
       permission: 'login',
       permissionNote:
         'inventory.create for cards; inventory.edit for cards in the mode upsert; relations.manage for relations',
@@ -59,7 +59,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
           reply.code(202).header('location', job.links.self);
           return job;
         } catch (error) {
-          // after any other error the job may exist nevertheless
+          // after any other error the job may have been committed
           if (error instanceof EstateError) await blobs.remove(content.id);
           throw error;
         }

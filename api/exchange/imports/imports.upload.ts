@@ -5,7 +5,7 @@ import { type StoredContent, storeContent } from '../../../domain/kernel/files/f
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 
-/** The largest file that is taken, in bytes: 512 MiB. */
+/** Maximum size of a file, in bytes: 512 MiB. */
 export const MAX_UPLOAD = 512 * 1024 * 1024;
 
 export interface Upload {
@@ -27,7 +27,7 @@ const formatsByEnding = new Map<string | undefined, ImportOptions['format']>([
 ]);
 
 /**
- * Stores the request's file as it comes in, from a raw body or a form's one `file`.
+ * Streams the request's file to the storage, from a raw body or the `file` of a form.
  * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`.
  */
 export async function receiveUpload(request: FastifyRequest, blobs: BlobStore): Promise<Upload> {
@@ -45,7 +45,11 @@ async function receiveForm(request: FastifyRequest, blobs: BlobStore): Promise<U
     for await (const part of request.parts({ limits: { fileSize: MAX_UPLOAD + 1 } })) {
       if (part.type !== 'file' || part.fieldname !== 'file' || upload) {
         if (part.type === 'file') part.file.resume();
-        throw invalidField(part.fieldname, 'unknown_field', 'the form holds one part, the file as `file`');
+        throw invalidField(
+          part.fieldname,
+          'unknown_field',
+          'the form must have one part, the file as `file`',
+        );
       }
       const { type, charset } = mediaType(part.mimetype);
       requireUtf8(charset);
@@ -61,7 +65,7 @@ async function receiveForm(request: FastifyRequest, blobs: BlobStore): Promise<U
     if (upload) await blobs.remove(upload.content.id);
     throw error;
   }
-  if (!upload) throw invalidField('file', 'required', 'the form holds no file');
+  if (!upload) throw invalidField('file', 'required', 'the form has no file');
   return upload;
 }
 
@@ -89,7 +93,7 @@ async function storeLimited(blobs: BlobStore, stream: Readable): Promise<StoredC
     for await (const chunk of stream) {
       size += chunk.length;
       if (size > MAX_UPLOAD) {
-        throw new EstateError('payload_too_large', `A file has at most ${MAX_UPLOAD} bytes.`);
+        throw new EstateError('payload_too_large', `A file can have at most ${MAX_UPLOAD} bytes.`);
       }
       yield chunk;
     }

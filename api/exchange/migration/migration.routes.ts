@@ -37,7 +37,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
 
   routes.get('/api/v1/migration/sources', {
     id: 'listMigrationSources',
-    summary: 'List what can be migrated from',
+    summary: 'List the supported source tools',
     query: listQuery(['key', 'label'], 'key', {}),
     answers: { 200: { description: 'Sources', schema: listAnswer(schemas.MigrationSourceSchema) } },
     handler: ({ ctx, query }) => listSources(ctx, query),
@@ -57,7 +57,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'getMigration',
     summary: 'Read a migration',
     description:
-      '`uploaded` until its file is read, `parsed` until its records are made, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, where the job ended before. Follow the job at `job_id`.',
+      '`uploaded` until its file is read, `parsed` until its records are computed, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, if the job ended early. Poll the job at `job_id`.',
     answers: { 200: { description: 'The migration', schema: migration } },
     handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
   });
@@ -65,7 +65,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
   routes.delete('/api/v1/migration/:migration_id', {
     id: 'deleteMigration',
     summary: 'Delete a migration',
-    description: 'With its file and its records. Cards and relations that it has written stay.',
+    description: 'Deletes its file and records too. Cards and relations that it has written remain.',
     headers: ['If-Match'],
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteMigration(ctx, params.migration_id),
@@ -74,7 +74,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
   await registerMigrationContentRoutes(app, { blobs });
 }
 
-/** What a migration holds and applies. */
+/** Records, field mappings and apply operations of a migration. */
 async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
   const routes = routesOf(app, { tag: 'Migration', permission: 'admin.migrate' });
 
@@ -82,7 +82,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     id: 'previewMigration',
     summary: 'Show what a migration would do, record by record',
     description:
-      'Computed by running the import and rolling each batch back. `diff` holds `{field: {old, new}}`; costs show with costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
+      'Computed by running the import and rolling each batch back. `diff` has the form `{field: {old, new}}`; costs require costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
     query: schemas.PreviewQuery,
     answers: {
       200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage },
@@ -92,9 +92,9 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
 
   routes.get('/api/v1/migration/:migration_id/field-mappings', {
     id: 'getMigrationMappings',
-    summary: 'Show what the columns of the file are, and can be, mapped to',
+    summary: 'List the current and possible mapping targets of the file’s columns',
     answers: {
-      200: { description: 'The choices, by native type', schema: schemas.FieldMappingsSchema },
+      200: { description: 'The mapping targets by native type', schema: schemas.FieldMappingsSchema },
     },
     handler: ({ ctx, params }) => readMappings(ctx, params.migration_id),
   });
@@ -103,7 +103,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     id: 'saveMigrationMappings',
     summary: 'Map the columns of the file',
     description:
-      'Replaces what was saved before; columns that are not named are mapped by their names. A job makes the records again: the migration is `parsed` until then.',
+      'Replaces the stored mappings; other columns are mapped by their names. A job computes the records again: the migration is `parsed` until then.',
     body: schemas.FieldMappingsBody,
 
     headers: ['If-Match'],
@@ -116,9 +116,9 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     id: 'applyMigration',
     summary: 'Write a migration into the inventory, as a job',
     description:
-      'Tags first, then cards with their tags and stakeholders, then relations, links and comments. Records in conflict are left out. All of it is one mutation batch, under the id of the job, and can be rolled back.',
+      'Tags first, then cards with their tags and stakeholders, then relations, links and comments. Records in conflict are skipped. All writes are one mutation batch with the id of the job, which can be rolled back.',
     permissionNote:
-      'inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for what it holds',
+      'inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for the record kinds that it contains',
     headers: ['If-Match'],
     answers: { 202: { description: 'The migration', schema: migration } },
     errors: ['wrong_state'],
@@ -127,7 +127,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
 
   routes.get('/api/v1/migration/:migration_id/errors.csv', {
     id: 'downloadMigrationErrors',
-    summary: 'Download what a migration could not write',
+    summary: 'Download the errors of a migration',
     description:
       'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would evaluate begin with an apostrophe.',
     answers: { 200: { description: 'The report', schema: Type.String(), mediaType: 'text/csv' } },
@@ -146,7 +146,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
 
 /** Uploads of files. */
 async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
-  // with a parser of its own: files are stored while they are received
+  // a plugin with its own body parser: files are streamed to the storage
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     const routes = routesOf(uploads, { tag: 'Migration', permission: 'admin.migrate' });
@@ -158,7 +158,7 @@ async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>)
       id: 'uploadMigration',
       summary: 'Upload a file to migrate from',
       description:
-        'At most 100 MiB. A job reads it, maps its columns by their names and makes its records; follow the migration until it is `previewed`. A file can be uploaded once for each source.',
+        'At most 100 MiB. A job reads it, maps its columns by their names and computes its records; poll the migration until it is `previewed`. A file can be uploaded once for each source.',
       consumes: { 'multipart/form-data': { schema: schemas.MigrationForm } },
       bodyLimit: MAX_MIGRATION + FORM_ROOM,
       ownIdempotency: true,
@@ -174,7 +174,7 @@ async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>)
           }
           return sendResource(reply.code(201), await createMigration(ctx, content, input));
         } catch (error) {
-          // after any other error the migration may exist nevertheless
+          // after any other error the migration may have been committed
           if (error instanceof EstateError) await blobs.remove(content.id);
           throw error;
         }

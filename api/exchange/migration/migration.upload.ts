@@ -6,20 +6,20 @@ import { type StoredContent, storeContent } from '../../../domain/kernel/files/f
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 
-/** The largest file that is taken, in bytes: 100 MiB. */
+/** Maximum size of a file, in bytes: 100 MiB. */
 export const MAX_MIGRATION = 100 * 1024 * 1024;
 const MAX_NAME = 200;
 const MAX_FILE_NAME = 255;
 const fields = ['source_key', 'name', 'include_archived'];
 
-/** A form as it came in, its file stored. */
+/** A received form, whose file is stored. */
 export interface MigrationUpload {
   content: StoredContent;
   input: MigrationInput;
 }
 
 /**
- * Reads the form of an upload and stores its file as it comes in; whatever is refused is removed again.
+ * Reads the form of an upload and streams its file to the storage; the file of a refused form is removed.
  * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`.
  */
 export async function receiveMigration(request: FastifyRequest, blobs: BlobStore): Promise<MigrationUpload> {
@@ -44,11 +44,11 @@ export async function receiveMigration(request: FastifyRequest, blobs: BlobStore
         throw invalidField(
           part.fieldname,
           'unknown_field',
-          `the form holds one \`file\`, ${fields.join(', ')}`,
+          `the form has one \`file\`, ${fields.join(', ')}`,
         );
       }
     }
-    if (!file) throw invalidField('file', 'required', 'the form holds no file');
+    if (!file) throw invalidField('file', 'required', 'the form has no file');
     return { content: file.content, input: inputOf(values, file) };
   } catch (error) {
     if (file) await blobs.remove(file.content.id);
@@ -65,9 +65,8 @@ function inputOf(
   const name = values.name?.trim() ?? '';
   if (name === '') fault('name', 'required', 'must not be blank');
   if (name.length > MAX_NAME) fault('name', 'too_long', `has more than ${MAX_NAME} characters`);
-  if (name.includes('\0') || !name.isWellFormed())
-    fault('name', 'bad_text', 'holds characters that are none');
-  if (values.source_key === undefined) fault('source_key', 'required', 'says which tool the file is from');
+  if (name.includes('\0') || !name.isWellFormed()) fault('name', 'bad_text', 'contains invalid characters');
+  if (values.source_key === undefined) fault('source_key', 'required', 'is required');
   const flag = values.include_archived ?? 'false';
   if (flag !== 'true' && flag !== 'false') fault('include_archived', 'wrong_type', 'must be true or false');
   if (file.content.size === 0) fault('file', 'empty', 'is empty');
@@ -77,7 +76,7 @@ function inputOf(
   return { source: source.key, name, fileName: file.name, include_archived: flag === 'true' };
 }
 
-/** The last part of a path, in characters that can be stored. */
+/** The file name of a path without characters that cannot be stored. */
 function cleanName(name: string): string {
   const last = name.split(/[/\\]/).at(-1)!;
   return last
@@ -93,7 +92,7 @@ async function storeLimited(blobs: BlobStore, stream: Readable): Promise<StoredC
     for await (const chunk of stream) {
       size += chunk.length;
       if (size > MAX_MIGRATION) {
-        throw new EstateError('payload_too_large', `A file has at most ${MAX_MIGRATION} bytes.`);
+        throw new EstateError('payload_too_large', `A file can have at most ${MAX_MIGRATION} bytes.`);
       }
       yield chunk;
     }

@@ -13,11 +13,11 @@ import { pagePolicy } from './page/portal.document.ts';
 import { readForm } from './page/portal.form.ts';
 import { portalPage } from './page/portal.page.ts';
 
-/** For how long anybody may give an answer again without asking, in seconds. */
+/** `max-age` of public responses, in seconds. */
 const MAX_AGE = 30;
 const API = '/api/v1/web-portals/public/:slug';
 
-/** What the public sees of published portals, as JSON and as a page. */
+/** The public view of published portals, as JSON and as a page. */
 export function registerPublicPortalRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Web portals', permission: 'public', errors: ['too_many_requests'] });
   const portals = createPublicPortals();
@@ -26,7 +26,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     const { ctx, topics, ip: address } = request;
     return portals.open({ ctx, topics, address }, slug);
   };
-  /** Says who may keep the answer, and whether search engines may list it. */
+  /** Sets the headers for caching and search engines. */
   const shownBy = (portal: OpenPortal, reply: FastifyReply) => {
     if (!portal.indexed) reply.header('x-robots-tag', 'noindex');
     return reply.header('cache-control', `public, max-age=${MAX_AGE}`);
@@ -34,8 +34,8 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
 
   routes.get(API, {
     id: 'readPublicWebPortal',
-    summary: 'Read what a published portal is about',
-    description: 'Its type, fields, relations and tags, cut to what it shows.',
+    summary: 'Read a published portal',
+    description: 'The type, fields, relations and tags that it shows.',
     params: schemas.SlugParams,
     answers: { 200: { description: 'The portal', schema: PublicPortal } },
     handler: async ({ params, request, reply }) => {
@@ -46,7 +46,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
 
   routes.get(`${API}/relation-options`, {
     id: 'listPublicWebPortalOptions',
-    summary: 'List the cards to which those of a portal are related, to filter by',
+    summary: 'List the related cards of a portal, for its filters',
     params: schemas.SlugParams,
     query: schemas.PortalOptionsQuery,
     answers: { 200: { description: 'Cards by name', schema: schemas.PortalOptionsSchema } },
@@ -60,7 +60,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     id: 'listPublicWebPortalCards',
     summary: 'List the cards of a published portal',
     description:
-      'Search, filters and order reach what the portal shows, and nothing else: all else is refused with 422, whether it is there or not.',
+      'Search, filters and order are limited to what the portal shows; all other fields are refused with 422, whether they exist or not.',
     params: schemas.SlugParams,
     query: schemas.PublicCardsQuery,
     answers: {
@@ -77,7 +77,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
 
   routes.get('/portal/:slug', {
     id: 'readWebPortalPage',
-    summary: 'Read a published portal as a page, which needs no script',
+    summary: 'Read a published portal as an HTML page',
     html: true,
     headers: ['If-None-Match'],
     params: schemas.SlugParams,

@@ -17,7 +17,7 @@ const permissionNote = 'web_portals.manage for drafts';
 const writing = { permission, permissionNote: 'inventory.view; relations.view' } as const;
 const portal = schemas.PortalSchema;
 
-/** Making, publishing and changing web portals. */
+/** Write operations of web portals. */
 export function registerPortalRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Web portals', permission: 'web_portals.manage' });
 
@@ -33,9 +33,9 @@ export function registerPortalRoutes(app: App): void {
 
   routes.post('/api/v1/web-portals', {
     id: 'createWebPortal',
-    summary: 'Make a web portal, which shows cards of one type to the public once it is published',
+    summary: 'Create a web portal, which shows cards of one type to the public once it is published',
     description:
-      'Whoever looks at it needs no login. It shows the names of the cards that `filters` select, and what `display_fields` lists; costs and people never.',
+      'Visitors need no login. It shows the names of the cards that `filters` select, and the fields in `display_fields`; never costs or people.',
     ...writing,
     body: schemas.PortalCreateBody,
 
@@ -46,7 +46,7 @@ export function registerPortalRoutes(app: App): void {
 
   routes.get('/api/v1/web-portals/:portal_id', {
     id: 'getWebPortal',
-    summary: 'Read a web portal as it was written',
+    summary: 'Read the definition of a web portal',
     permission: seen,
     permissionNote,
     answers: { 200: { description: 'The portal', schema: portal } },
@@ -56,7 +56,7 @@ export function registerPortalRoutes(app: App): void {
   routes.patch('/api/v1/web-portals/:portal_id', {
     id: 'patchWebPortal',
     summary: 'Change, publish or withdraw a web portal',
-    description: '`filters`, `display_fields` and `card_config` are replaced as a whole; null empties them.',
+    description: '`filters`, `display_fields` and `card_config` are replaced completely; null empties them.',
     ...writing,
     body: schemas.PortalPatchBody,
 

@@ -20,11 +20,11 @@ import { FileContent, ImportedAdrsSchema, RecordForm } from '../../schemas/decis
 import type { App } from '../../types.ts';
 
 const MARKDOWN = 'text/markdown';
-/** Of all files of a request together. */
+/** Maximum size of all files of a request. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const formats = { ...documentMedia, md: MARKDOWN };
 
-/** Decisions as files: out as DOCX, PDF and Markdown, in as Markdown. */
+/** Export of decisions as DOCX, PDF and Markdown, and import from Markdown. */
 export async function registerAdrFileRoutes(app: App): Promise<void> {
   const routes = routesOf(app, { tag: 'Architecture decisions' });
 
@@ -37,7 +37,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
     query: object({
       format: Type.Union([Type.Literal('docx'), Type.Literal('pdf'), Type.Literal('md')], {
         default: 'docx',
-        description: 'The form of the file',
+        description: 'The format of the file',
       }),
     }),
     errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
@@ -55,7 +55,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
     },
   });
 
-  // with parsers of its own, and the service's own checks instead of the framework's
+  // a plugin with its own body parsers, which needs the validator compiler set again
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     const routes = routesOf(uploads, { tag: 'Architecture decisions' });
@@ -66,7 +66,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
 
     routes.post('/api/v1/adr/import', {
       id: 'importAdrs',
-      summary: 'Read decisions from Markdown files',
+      summary: 'Import decisions from Markdown files',
       description: `MADR in its versions, Nygard's form, and other files with a title: one file as the body, or a form with up to ${MAX_FILES}, of at most 1 MiB each. All become drafts with the next numbers, or none does. \`notes\` contain what could not be imported.`,
       permission: 'adr.manage',
       consumes: {
@@ -101,11 +101,11 @@ async function receiveRecords(request: FastifyRequest): Promise<RecordFile[]> {
   for await (const part of request.parts({ limits })) {
     if (part.type !== 'file' || part.fieldname !== 'file') {
       if (part.type === 'file') part.file.resume();
-      throw invalidField(part.fieldname, 'unknown_field', 'the form holds files under `file` alone');
+      throw invalidField(part.fieldname, 'unknown_field', 'the form must only have files as `file`');
     }
     const content = await part.toBuffer();
     if (content.length > MAX_FILE) {
-      throw new EstateError('payload_too_large', `A file has at most ${MAX_FILE} bytes.`);
+      throw new EstateError('payload_too_large', `A file can have at most ${MAX_FILE} bytes.`);
     }
     files.push({ name: part.filename ?? '', content });
     if (files.length > MAX_FILES) throw invalidField('file', 'too_many', `are more than ${MAX_FILES} files`);

@@ -26,7 +26,7 @@ const url = '/api/v1/adr';
 const adr = schemas.AdrSchema;
 const listed = listAnswer(schemas.AdrItemSchema);
 
-/** Architecture decision records, and the cards that they are about. */
+/** Architecture decision records and their links to cards. */
 export function registerAdrRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Architecture decisions' });
 
@@ -86,7 +86,7 @@ export function registerAdrRoutes(app: App): void {
   routes.delete('/api/v1/adr/:adr_id', {
     id: 'deleteAdr',
     summary: 'Delete a draft of a decision',
-    description: "One's own with `adr.manage`, anybody's with `adr.delete`.",
+    description: "The caller's drafts with `adr.manage`, all drafts with `adr.delete`.",
     permission: ['adr.manage', 'adr.delete'],
     permissionNote: "adr.delete for others' records",
     headers: ['If-Match'],

@@ -25,12 +25,12 @@ import type { App } from '../../types.ts';
 /** What differs between the catalogues' operations. */
 interface CatalogueApi {
   catalogue: Catalogue;
-  /** The last part of the address. */
+  /** The last path segment. */
   path: string;
   /** The name in operation ids, singular and plural. */
   name: string;
   names: string;
-  /** The name of an entry's id in addresses. */
+  /** The path parameter of an entry's id. */
   parameter: string;
   singular: string;
   plural: string;

@@ -24,18 +24,18 @@ const CatalogueSchema = component('PrinciplesCatalogue', {
       rationale: Type.String(),
       implications: Type.String(),
       existing_principle_id: Nullable(
-        Type.String({ ...Uuid, description: 'The principle as which it was imported' }),
+        Type.String({ ...Uuid, description: 'The principle that was imported from it' }),
       ),
     }),
   ),
 });
 const ImportedSchema = component('ImportedPrinciples', {
   created: Type.Integer({ minimum: 0 }),
-  skipped: Type.Integer({ minimum: 0, description: 'Those that were imported before' }),
+  skipped: Type.Integer({ minimum: 0, description: 'Principles that were imported before' }),
   ids: Type.Array(Uuid, { description: 'The principles in the order of the request' }),
 });
 
-/** Principles that come with the service, in English and German. */
+/** The bundled catalogue of principles, in English and German. */
 export function registerPrinciplesCatalogueRoutes(app: App): void {
   const administering = routesOf(app, { tag: 'Metamodel', permission: 'admin.metamodel' });
 

@@ -25,7 +25,7 @@ import type { App } from '../../types.ts';
 const finding = schemas.FindingSchema;
 const listed = listAnswer(schemas.FindingItemSchema);
 
-/** Findings about regulations: read, written by hand, decided about. */
+/** Compliance findings: read, create, decide. */
 export function registerFindingRoutes(app: App): void {
   const reading = routesOf(app, {
     tag: 'Compliance',
@@ -98,7 +98,7 @@ export function registerFindingRoutes(app: App): void {
     id: 'decideComplianceFinding',
     summary: 'Decide about a finding',
     description:
-      'From `new` to `in_review`, `accepted` or `not_applicable`; from `in_review` to `mitigated`, `accepted`, `not_applicable` or `new`; from `mitigated` to `verified` or `in_review`; from `verified`, `accepted` and `not_applicable` back to `in_review`. A refusal names what is `allowed`.',
+      'From `new` to `in_review`, `accepted` or `not_applicable`; from `in_review` to `mitigated`, `accepted`, `not_applicable` or `new`; from `mitigated` to `verified` or `in_review`; from `verified`, `accepted` and `not_applicable` back to `in_review`. A refusal lists the `allowed` decisions.',
     body: schemas.DecisionBody,
 
     headers: ['If-Match'],

@@ -7,7 +7,7 @@ import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/compliance.ts';
 import type { App } from '../../types.ts';
 
-/** Scans of the landscape by the rules of regulations, and their results. */
+/** Compliance scans and their results. */
 export function registerScanRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Compliance' });
   const reading = routesOf(app, {
@@ -21,7 +21,7 @@ export function registerScanRoutes(app: App): void {
     id: 'startComplianceScan',
     summary: 'Start a compliance scan',
     description:
-      'One scan at a time: refused with `wrong_state`, naming the run, while another is running. Existing findings keep their id, decision and note; those that are not found again are resolved.',
+      'One scan at a time: refused with `wrong_state`, naming the run, while another is running. Existing findings retain their id, decision and note; those that are not found again are resolved.',
     module: 'grc',
     permission: 'compliance.manage',
     permissionNote: 'grc.manage',

@@ -35,12 +35,12 @@ export function registerEolRoutes(app: App): void {
 
   routes.get('/api/v1/eol/products/fuzzy', {
     id: 'findEolProducts',
-    summary: 'Find the products that a name may mean',
+    summary: 'Find products by a similar name',
     permission: 'eol.view',
     query: schemas.EolMatchQuery,
     answers: {
       200: {
-        description: 'Products, the likeliest first',
+        description: 'Products, best match first',
         schema: listAnswer(schemas.EolProductMatchSchema),
       },
     },
@@ -50,7 +50,7 @@ export function registerEolRoutes(app: App): void {
   routes.get('/api/v1/eol/products/:product', {
     id: 'listEolCycles',
     summary: 'List the release cycles of a product',
-    description: 'The product may be named by one of its aliases. `search` searches cycle and codename.',
+    description: 'The product can be given by one of its aliases. `search` searches cycle and codename.',
     permission: 'eol.view',
     params: schemas.EolProductParams,
     query: listQuery(cycleSorts, 'releaseDate', {}),
@@ -66,7 +66,7 @@ export function registerEolRoutes(app: App): void {
   registerEolCardRoutes(app);
 }
 
-/** Links of cards to products, and the source of the facts. */
+/** Links of cards to products, and the import of product data. */
 function registerEolCardRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'End of life' });
 
@@ -74,9 +74,9 @@ function registerEolCardRoutes(app: App): void {
     id: 'massSearchEol',
     summary: 'Propose products for the cards of a type',
     description:
-      'Goes through the active cards page by page. Names, aliases and, from the providers that offer a card, makers are compared with the products; the cycle is given where a name or the attribute `version` holds one.',
+      'Pages through the active cards. Names, aliases and, by the related providers, vendors are compared with the products; the cycle is proposed if a name or the attribute `version` contains one.',
     permission: 'eol.manage',
-    permissionNote: 'inventory.view for all cards, else those that a stakeholder role shows count',
+    permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
     query: schemas.MassSearchQuery,
     answers: {
       200: {
@@ -95,7 +95,7 @@ function registerEolCardRoutes(app: App): void {
     permission: 'eol.manage',
     permissionNote: 'inventory.edit or card.edit on each card',
     query: object({
-      dry_run: Type.Boolean({ default: false, description: 'Answers the same and writes nothing' }),
+      dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
     }),
     body: schemas.MassLinkBody,
 
@@ -111,9 +111,9 @@ function registerEolCardRoutes(app: App): void {
 
   routes.post('/api/v1/eol/refresh', {
     id: 'refreshEolFacts',
-    summary: 'Refresh the facts from their source, as a job',
+    summary: 'Refresh the product data from its source, as a job',
     description:
-      'The same as the schedule `eol_refresh` does every night. Only what has changed is read; products that could not be read keep their former facts and are named in the job’s `result`. Refused while such a job is queued or running.',
+      'The same as the nightly schedule `eol_refresh`. Only changed products are read; products that cannot be read retain their data and are listed in the job’s `result`. Refused while such a job is queued or running.',
     permission: 'eol.manage',
     errors: ['wrong_state'],
     answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
@@ -122,9 +122,9 @@ function registerEolCardRoutes(app: App): void {
 
   routes.post('/api/v1/eol/facts', {
     id: 'loadEolFacts',
-    summary: 'Load facts from a document',
+    summary: 'Load product data from a document',
     description:
-      'For workspaces without a network: the answer of `/products/full` of the public API, saved elsewhere. Products in it replace the stored facts; other products are not changed. If one product is invalid, nothing is loaded.',
+      'For workspaces without internet access: the response of `/products/full` of the public API, downloaded elsewhere. Products in it replace the stored data; other products do not change. If one product is invalid, nothing is loaded.',
     permission: 'admin.settings',
     body: schemas.FactsBody,
 

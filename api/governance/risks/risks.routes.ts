@@ -42,7 +42,7 @@ export function registerRiskRoutes(app: App): void {
     description:
       'With `sort_by=level` the most severe come first in ascending order. `search` searches reference, title and description.',
     query: listQuery(riskSorts, 'updated_at', riskFilters),
-    answers: { 200: { description: 'Risks, what was changed last first', schema: listed } },
+    answers: { 200: { description: 'Risks, last changed first', schema: listed } },
     handler: ({ ctx, query }) => listRisks(ctx, query),
   });
 
@@ -162,7 +162,7 @@ function registerOneRiskRoutes(app: App): void {
     summary: 'List the risks of a card',
     permissionNote: 'inventory.view, or a stakeholder role that shows the card',
     query: listQuery(riskSorts, 'updated_at', cardRiskFilters),
-    answers: { 200: { description: 'Risks, what was changed last first', schema: listed } },
+    answers: { 200: { description: 'Risks, last changed first', schema: listed } },
     handler: ({ ctx, params, query }) => listCardRisks(ctx, params.card_id, query),
   });
 }

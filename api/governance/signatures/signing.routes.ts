@@ -20,9 +20,9 @@ import type { App } from '../../types.ts';
 export interface SigningApi {
   kind: SignedKind;
   tag: string;
-  /** `/api/v1/adr` and the like. */
+  /** The path, such as `/api/v1/adr`. */
   url: string;
-  /** The name of the id in addresses. */
+  /** The path parameter of the id. */
   parameter: string;
   /** The name in operation ids, and in sentences. */
   name: string;
@@ -35,7 +35,7 @@ export interface SigningApi {
   revise(ctx: Ctx, id: string): Promise<JsonText>;
 }
 
-/** The way of a document to its signatures, its revisions, and how they differ. */
+/** Operations for signatures and revisions of documents. */
 export function registerSigning(app: App, api: SigningApi): void {
   const { kind, tag, name, one, parameter, schema } = api;
   const at = (action: string) => `${api.url}/:${parameter}/${action}`;
@@ -82,7 +82,7 @@ export function registerSigning(app: App, api: SigningApi): void {
     id: `replace${name}Signatory`,
     summary: `Replace a signatory of a ${one}`,
     description:
-      'Only signatories who have not signed can be replaced, such as those whose account is not active (`is_active`). Existing signatures are kept.',
+      'Only signatories who have not signed can be replaced, such as those whose account is not active (`is_active`). Existing signatures remain valid.',
     permission: kind.rights.manage,
     body: schemas.ReplacementBody,
     errors: ['wrong_state'],

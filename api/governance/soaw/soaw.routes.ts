@@ -57,7 +57,7 @@ export function registerSoawRoutes(app: App): void {
     id: 'patchSoaw',
     summary: 'Change a statement of architecture work',
     description:
-      '`document_info`, `version_history` and `sections` are replaced as wholes. A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
+      '`document_info`, `version_history` and `sections` are replaced completely. A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
     body: schemas.SoawPatchBody,
 
     headers: ['If-Match'],
@@ -70,7 +70,7 @@ export function registerSoawRoutes(app: App): void {
   managing.delete('/api/v1/soaw/:soaw_id', {
     id: 'deleteSoaw',
     summary: 'Delete a statement of architecture work',
-    description: 'In any state; its other revisions stay.',
+    description: 'In any state; its other revisions remain.',
     headers: ['If-Match'],
     handler: ({ ctx, params }) => deleteSoaw(ctx, params.soaw_id),
   });
@@ -83,7 +83,7 @@ export function registerSoawRoutes(app: App): void {
     query: object({
       format: Type.Union([Type.Literal('docx'), Type.Literal('pdf')], {
         default: 'docx',
-        description: 'The form of the file',
+        description: 'The format of the file',
       }),
     }),
     errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],

@@ -8,27 +8,27 @@ import type { App } from '../../types.ts';
 const asked = {
   permission: 'login',
   scope: 'surveys.respond',
-  permissionNote: 'surveys.respond unless the caller is asked',
+  permissionNote: 'surveys.respond unless the caller is a recipient',
 } as const;
 
-/** What waits for the caller's answer, and answering it. */
+/** The caller's pending surveys and responses. */
 export function registerSurveyAnswerRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Surveys' });
 
   routes.get('/api/v1/surveys/my', {
     id: 'listMySurveys',
-    summary: 'List the surveys that wait for your answers, with the cards they ask about',
+    summary: 'List your pending surveys with their cards',
     ...asked,
     query: listQuery(['sent_at', 'survey_name'], 'sent_at', {}),
     answers: {
-      200: { description: 'Surveys, the last sent first', schema: listAnswer(schemas.MySurveySchema) },
+      200: { description: 'Surveys, last sent first', schema: listAnswer(schemas.MySurveySchema) },
     },
     handler: ({ ctx, query }) => listMySurveys(ctx, query),
   });
 
   routes.get('/api/v1/surveys/:survey_id/respond/:card_id', {
     id: 'getSurveyForm',
-    summary: 'Read the form of an answer, with the present values of the card',
+    summary: 'Read the form of a response, with the current values of the card',
     ...asked,
     answers: { 200: { description: 'The form', schema: schemas.SurveyFormSchema } },
     handler: ({ ctx, params }) => readForm(ctx, params.survey_id, params.card_id),
@@ -36,9 +36,9 @@ export function registerSurveyAnswerRoutes(app: App): void {
 
   routes.post('/api/v1/surveys/:survey_id/respond/:card_id', {
     id: 'submitSurveyAnswer',
-    summary: 'Answer a survey about a card, once',
+    summary: 'Respond to a survey about a card',
     description:
-      'Every value is checked against its field as it is declared now. The card changes when the answer is applied.',
+      'Possible once. Every value is checked against the current definition of its field. The card changes when the response is applied.',
     ...asked,
     body: schemas.SurveySubmitBody,
 

@@ -24,7 +24,7 @@ import type { App } from '../../types.ts';
 
 const survey = schemas.SurveySchema;
 
-/** Writing surveys, sending them, and applying what was answered. */
+/** Surveys: create, send, and apply responses. */
 export function registerSurveyRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Surveys', permission: 'surveys.manage' });
 
@@ -55,7 +55,7 @@ export function registerSurveyRoutes(app: App): void {
   routes.patch('/api/v1/surveys/:survey_id', {
     id: 'patchSurvey',
     summary: 'Change a draft',
-    description: '`target_filters`, `target_roles` and `fields` are replaced as a whole; null empties them.',
+    description: '`target_filters`, `target_roles` and `fields` are replaced completely; null empties them.',
     body: schemas.SurveyPatchBody,
 
     headers: ['If-Match'],
@@ -85,7 +85,7 @@ export function registerSurveyRoutes(app: App): void {
     id: 'sendSurvey',
     summary: 'Send a draft',
     description:
-      'Requests a response from every active person who has one of the roles on a card that the filters select, once for each card, and notifies them. Refused with `survey_incomplete`, whose `missing` names what it lacks: `fields`, `target_roles` or `targets`.',
+      'Requests a response from every active person who has one of the roles on a card that the filters select, once for each card, and notifies them. Refused with `survey_incomplete`, whose `missing` lists the missing parts: `fields`, `target_roles` or `targets`.',
     permissionNote: 'stakeholders.view',
     headers: ['If-Match'],
     answers: { 200: { description: 'The survey', schema: schemas.SentSurveySchema } },
@@ -115,7 +115,7 @@ export function registerSurveyRoutes(app: App): void {
     id: 'applySurveyResponses',
     summary: 'Apply selected answers to the cards',
     description:
-      'Each answer is applied whole, or listed under `errors` with the reason: the card was changed after it was given, or a value no longer fits its field. Confirmed values change nothing.',
+      'Each response is applied completely, or listed under `errors` with the reason: the card was changed later, or a value is no longer valid for its field. Confirmed values change nothing.',
     permissionNote: 'inventory.edit or card.edit on every card; costs.view for costs',
     body: schemas.SurveyApplyBody,
     answers: { 200: { description: 'What was applied', schema: schemas.SurveyAppliedSchema } },

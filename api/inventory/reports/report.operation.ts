@@ -11,10 +11,10 @@ import { invalidField } from '../../../platform/errors.ts';
 import { activeCards, reportCards } from '../../../reports/kernel/report.cards.ts';
 import { positionOf } from '../../../reports/kernel/report.compute.ts';
 import { startReport } from '../../../reports/kernel/report.job.ts';
-import { reachPosition } from '../../../reports/kernel/report.position.ts';
-import type { ReportQuestion } from '../../../reports/kernel/report.question.ts';
+import { waitForPosition } from '../../../reports/kernel/report.position.ts';
 import { dayOf, type RenderContext, renderContextOf } from '../../../reports/kernel/report.rendering.ts';
-import type { AnswerName, ReportRunner } from '../../../reports/kernel/report.runner.ts';
+import type { ReportRequest } from '../../../reports/kernel/report.request.ts';
+import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { openReportStream } from '../../../reports/kernel/report.stream.ts';
 import type { Report } from '../../../reports/kernel/report.ts';
 import { acceptedMedia } from '../../accept.ts';
@@ -136,13 +136,13 @@ export function reportOperation(
       let ctx = asked;
       let { topics } = request;
       if (min_position !== undefined) {
-        await reachPosition(services.db, services.signals, Number(min_position));
+        await waitForPosition(services.db, services.signals, Number(min_position));
         topics = (await services.sessions.read(null)).topics;
         ctx = { ...ctx, metamodel: await ctx.metamodels.at(topics.get('metamodel') ?? 0, services.db) };
       }
       report.check?.(ctx, params);
       const streams = report.stream?.applies(params) === true;
-      const question: ReportQuestion = {
+      const reportRequest: ReportRequest = {
         report,
         params,
         cards: await reportCards(ctx, filter),
@@ -150,15 +150,15 @@ export function reportOperation(
         ...(as_of === undefined ? {} : { asOf: parseTime(as_of) }),
         ...(streams && format === 'svg' ? { forPicture: true } : {}),
       };
-      const name = runner.name(ctx, topics, question);
-      const today = dayOf(question.asOf);
+      const key = runner.keyFor(ctx, topics, reportRequest);
+      const today = dayOf(reportRequest.asOf);
       // what a format's response depends on besides the data
       const part = format === 'svg' ? pictureVersion(topics, today) : table;
       reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
-      if (isKnown(request, name, format, part)) {
+      if (isKnown(request, key, format, part)) {
         return reply
           .code(304)
-          .header('etag', etagOf(name, format, part))
+          .header('etag', etagOf(key, format, part))
           .send();
       }
       if (prefersAsync(request)) {
@@ -166,21 +166,21 @@ export function reportOperation(
         return sendStarted(reply, await startReport(ctx, payload));
       }
       if (format !== 'svg' && streams) {
-        const input = { ctx, params, cards: question.cards, visible: activeCards(ctx) };
-        const { out, position } = await openReportStream(services.db, input, question, format, table);
-        reply.header('etag', etagOf(name, format, table)).header('content-type', contentTypes[format]);
+        const input = { ctx, params, cards: reportRequest.cards, visible: activeCards(ctx) };
+        const { out, position } = await openReportStream(services.db, input, reportRequest, format, table);
+        reply.header('etag', etagOf(key, format, table)).header('content-type', contentTypes[format]);
         if (format !== 'json') {
           reply.header('content-disposition', disposition(report.name, format, table));
           reply.header('x-position', position);
         }
         return reply.send(out);
       }
-      const found = await runner.run(ctx, name, question, max_staleness);
-      const etag = etagOf(found.name, format, part);
+      const found = await runner.run(ctx, key, reportRequest, max_staleness);
+      const etag = etagOf(found.key, format, part);
       reply.header('etag', etag);
-      if (report.uncached && isKnown(request, found.name, format, part)) return reply.code(304).send();
+      if (report.uncached && isKnown(request, found.key, format, part)) return reply.code(304).send();
       if (format === 'json' && !report.uncached && !(as_of || filter || min_position || max_staleness)) {
-        responseCache.store(request, report, name, etag);
+        responseCache.store(request, report, key, etag);
       }
       if (found.age !== undefined) reply.header('age', String(found.age));
       if (format === 'json') return sendJson(reply, found.body);
@@ -237,7 +237,7 @@ function cacheControl(maxStaleness: number | undefined): string {
 }
 
 /** Weak for workbooks: they contain their creation time, so that only their content is the same. */
-function etagOf({ tag }: AnswerName, format: ReportFormat, part: string | undefined): string {
+function etagOf({ tag }: ReportKey, format: ReportFormat, part: string | undefined): string {
   const etag = `"${tag}${suffix[format]}${part === undefined ? '' : `-${part}`}"`;
   return format === 'xlsx' ? `W/${etag}` : etag;
 }
@@ -245,10 +245,10 @@ function etagOf({ tag }: AnswerName, format: ReportFormat, part: string | undefi
 /** Whether the client has the current response, which the cache key shows without computing anything. */
 function isKnown(
   request: FastifyRequest,
-  name: AnswerName,
+  key: ReportKey,
   format: ReportFormat,
   part: string | undefined,
 ): boolean {
   const header = request.headers['if-none-match'];
-  return header !== undefined && matchesEtag(etagOf(name, format, part), parseEtags(header));
+  return header !== undefined && matchesEtag(etagOf(key, format, part), parseEtags(header));
 }

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../../domain/kernel/context.ts';
-import type { AnswerName, ReportRunner } from '../../../reports/kernel/report.runner.ts';
+import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import type { Report } from '../../../reports/kernel/report.ts';
 
 /** A cached response of one caller and URL. */
 interface CacheEntry {
-  name: AnswerName;
+  key: ReportKey;
   /** The report's variant, which depends on the caller and the day and can change without a topic. */
   variant: string;
   etag: string;
@@ -47,7 +47,7 @@ export class ResponseCache {
   }
 
   /** Stores a JSON response that only depends on caller, URL and topics. */
-  store({ ctx, topics, url }: FastifyRequest, report: Report, name: AnswerName, etag: string): void {
+  store({ ctx, topics, url }: FastifyRequest, report: Report, key: ReportKey, etag: string): void {
     if (this.#topics !== topics || this.#bytes >= MAX_BYTES) {
       this.#topics = topics;
       this.#callers = new WeakMap();
@@ -60,7 +60,7 @@ export class ResponseCache {
     }
     if (entries.has(url)) return;
     this.#bytes += 2 * url.length + ENTRY_BYTES;
-    entries.set(url, { name, variant: report.variant(ctx), etag });
+    entries.set(url, { key, variant: report.variant(ctx), etag });
   }
 
   /** Sends the cached response, if any. @returns whether it was sent. */
@@ -80,7 +80,7 @@ export class ResponseCache {
       reply.raw.writeHead(304, responseHeaders).end();
       return true;
     }
-    const body = this.#runner.readCached(entry.name, report);
+    const body = this.#runner.readCached(entry.key, report);
     if (!body) return false;
     reply.hijack();
     responseHeaders.push(

@@ -20,7 +20,7 @@ const idsOf = (params: { process_id: string; assessment_id: string }) => ({
   assessment: params.assessment_id,
 });
 
-/** Assessments of processes, and templates of models. */
+/** Assessments of processes, and process templates. */
 export function registerProcessAssessmentRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Processes' });
   const assessing = routesOf(app, {
@@ -57,7 +57,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
   assessing.put('/api/v1/bpm/processes/:process_id/assessments/:assessment_id', {
     id: 'changeProcessAssessment',
     summary: 'Change an assessment',
-    description: 'Absent members stay unchanged. The date and the assessor never change.',
+    description: 'Absent members do not change. The date and the assessor never change.',
     body: schemas.AssessmentUpdateBody,
 
     headers: ['If-Match'],

@@ -6,7 +6,7 @@ import type { DiagramFile } from '../../../domain/modelling/bpm/diagrams.queries
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 
-/** Sends a model or picture as an attachment that cannot run scripts. */
+/** Sends a model or image as an attachment that cannot run scripts. */
 export function sendDiagramFile(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -19,7 +19,7 @@ export function sendDiagramFile(
   if (known !== undefined && matchesEtag(etag, parseEtags(known))) return reply.code(304).send();
   return reply
     .headers({
-      // the bytes may be declared otherwise within: this is what counts (RFC 7303, 3)
+      // overrides an encoding declaration in the file (RFC 7303, 3)
       'content-type': `${kind.mediaType}; charset=${file.encoding}`,
       'content-disposition': contentDisposition(`${file.name}.${kind.ending}`),
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -41,10 +41,10 @@ export async function receiveModel(request: FastifyRequest): Promise<Buffer> {
   for await (const part of request.parts({ limits })) {
     if (part.type !== 'file' || part.fieldname !== 'file' || content) {
       if (part.type === 'file') part.file.resume();
-      throw invalidField(part.fieldname, 'unknown_field', 'the form holds one `file`');
+      throw invalidField(part.fieldname, 'unknown_field', 'the form must have one `file`');
     }
     content = await part.toBuffer();
   }
-  if (!content) throw invalidField('file', 'required', 'the form holds no file');
+  if (!content) throw invalidField('file', 'required', 'the form has no file');
   return content;
 }

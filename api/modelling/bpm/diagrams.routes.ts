@@ -37,8 +37,7 @@ const editing = {
 } as const;
 const relatingGroup = {
   ...editing,
-  permissionNote:
-    'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations when relations are written',
+  permissionNote: 'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations to write relations',
 } as const;
 const FORM_ROOM = 64 * 1024;
 const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
@@ -62,7 +61,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'saveProcessDiagram',
     summary: 'Save the diagram of a process as its next version',
     description:
-      'The model is stored unchanged. Elements keep their links by their ids. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
+      'The model is stored unchanged. Links of elements are retained by element id. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
     body: schemas.DiagramSaveBody,
 
     bodyLimit: schemas.MODEL_BODY,
@@ -81,7 +80,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
   relating.delete('/api/v1/bpm/processes/:process_id/diagram', {
     id: 'deleteProcessDiagram',
     summary: 'Delete the diagram of a process with all its versions, elements and links',
-    description: 'Flow versions stay. It can be undone as a batch.',
+    description: 'Flow versions remain. The batch can be rolled back.',
     headers: ['If-Match'],
     answers: {
       200: { description: 'The result of the deletion', schema: schemas.DeletedDiagramSchema },
@@ -103,7 +102,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
   reading.get('/api/v1/bpm/processes/:process_id/diagram/export/bpmn', {
     id: 'exportProcessModel',
     summary: 'Download the model',
-    description: 'Byte for byte as it was sent, in the encoding that `charset` names.',
+    description: 'The bytes that were sent, in the encoding of `charset`.',
     query: schemas.VersionQuery,
     headers: ['If-None-Match'],
     answers: {
@@ -122,9 +121,9 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
 
   reading.get('/api/v1/bpm/processes/:process_id/diagram/export/svg', {
     id: 'exportProcessPicture',
-    summary: 'Download the picture of a diagram',
+    summary: 'Download the image of a diagram',
     description:
-      'The one that was sent with the model, or else one that is drawn from its diagram interchange. Always an attachment that cannot run scripts.',
+      'The image that was sent with the model, or else one that is generated from its diagram interchange. Always an attachment that cannot run scripts.',
     query: schemas.VersionQuery,
     headers: ['If-None-Match'],
     answers: {
@@ -176,7 +175,7 @@ async function registerElementRoutes(app: App): Promise<void> {
       linkElement(ctx, params.process_id, params.element_id, body as LinkInput),
   });
 
-  // a scope with its own body parser, and with the service's checks instead of the framework's
+  // a plugin with its own body parser, which needs the validator compiler set again
   await app.register(async (scope) => {
     const uploads = scope as unknown as App;
     const relating = routesOf(uploads, relatingGroup);
@@ -187,7 +186,7 @@ async function registerElementRoutes(app: App): Promise<void> {
     relating.post('/api/v1/bpm/processes/:process_id/diagram/import', {
       id: 'importProcessDiagram',
       summary: 'Save a BPMN file as the next version of a diagram',
-      description: 'Like a save; the file is stored byte for byte, in the encoding that it declares.',
+      description: 'Like a save; the file is stored unchanged, in its declared encoding.',
       query: schemas.DryRunQuery,
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
       bodyLimit: schemas.MODEL_BODY + FORM_ROOM,

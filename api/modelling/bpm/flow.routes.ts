@@ -176,7 +176,7 @@ function registerFlowApprovalRoutes(app: App): void {
     id: 'submitProcessFlow',
     summary: 'Submit a draft for approval',
     description:
-      'Those whose stakeholder role on the process allows it, or else everybody who may approve flows, get a to-do and a notification.',
+      'Users whose stakeholder role on the process allows approval, or otherwise all users who can approve flows, get a to-do and a notification.',
     handler: ({ ctx, params }) => submitFlow(ctx, idsOf(params)),
   });
 
@@ -185,7 +185,7 @@ function registerFlowApprovalRoutes(app: App): void {
     id: 'approveProcessFlow',
     summary: 'Approve a submitted version',
     description:
-      'It is published, the previously published version is archived, and it becomes the diagram of the process with its planned links. Relations that these create or delete need relations.manage or card.manage_relations.',
+      'It is published, the previously published version is archived, and it becomes the diagram of the process with its planned links. Creating or deleting relations for these links requires relations.manage or card.manage_relations.',
     errors: ['wrong_state', 'cardinality_exceeded'],
     handler: ({ ctx, params }) => approveFlow(ctx, idsOf(params)),
   });
@@ -214,8 +214,8 @@ function registerFlowApprovalRoutes(app: App): void {
     '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements/:bpmn_element_id',
     {
       id: 'planProcessDraftLink',
-      summary: 'Plan what an element of a draft is linked to',
-      description: 'Replaces what was planned; it comes into force with the approval.',
+      summary: 'Plan the links of an element of a draft',
+      description: 'Replaces the planned links; they take effect with the approval.',
       params: schemas.DraftElementParams,
       body: LinkBody,
 

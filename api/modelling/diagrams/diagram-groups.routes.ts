@@ -84,7 +84,7 @@ export function registerDiagramGroupRoutes(app: App): void {
 
   routes.delete('/api/v1/diagram-groups/:group_id', {
     id: 'deleteDiagramGroup',
-    summary: 'Delete a group; its diagrams stay',
+    summary: 'Delete a group without its diagrams',
     permission: 'diagrams.manage',
     headers: ['If-Match'],
     handler: ({ ctx, params }) => deleteGroup(ctx, params.group_id),

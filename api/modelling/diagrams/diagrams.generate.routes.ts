@@ -11,9 +11,10 @@ export function registerGenerateRoutes(app: App): void {
 
   routes.post('/api/v1/diagrams/generate', {
     id: 'generateDiagram',
-    summary: 'Draw the dependencies around a card, or the cards of a type grouped by those of another',
+    summary:
+      'Generate a diagram of the dependencies of a card, or of the cards of a type grouped by another type',
     description:
-      'The answer is a preview and writes nothing, unless `save` is given. Active cards that you see are drawn, each with its `cardId`, so that reads of the diagram update it; `truncated` says that there are more than `max_cards`.',
+      'Returns a preview without writing, unless `save` is given. It contains active cards that you see, each with its `cardId`, so that reads of the diagram update it; `truncated` is true if there are more than `max_cards`.',
     permission: 'diagrams.view',
     permissionNote: 'inventory.view; relations.view; diagrams.manage to save',
     body: GenerateBody,

@@ -55,7 +55,7 @@ export function registerDiagramRoutes(app: App): void {
     id: 'getDiagram',
     summary: 'Read a diagram with its drawing',
     description:
-      'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is as it was sent.',
+      'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is returned as it was sent.',
     permission: 'diagrams.view',
     errors: ['query_too_heavy'],
     answers: { 200: { description: 'The diagram', schema: diagram } },

@@ -9,7 +9,7 @@ import * as schemas from '../../schemas/ppm.ts';
 import type { App } from '../../types.ts';
 import { readingRoutes, registerPpmKind } from './ppm.crud.ts';
 
-const costsNote = 'Also needs costs.view, or a role on the initiative.';
+const costsNote = 'Also requires costs.view, or a role on the initiative.';
 
 /** Status reports, cost and budget lines and risks of initiatives. */
 export function registerInitiativeRoutes(app: App): void {
@@ -64,9 +64,8 @@ export function registerInitiativeRoutes(app: App): void {
   reading.get('/api/v1/ppm/initiatives/:initiative_id/has-costs', {
     id: 'readHasCosts',
     summary: 'Read whether an initiative has cost and budget lines',
-    description:
-      'While it has such lines, `costActual` or `costBudget` is their sum, and nothing else sets it.',
-    answers: { 200: { description: 'Which lines there are', schema: schemas.HasCostsSchema } },
+    description: 'While it has such lines, `costActual` or `costBudget` is their sum and cannot be written.',
+    answers: { 200: { description: 'Which kinds of lines exist', schema: schemas.HasCostsSchema } },
     handler: ({ ctx, params }) => readHasCosts(ctx, params.initiative_id),
   });
 

@@ -49,7 +49,7 @@ export function registerPlanRoutes(app: App): void {
     patch: { example: { completion: 40 } },
     remove: {
       description:
-        'The items below it, and the dependencies of all of them, are deleted too. Their tasks stay and belong to no item.',
+        'The items below it, and the dependencies of all of them, are deleted too. Their tasks remain without an item.',
     },
   });
   registerDependencyRoutes(app);
@@ -59,7 +59,7 @@ export function registerPlanRoutes(app: App): void {
     id: 'readCompletion',
     summary: 'Read the completion of an initiative',
     description:
-      'The mean of the roots of its work breakdown. For an item with tasks of its own it is the share of completed tasks, at the item and below, weighted by their days from start to due date (at least 1); for an item that only contains items it is their mean; for any other it is the completion that was entered.',
+      'The mean of the roots of its work breakdown. For an item with tasks it is the share of completed tasks, at the item and below, weighted by their days from start to due date (at least 1); for an item that only contains items it is their mean; for any other it is the completion that was entered.',
     answers: { 200: { description: 'Percent with one decimal', schema: schemas.CompletionSchema } },
     handler: ({ ctx, params }) => readCompletion(ctx, params.initiative_id),
   });
@@ -71,7 +71,7 @@ export function registerPlanRoutes(app: App): void {
       'Nothing starts before its predecessors have ended, nor before its own start date. A dependency of a WBS item applies to everything below it. Days are calendar days.',
     answers: { 200: { description: 'The schedule of the plan', schema: schemas.CriticalPathSchema } },
     errors: ['conflict'],
-    // the domain writes the JSON itself, which is faster for thousands of items than serialising by schema
+    // the domain writes the JSON, which is faster for thousands of items than serialising by schema
     handler: ({ ctx, params }) => readCriticalPath(ctx, params.initiative_id),
   });
 }
@@ -95,7 +95,7 @@ function registerDependencyRoutes(app: App): void {
     id: 'createTaskDependency',
     summary: 'Add a dependency to the plan of an initiative',
     description:
-      'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, also those that items imply.',
+      'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, including those through parent items.',
     body: schemas.DependencyBody,
 
     answers: {
@@ -142,7 +142,7 @@ function registerCommentRoutes(app: App): void {
 
   writing.patch(one, {
     id: 'patchTaskComment',
-    summary: 'Change an own comment on a task',
+    summary: 'Change the caller’s comment on a task',
     body: schemas.TaskCommentBody,
 
     headers: ['If-Match'],
@@ -152,7 +152,7 @@ function registerCommentRoutes(app: App): void {
 
   writing.delete(one, {
     id: 'deleteTaskComment',
-    summary: 'Delete an own comment on a task',
+    summary: 'Delete the caller’s comment on a task',
     headers: ['If-Match'],
     handler: ({ ctx, params }) => deletePpm(ctx, taskComments, params.comment_id),
   });

@@ -12,18 +12,18 @@ export const readingRoutes = (app: App) =>
     tag: 'Project portfolio',
     module: 'ppm',
     permission: 'ppm.view',
-    permissionNote: 'sight of the initiative',
+    permissionNote: 'read access to the initiative',
   });
-/** The routes that change them; `note` is what they need besides. */
+/** The routes that change them; `note` lists additional requirements. */
 export const writingRoutes = (app: App, note?: string) =>
   routesOf(app, {
     tag: 'Project portfolio',
     module: 'ppm',
     permission: 'ppm.manage',
-    permissionNote: ['sight of the initiative', note].filter(Boolean).join('; '),
+    permissionNote: ['read access to the initiative', note].filter(Boolean).join('; '),
   });
 
-/** How the operations on one kind of rows are declared. */
+/** The declaration of the operations on one kind of rows. */
 interface PpmOperations {
   kind: PpmKind;
   /** In the path, such as `reports`. */

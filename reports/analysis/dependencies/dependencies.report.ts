@@ -8,16 +8,16 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedItems } from '../../kernel/report.lines.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 
 /** The answer of the report on dependencies. */
-export const GraphAnswer = reportAnswer('DependenciesReport', {
+export const GraphAnswer = reportSchema('DependenciesReport', {
   nodes: arrayOf({
     id: Uuid,
     name: Type.String(),

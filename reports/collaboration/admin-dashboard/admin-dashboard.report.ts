@@ -12,8 +12,8 @@ import { queryValue } from '../../../platform/database.ts';
 import { recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -21,7 +21,7 @@ const counts = <K extends string>(...names: K[]) =>
   Object.fromEntries(names.map((name) => [name, Count])) as Record<K, typeof Count>;
 const Text = Type.String();
 
-const Answer = reportAnswer('AdminDashboard', {
+const Answer = reportSchema('AdminDashboard', {
   kpis: object(
     counts(
       'total_users',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { queryValue } from '../../../platform/database.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { figuresTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 /** The counts of the answer, with their names in pictures. */
@@ -28,7 +28,7 @@ const figures = [
   'broken_card_count',
   'created_count',
 ] as const satisfies Figure[];
-const Answer = reportAnswer(
+const Answer = reportSchema(
   'MyWorkspace',
   Object.fromEntries(figures.map((name) => [name, Count])) as Record<Figure, typeof Count>,
 );

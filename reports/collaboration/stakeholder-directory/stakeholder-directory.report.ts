@@ -4,9 +4,9 @@ import { arrayOf, OpenObject, object, Uuid } from '../../../domain/kernel/shapes
 import { queryValue } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 
@@ -27,7 +27,7 @@ const DirectoryRole = object({
   users: Type.Array(Holder),
 });
 
-const Answer = reportAnswer('StakeholderDirectory', {
+const Answer = reportSchema('StakeholderDirectory', {
   card_types: arrayOf({
     type_key: Text,
     type_label: Text,

@@ -8,14 +8,14 @@ import { arrayOf, Choice, DateOnly, Nullable, object, Uuid } from '../../../doma
 import { queryValue } from '../../../platform/database.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 
 const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);
 const App = object({ id: Uuid, name: Type.String() });
 
-const Answer = reportAnswer('EolReport', {
+const Answer = reportSchema('EolReport', {
   items: arrayOf(
     {
       id: Uuid,

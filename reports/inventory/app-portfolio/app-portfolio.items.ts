@@ -4,7 +4,7 @@ import {
   copyBytes,
   ID_TEXT,
   int32At,
-  jsonTextMost,
+  maxJsonLength,
   writeId,
   writeJsonText,
 } from '../../kernel/report.json-rows.ts';
@@ -157,7 +157,7 @@ export class ItemWriter {
     if (to < from) {
       this.#copy(text.none);
     } else if (isText) {
-      this.#room(jsonTextMost(to - from));
+      this.#room(maxJsonLength(to - from));
       this.#used = writeJsonText(row, from, to, this.#bytes, this.#used);
     } else {
       // the version of the form goes first

@@ -7,12 +7,10 @@ import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shap
 import { type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
 import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
-import { writePicked } from '../../kernel/report.picked.ts';
 import {
   App,
   CardsByType,
@@ -23,6 +21,8 @@ import {
   TagGroups,
   tagGroupsOf,
 } from '../../kernel/report.related.ts';
+import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import type { Lifecycle } from '../../kernel/report.sql.ts';
 import { defineReport, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
 import { ItemWriter } from './app-portfolio.items.ts';
@@ -34,7 +34,7 @@ import {
   relationKinds,
 } from './app-portfolio.sql.ts';
 
-const Answer = reportAnswer('AppPortfolioReport', {
+const Answer = reportSchema('AppPortfolioReport', {
   items: arrayOf({
     ...App,
     relations: arrayOf({
@@ -135,7 +135,7 @@ async function* jsonOf({
   yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
   yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))},"groupable_types":`;
   const picked = new ReportBody(related.bytes.length + 1024);
-  writePicked(picked, related.bytes, related.numbers, writer.isRelated);
+  writeRelatedCards(picked, related.bytes, related.numbers, writer.isRelated);
   yield picked.whole();
   const parts = { organizations: organizations(visible), tag_groups: tagGroupsOf(type) };
   for (const [name, { sql, bindings }] of Object.entries(parts)) {

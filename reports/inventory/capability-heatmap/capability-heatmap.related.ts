@@ -5,9 +5,9 @@ import {
   type Lists,
   listsOf,
   type NumberedCards,
-  PairRoom,
+  PairBuffers,
+  pairsOfPaths,
   pairsOfTags,
-  pairsOfWays,
 } from '../../kernel/report.links.ts';
 import type { NumberedLines } from '../../kernel/report.numbered.ts';
 import type { Way } from '../../kernel/report.related.ts';
@@ -31,14 +31,14 @@ export function relatedOf(
   ways: ReadonlyMap<string, Way[]>,
 ): Related {
   const byType = new Map<string, Lists>();
-  const room = new PairRoom();
+  const room = new PairBuffers();
   for (const [type, some] of ways) {
     const { first, end } = types.get(type)!;
     const ofType = (pairs: Buffer, at: number): number => {
       const card = numbers.find(pairs, at);
       return card >= first && card < end ? card : -1;
     };
-    const lists = listsOf(apps.numbers, numbers, pairsOfWays(ends, some), ofType, room);
+    const lists = listsOf(apps.numbers, numbers, pairsOfPaths(ends, some), ofType, room);
     if (lists.items.length > 0) byType.set(type, lists);
   }
   const tags = new IdNumbers(ends.tags.length / (2 * ID.bytes));

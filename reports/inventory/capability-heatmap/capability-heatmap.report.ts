@@ -7,17 +7,15 @@ import type { Sql } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, ChartUnit } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { ID, IdNumbers } from '../../kernel/report.ids.ts';
 import { type JsonValue, jsonRows } from '../../kernel/report.json-rows.ts';
 import { meanwhile } from '../../kernel/report.lines.ts';
-import { type Lists, listsOf, numberedCards, pairsOfWays, readEnds } from '../../kernel/report.links.ts';
+import { type Lists, listsOf, numberedCards, pairsOfPaths, readEnds } from '../../kernel/report.links.ts';
 import { type NumberedLines, numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { writePicked } from '../../kernel/report.picked.ts';
 import {
   App,
   CardsByType,
@@ -29,12 +27,14 @@ import {
   tagGroupsOf,
   waysFrom,
 } from '../../kernel/report.related.ts';
+import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
 import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
 
-const Answer = reportAnswer('CapabilityHeatmapReport', {
+const Answer = reportSchema('CapabilityHeatmapReport', {
   items: arrayOf({
     ...Named,
     parent_id: Nullable(Uuid),
@@ -173,7 +173,7 @@ export const capabilityHeatmapReport = defineReport({
       const supporting = listsOf(
         capabilities.numbers,
         apps.numbers,
-        pairsOfWays(ends, ways.get(CAPABILITY) ?? [], true),
+        pairsOfPaths(ends, ways.get(CAPABILITY) ?? [], true),
       );
       return writeCapabilities(
         {
@@ -191,7 +191,7 @@ export const capabilityHeatmapReport = defineReport({
     body.text(`,"metric":${JSON.stringify(params.metric)}`);
     body.text(`,"fields_schema":${JSON.stringify(typeOf(ctx, 'type', APP).fields_schema)}`);
     body.text(`,"tag_groups":${await readText(sql, tagGroupsOf(APP))},"filterable_types":`);
-    writePicked(body, readOfCards, cards.numbers, isRelated);
+    writeRelatedCards(body, readOfCards, cards.numbers, isRelated);
     body.text('}');
     return body;
   },

@@ -14,10 +14,10 @@ import {
   typeLabel,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import {
   attributesOnce,
   jsonText,
@@ -38,7 +38,7 @@ const GroupId = Nullable(
   }),
 );
 
-const Answer = reportAnswer('CostTreemapReport', {
+const Answer = reportSchema('CostTreemapReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),

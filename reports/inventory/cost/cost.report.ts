@@ -3,13 +3,13 @@ import { requirePermission } from '../../../domain/kernel/permissions/policy.ts'
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
-const Answer = reportAnswer('CostReport', {
+const Answer = reportSchema('CostReport', {
   items: arrayOf({ id: Uuid, name: Type.String(), cost: Type.Number() }),
   total: Type.Number(),
 });

@@ -13,9 +13,9 @@ import {
 import type { Sql } from '../../../platform/database.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figureSchemas, figuresOf } from '../kpis/kpis.figures.ts';
@@ -28,7 +28,7 @@ const Trend = object({
   delta_pct: Nullable(Type.Number()),
 });
 
-const Answer = reportAnswer('Dashboard', {
+const Answer = reportSchema('Dashboard', {
   ...figureSchemas,
   recent_events: arrayOf({
     id: Uuid,

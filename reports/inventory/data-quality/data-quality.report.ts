@@ -4,11 +4,11 @@ import { arrayOf, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 
-const Answer = reportAnswer('DataQualityReport', {
+const Answer = reportSchema('DataQualityReport', {
   overall_data_quality: Type.Number({ minimum: 0, maximum: 100 }),
   total_items: Type.Integer(),
   with_lifecycle: Type.Integer(),

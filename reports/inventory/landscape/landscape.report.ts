@@ -4,18 +4,18 @@ import { may, requirePermission } from '../../../domain/kernel/permissions/polic
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, distinctLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, jsonText, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const Named = { id: Uuid, name: Type.String() };
 const Member = { ...Named, type: Type.String(), attributes: OpenObject };
 
-const Answer = reportAnswer('LandscapeReport', {
+const Answer = reportSchema('LandscapeReport', {
   groups: arrayOf({
     ...Named,
     parent_id: Nullable(Uuid),

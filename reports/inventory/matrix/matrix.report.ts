@@ -4,16 +4,16 @@ import { arrayOf, Nullable, object, Uuid } from '../../../domain/kernel/shapes.t
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const Line = object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) });
 
-const Answer = reportAnswer('MatrixReport', {
+const Answer = reportSchema('MatrixReport', {
   rows: Type.Array(Line),
   columns: Type.Array(Line),
   intersections: arrayOf({ row_id: Uuid, col_id: Uuid }),

@@ -13,9 +13,9 @@ import {
 } from '../../kernel/charts/charts.labels.ts';
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
@@ -23,7 +23,7 @@ const FieldValue = Type.Unsafe<Cell>(
   Type.Unknown({ description: 'The value of the field; null where it is empty' }),
 );
 
-const Answer = reportAnswer('PortfolioReport', {
+const Answer = reportSchema('PortfolioReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),

@@ -5,14 +5,14 @@ import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
-const Answer = reportAnswer('RoadmapReport', {
+const Answer = reportSchema('RoadmapReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),

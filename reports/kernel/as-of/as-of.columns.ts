@@ -3,7 +3,7 @@ import { queryRows } from '../../../platform/database.ts';
 import { literal } from './as-of.events.ts';
 import type { AsOfTable, OldValuesTable } from './as-of.tables.ts';
 
-/** A column of a table, with its type as SQL writes it. */
+/** A column of a table with its SQL type. */
 export interface Column {
   table: string;
   name: string;
@@ -35,9 +35,9 @@ export interface OldValues {
   changedAny(fields: string[]): string;
   /** As JSON; null for a field that did not change. */
   old(field: string): string;
-  /** The same, as a value of a column's type. */
+  /** The old value cast to a column's type. */
   value(field: string, column: Column): string;
-  /** The old values of a column of named values, by name, null where there was none. */
+  /** The old values of a JSON object column by key, null if there was none. */
   valuesBefore(column: string): string;
 }
 
@@ -63,7 +63,7 @@ export const oldValuesInTable = ({ plain, optional }: OldValuesTable): OldValues
   };
 };
 
-/** Those of the fields that are values of a column of named values, as an object by their names. */
+/** The fields of a JSON object column, as an object by key. */
 function namedOf(fields: readonly string[], column: string, value: (field: string) => string): string {
   const values = fields
     .filter((field) => field.startsWith(`${column}.`))
@@ -82,10 +82,10 @@ function cast(object: string, member: string, { type }: Column): string {
   return `(${object} ->> '${member}')::${type}`;
 }
 
-/** Fields that an expression lists; a function takes at most 100 arguments. */
+/** Maximum fields per expression, since a function has at most 100 arguments. */
 const NAMED = 40;
 
-/** A column of named values as it was, given the fields of it that changed in any row, where that is known. */
+/** A JSON object column as of the date, given its fields that changed in any row, if known. */
 function nestedBefore(oldValues: OldValues, name: string, changed: string[] | undefined): string {
   const present = `coalesce(t.${name}, '{}')`;
   if (!changed || changed.length > NAMED) {
@@ -100,16 +100,16 @@ function nestedBefore(oldValues: OldValues, name: string, changed: string[] | un
     then jsonb_strip_nulls(${present} || jsonb_build_object(${values.join(', ')})) else t.${name} end`;
 }
 
-/** A row gets its time before its event does, in the same transaction, which takes no longer than this. */
+/** A row gets its time before its event, in the same transaction; maximum time between the two. */
 const IN_DOUBT_MS = 5 * 60_000;
-/** Rows that were not updated after it were not updated after `asOf`. */
+/** A time: rows that were not updated after it were not updated after `asOf`. */
 export const settledBefore = (asOf: Date): Date => new Date(asOf.getTime() - IN_DOUBT_MS);
 
 /** The values of columns as of the date, as SQL. */
 export interface ColumnSql {
-  /** Of a row `t` of the table, with its collected row `k`. */
+  /** For a row `t` of the table with its collected row `k`. */
   before(column: Column): string;
-  /** Of a deleted row. */
+  /** For a deleted row. */
   lost(column: Column): string;
 }
 
@@ -122,9 +122,9 @@ export interface ColumnSource {
   fixed?: readonly string[];
   columns: Column[];
   position: number;
-  /** Rows that were not updated after it have their present stamps. */
+  /** Rows that were not updated after it have their current stamps. */
   unchangedSince: Date;
-  /** The column with a deleted row's last values, and whether they suffice for a column. */
+  /** The column with a deleted row's last values, and whether it contains a column. */
   last: string;
   isLastComplete?(name: string): boolean;
 }

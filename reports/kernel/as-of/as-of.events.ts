@@ -9,16 +9,16 @@ export interface AsOfScope {
   relationTypes?: string[];
   /** Which tables are read, and which columns of cards and relations; absent: any. */
   reads?: Reads;
-  /** Few rows of cards and relations are read, by their ids and ends, and of no other table. */
+  /** Whether only few cards and relations are read, by their ids and ends, and no other table. */
   rowwise?: boolean;
-  /** The reader sees costs; without it the values of fields that once were costs are hidden. */
+  /** Whether the caller sees costs; otherwise the values of fields that once were costs are hidden. */
   costs?: boolean;
 }
 
 export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 export const list = (texts: readonly string[]) => texts.map(literal).join(', ');
 
-/** Rows are collected in so many parallel parts; a power of two. */
+/** Number of parallel parts in which rows are collected; a power of two. */
 export const PARTS = 2;
 
 /** Whether a row existed before its events: the first did not create it. */
@@ -59,7 +59,7 @@ export function eventsOfPart(
     ...updates.flatMap(({ updated, fields }) => (fields?.length === 0 ? [] : updated)),
     ...(isRead('card_tags', reads) ? [...tagged, ...untagged, ...moved] : []),
   ];
-  // the part comes first, as it is quick to test
+  // the part is tested first, since that is fast
   const changed = updates
     .filter(({ fields }) => fields && fields.length > 0)
     .map(

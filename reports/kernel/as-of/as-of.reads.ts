@@ -14,7 +14,7 @@ export interface Reads {
 const fields: Record<string, readonly string[]> = {
   lifecycle: lifecyclePhases.map((phase) => `lifecycle.${phase}`),
   name_key: ['name'],
-  // not among the changes of an event: from the row itself and its last event
+  // not part of an event's changes: read from the row and its last event
   updated_at: [],
   updated_by: [],
 };

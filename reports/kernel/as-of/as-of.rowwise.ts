@@ -30,7 +30,7 @@ export async function shadowRowwise(sql: Knex.Transaction, position: number, asO
   views.push(
     ...unreadViews((one) => one !== 'card_tags' && names.some((name) => name === one.table)),
     ...eventsUntil(position, asOf),
-    // the planner overestimates the rows: it would compile queries that run faster without
+    // the planner overestimates the rows and would use JIT compilation for fast queries
     'set local jit = off',
   );
   await sql.raw(views.join(';\n').replaceAll('?', '\\?'));

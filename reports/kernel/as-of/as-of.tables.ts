@@ -14,7 +14,7 @@ export interface AsOfTable {
   moves?: string;
 }
 
-/** A table with old values in a table of their own, for the columns that reports group by. */
+/** A table with a separate table of old values, for the columns that reports group by. */
 export interface OldValuesTable {
   table: 'cards' | 'relations';
   /** The table of old values: a row for each event that changes one, or creates or deletes a row. */
@@ -22,7 +22,7 @@ export interface OldValuesTable {
   /** Its columns with the id and type of the row. */
   id: string;
   type: string;
-  /** Fields that are never empty, each a column of its own. */
+  /** Fields that are never empty, each in a separate column. */
   plain: string[];
   /** Fields that may be empty, together in the column `optional`. */
   optional: string[];
@@ -63,7 +63,7 @@ const declared = resources.flatMap(({ asOf, model, name, events }) =>
   asOf ? [asOfTable(model.tableName, name, events, asOf === true ? [] : [...asOf.byKey])] : [],
 );
 
-/** All tables that can be shown as of a date, but for `card_tags`, whose rows are pairs. The most written come first. */
+/** All tables that can be read as of a date, except `card_tags`, whose rows are pairs. The most frequently written first. */
 export const asOfTables: AsOfTable[] = [
   ...declared.filter(({ nested }) => nested.length > 0),
   ...declared.filter(({ nested }) => nested.length === 0),

@@ -7,16 +7,16 @@ import { collectTouched } from './as-of.rows.ts';
 import { shadowRowwise } from './as-of.rowwise.ts';
 import { shadowTables } from './as-of.views.ts';
 
-/** Longer than a transaction may hold the feed's lock. */
+/** Longer than a transaction can hold the feed's lock. */
 const SETTLED_MS = 5 * 60_000;
 
 /**
  * Runs `read` in a transaction that has the inventory as of `asOf`: the tables of {@link asOfTables}, `card_tags`,
- * `events` and `kpi_snapshots` have the rows of that time. The metamodel, users and settings are today's. Everything must be
- * read through `sql`; nothing can be written, and caches under present versions must not be used. A table is a view there:
+ * `events` and `kpi_snapshots` have the rows of that time. The metamodel, users and settings are current. Everything must be
+ * read through `sql`; nothing can be written, and caches by current versions must not be used. A table is a view there:
  * grouping by a primary key does not cover its other columns. An event is included if its time in milliseconds is not later.
  *
- * @param scope what is read; the less, the less is collected.
+ * @param scope what is read; only that is collected.
  * @throws EstateError `as_of_expired` for a time before the oldest stored event, `validation_failed` for one in the future.
  */
 export async function readAsOf<T>(
@@ -45,12 +45,12 @@ export async function readAsOf<T>(
     await sql.raw('set transaction read only');
     return await read(sql);
   } finally {
-    // which drops the views and tables
+    // the rollback drops the views and tables
     await sql.rollback();
   }
 }
 
-/** Up to so many cards, computing each row is faster than collecting all that was written since. */
+/** Up to this number of cards, computing each row is faster than collecting all later writes. */
 const FEW = 1_000;
 
 async function readsFew(sql: Knex.Transaction, { rowwise, cardTypes, reads }: AsOfScope): Promise<boolean> {
@@ -74,7 +74,7 @@ async function positionAt(sql: Knex.Transaction, asOf: Date): Promise<number> {
     [asOf, purgedThrough, asOf, purgedThrough],
   );
   const { coming, oldest, position } = rows[0];
-  if (coming) throw invalidField('as_of', 'future', 'must not lie in the future');
+  if (coming) throw invalidField('as_of', 'future', 'must not be in the future');
   if (position === null) {
     const detail =
       oldest === null

@@ -67,7 +67,7 @@ function viewOf(
   const { table } = spec;
   const rows = oldValuesTable?.rows ?? 'changed_rows';
   const its = (row: string) => (oldValuesTable ? 'true' : `${row}.number = ${number}`);
-  // nothing was collected of the others: reading one must fail rather than return present values
+  // other columns were not collected: reading them must fail instead of returning current values
   const read = columnsRead(spec, reads);
   const shown = read ? columns.filter(({ name }) => name === 'id' || read.includes(name)) : columns;
   const select = (value: (column: Column) => string) =>
@@ -80,7 +80,7 @@ function viewOf(
   return `create temporary view ${table} as ${gone ? `${present} union all ${absent}` : present}`;
 }
 
-/** Views without columns of the tables that are not read: reading one must fail rather than return present values. */
+/** Views without columns of the tables that are not read: reading one must fail instead of returning current values. */
 export const unreadViews = (isRead: (table: AsOfTable | 'card_tags') => boolean): string[] =>
   [...asOfTables, 'card_tags' as const]
     .filter((table) => !isRead(table))
@@ -93,7 +93,7 @@ export const eventsUntil = (position: number, asOf: Date): string[] => [
    select * from public.kpi_snapshots where slot <= ${literal(asOf.toISOString())}::timestamptz`,
 ];
 
-/** A card had a tag then if the first event since removes it. */
+/** A card had a tag at the time if the first later event removes it. */
 function tagLinks({ number, gone }: TouchedTable): string {
   const present = `select t.* from public.card_tags t
     where not exists (select from changed_rows k

@@ -1,8 +1,8 @@
 import type { CopiedLines } from '../../../platform/copy-out.ts';
 
 /**
- * Type of a column's values. `key` is a text of ours, such as an id or a state; `multi` is a list of texts; `json` is the text of a
- * JSON object, which only NDJSON takes.
+ * Type of a column's values. `key` is an id or an enumeration value; `multi` is a list of texts; `json` is the text of a JSON
+ * object, for NDJSON only.
  */
 export type ColumnType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime' | 'multi' | 'json';
 
@@ -10,7 +10,7 @@ export interface Column {
   /** The name in the header, such as `attributes.timeModel`. */
   header: string;
   type: ColumnType;
-  /** Its numbers are money in the workspace's currency. */
+  /** Whether its numbers are amounts in the workspace's currency. */
   money?: true;
 }
 
@@ -25,7 +25,7 @@ export interface Table {
   batches: AsyncIterable<(readonly Cell[])[]>;
 }
 
-/** A table as the database sends it: rows in the binary format of COPY, as `selectList` selects them. */
+/** A table as the database sends it: rows of `selectList` in the binary format of COPY. */
 export interface BinaryTable {
   name: string;
   columns: Column[];

@@ -18,7 +18,7 @@ function csvCell(cell: Cell, guard: boolean): string {
 
 /**
  * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF) and ends the stream; destroys it on failure.
- * @param options.neutralise whether texts that a spreadsheet would calculate get an apostrophe in front, true by default.
+ * @param options.neutralise whether texts that a spreadsheet would evaluate as formulas are prefixed with an apostrophe; default true.
  * @throws the signal's reason when aborted.
  */
 export async function writeCsv(
@@ -62,7 +62,7 @@ function jsonLine(columns: Column[]): (cells: readonly Cell[]) => string {
       else (row[group] as Record<string, Cell>) = Object.assign(row[group] ?? {}, { [key]: cell });
     }
     const line = JSON.stringify(row);
-    // a JSON text is not parsed in order to be written
+    // JSON text is written without parsing it
     if (json < 0 || !cells[json]) return `${line}\n`;
     const member = `${JSON.stringify(columns[json]!.header)}:${cells[json]}}`;
     return `${line.slice(0, -1)}${line === '{}' ? '' : ','}${member}\n`;

@@ -1,11 +1,11 @@
 import { readMs, readUuid } from './binary-rows.ts';
 
-/** What a member of a JSON column becomes: itself, a date, a list, or a number as text. */
+/** Conversion of a member of a JSON column: unchanged, a date, a list, or a number as text. */
 type InsideForm = 'value' | 'date' | 'list' | 'exact';
 
 /**
- * What an entity's member is made of: a value of the row, or null; an address around an id; a member of a JSON column; related
- * entities; the link to more of them than one answer holds, left out when there are no more; or a constant.
+ * The source of an entity's member: a value of the row; a URL with an id; a member of a JSON column; related entities; the
+ * link to further related entities, omitted if there are none; or a constant.
  */
 export type MemberSource =
   | { kind: 'id' | 'text' | 'number' | 'time' | 'json'; column: number }
@@ -133,7 +133,7 @@ function readInners(bytes: Buffer, shape: EntityShape, from: number, to: number)
 export function readEntities(bytes: Buffer, shape: EntityShape): Entity[] {
   const entities: Entity[] = [];
   for (let at = 0; at < bytes.length; ) {
-    // the number of values goes first
+    // a row starts with its number of values
     const places = placesOf(bytes, at + 2, shape.columns, 0);
     entities.push(readEntity(bytes, shape, places));
     at = places.to.at(-1)!;

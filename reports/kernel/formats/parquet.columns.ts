@@ -53,13 +53,13 @@ export function parquetSchema(columns: Column[]): SchemaElement[] {
 
 const DAY_MS = 86_400_000;
 
-/** Milliseconds since 1970; null for a text that is no date. */
+/** Milliseconds since 1970; null for a text that is not a date. */
 function time(cell: NonNullable<Cell>): number | null {
   const ms = Date.parse(cellText(cell));
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** How a cell is stored; a value that is none of its column's type, as after a change of type, becomes null. */
+/** Converts a cell; a value that does not match the column's type, as after a change of type, becomes null. */
 export function parquetValue(type: ColumnType): (cell: NonNullable<Cell>) => unknown {
   switch (type) {
     case 'number':

@@ -33,7 +33,7 @@ async function* rowGroups(
 ): AsyncGenerator<GroupRows> {
   let group: GroupRows = { columns, chunks: [], rows: 0 };
   for await (const { bytes, rows } of chunks()) {
-    // a chunk has memory of its own, which is transferred to the thread
+    // chunks do not share memory, so that they can be transferred to the thread
     group.chunks.push(bytes as Uint8Array as Uint8Array<ArrayBuffer>);
     group.rows += rows;
     onRows?.(rows, name);

@@ -41,7 +41,7 @@ function encodeGroup({ columns, chunks, rows }: GroupRows): RowGroup {
   }
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({ writer, schema: parquetSchema(columns) });
-  // only the row group is wanted, without the beginning of a file
+  // remove the file header before the row group
   writer.offset = 0;
   writer.index = 0;
   parquet.write({

@@ -5,7 +5,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import { createUserSemaphore } from '../../../platform/semaphore.ts';
 
 /**
- * Writes chunks to a stream at the pace of whoever reads it, and ends it; destroys it on any failure.
+ * Writes chunks to a stream with backpressure, and ends it; destroys it on any failure.
  * @throws the signal's reason when aborted.
  */
 export async function pump(
@@ -30,10 +30,10 @@ export interface StartedFile {
   out: Readable;
 }
 
-/** Streams at once: each has a connection to the database until its client has read everything. */
+/** Limits of concurrent streams: each occupies a database connection until its client has read everything. */
 const limited = createUserSemaphore({ running: 8, ofOneUser: 4, queued: 20 });
 
-/** What a client reads at least in each period, while more is waiting for it. */
+/** Minimum bytes that a client must read per period while more data is available. */
 export const streamPace = { bytes: 256 * 1024, periodMs: 30_000 };
 
 /** Destroys a stream whose client reads less than the pace. */
@@ -48,15 +48,15 @@ function endWhenStalled(out: PassThrough): void {
   const timer = setInterval(() => {
     const isSlow = out.writableNeedDrain && sent - before < streamPace.bytes;
     before = sent;
-    if (isSlow) out.destroy(new EstateError('unavailable', 'The client reads the answer too slowly.'));
+    if (isSlow) out.destroy(new EstateError('unavailable', 'The client reads the response too slowly.'));
   }, streamPace.periodMs);
   timer.unref();
   out.once('close', () => clearInterval(timer));
 }
 
 /**
- * Writes a stream, and resolves with what `write` passes to `start`. An error before that rejects; one after it
- * destroys the stream, so that the client sees a broken answer rather than a short one.
+ * Writes a stream, and resolves with what `write` passes to `start`. An error before that rejects; a later error destroys
+ * the stream, so that the client sees an aborted response instead of a truncated one.
  * @throws EstateError `too_many_requests`.
  */
 export async function startStream<T>(

@@ -8,13 +8,13 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 const CORE = `${PACKAGE}/metadata/core-properties`;
-/** Characters of a sheet's name. */
+/** Maximum characters of a sheet's name. */
 const MAX_NAME = 31;
 
 /** Styles of cells by their index in `xl/styles.xml`. */
 export const cellStyles = { header: 1, date: 2, datetime: 3, money: 4 };
 const formats = ['yyyy-mm-dd', 'yyyy-mm-dd hh:mm:ss', '#,##0.00'];
-/** Ids below are those of built-in formats. */
+/** Lower ids are those of built-in formats. */
 const FIRST_FORMAT = 164;
 
 const font = (bold: string) => `<font>${bold}<sz val="11"/><name val="Calibri"/></font>`;

@@ -12,10 +12,10 @@ export interface XlsxOptions extends WriteOptions {
 
 /** Limit of the format (ISO/IEC 29500 as Excel reads it). */
 const MAX_ROWS = 1_048_576;
-/** Characters of XML that are compressed at once. */
+/** Characters of XML per chunk. */
 const PART = 128 * 1024;
 
-/** A text that was cut to fit into its cell. */
+/** A text that was truncated to fit into its cell. */
 interface Note {
   sheet: string;
   row: number;
@@ -34,7 +34,7 @@ export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOpt
   const signals = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   const zip = new ZipFile();
   const sent = pipeline(zip.outputStream, out, { signal });
-  // a reader that is gone also ends the reading of rows
+  // if the client disconnects, reading rows ends too
   sent.catch((error) => stop.abort(error));
   const sheets: string[] = [];
   const notes: Note[] = [];
@@ -57,7 +57,7 @@ export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOpt
   }
 }
 
-/** Writes a table as a sheet, and as further ones where it has too many rows. */
+/** Writes a table as one sheet, or as several if it has too many rows. */
 async function writeTable(
   { name, columns, batches }: Table,
   writeSheet: (name: string, chunks: AsyncIterable<string>) => Promise<void>,
@@ -144,17 +144,17 @@ const widthOf = ({ header, type }: Column): number =>
     ? ID_WIDTH
     : Math.max(widths[type], Math.min(header.length + 2, 40));
 
-// what XML 1.0 cannot hold at all: control characters, halves of surrogate pairs, non-characters
+// characters that XML 1.0 does not allow: control characters, unpaired surrogates, non-characters
 const notXml = /(?![\t\n\r\x7f-\x9f])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
-// what readers would take for the escape of a character (ST_Xstring)
+// text that readers would interpret as an escaped character (ST_Xstring)
 const escapeLike = /_(?=x[0-9a-f]{4}_)/gi;
-// markup, and what XML readers would turn into a line feed
+// markup, and characters that XML readers convert to a line feed
 const markup = /[&<>\r]/g;
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' };
-// matches all of these and a few more characters, in a fifth of the time
+// a faster pre-check that matches all of these and a few more characters
 const suspicious = /[^ -%'-;=?-^`-~\xa0-\ud7ff]/;
 
-/** A text as it stands in the XML of a sheet. */
+/** Escapes a text for the XML of a sheet. */
 function textXml(text: string): string {
   if (!suspicious.test(text)) return text;
   return text
@@ -169,7 +169,7 @@ const FIRST_DAY = Date.UTC(1900, 2, 1);
 /** The number of 1970-01-01 (ECMA-376 part 1, 18.17.4.1, the 1900 date base). */
 const EPOCH_DAY = 25_569;
 
-/** The number in a sheet of a time in UTC; undefined for days that spreadsheets do not know, and for other texts. */
+/** The number in a sheet of a time in UTC; undefined for unsupported dates and other texts. */
 function serialOf(time: string): number | undefined {
   const ms = Date.parse(time);
   return ms >= FIRST_DAY ? EPOCH_DAY + ms / DAY_MS : undefined;
@@ -188,8 +188,8 @@ function styleOf({ type, money }: Column): string {
 }
 
 /**
- * Makes the XML of rows. Texts are string cells, never formulas; empty cells and rows are left out.
- * @param onCut is called for each text that was cut, with the index of its column and its length.
+ * Returns a function that writes the XML of rows. Texts are string cells, never formulas; empty cells and rows are omitted.
+ * @param onCut is called for each truncated text, with the index of its column and its length.
  */
 export function rowXml(
   columns: readonly Column[],
@@ -219,7 +219,7 @@ export function rowXml(
       if (text.length > MAX_TEXT) {
         onCut(n, text.length);
         const high = text.charCodeAt(MAX_TEXT - 1);
-        // both halves of a surrogate pair stay together
+        // do not split a surrogate pair
         text = text.slice(0, high >= 0xd800 && high < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT);
       }
       xml += `${open}${row}" t="str"><v>${textXml(text)}</v></c>`;

@@ -3,24 +3,24 @@ import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
 import { startThread } from '../../../platform/worker-threads.ts';
 import type { Refusal, RenderAnswer, Rendering } from './rendering.types.ts';
 
-/** How long a thread without work is kept, in milliseconds. */
+/** Time after which an idle thread ends, in milliseconds. */
 const IDLE_MS = 60_000;
 const STEP_BYTES = 4 * 1024 * 1024;
-/** A rendering that nobody waits for any more may take so long before its thread is ended: a new one costs more. */
+/** Time for a cancelled rendering to finish before its thread is terminated, in milliseconds: a new thread is expensive. */
 const GRACE_MS = 2_000;
 
-/** A thread that makes one rendering at a time. */
+/** A worker thread that executes one rendering at a time. */
 interface RenderThread {
   /**
-   * @param signal gives the rendering up: by ending the thread, when it is not done soon.
-   * @throws EstateError a refusal of the rendering, Error when it fails or the thread ends, the signal's reason.
+   * @param signal cancels the rendering; the thread is terminated if it does not finish soon.
+   * @throws EstateError of the rendering, Error if it fails or the thread ends, the signal's reason.
    */
   run(rendering: Rendering, signal: AbortSignal): Promise<Buffer>;
-  /** Whether it takes no more renderings. */
+  /** Whether the thread has ended. */
   readonly ended: boolean;
 }
 
-/** Starts a thread that ends when it has had nothing to do for a minute, and keeps no process from ending. */
+/** Starts a thread that ends after a minute without work and does not keep the process alive. */
 function startRenderThread(): RenderThread {
   const module = new URL('./rendering.worker.ts', import.meta.url);
   const thread = startThread<Rendering, RenderAnswer>({ module, idleMs: IDLE_MS });
@@ -31,28 +31,28 @@ function startRenderThread(): RenderThread {
     async run(rendering, signal) {
       thread.keepAlive();
       let grace: NodeJS.Timeout | undefined;
-      const giveUp = () => {
+      const cancel = () => {
         grace = setTimeout(() => thread.end(signal.reason), GRACE_MS);
         grace.unref();
       };
-      signal.addEventListener('abort', giveUp, { once: true });
+      signal.addEventListener('abort', cancel, { once: true });
       try {
-        const answer = await thread.ask({ question: await lent(rendering) });
+        const answer = await thread.ask({ question: await toSharedMemory(rendering) });
         if ('bytes' in answer) return Buffer.from(answer.bytes.buffer);
         throw 'refused' in answer ? refusal(answer.refused) : failure(answer.failed);
       } finally {
         clearTimeout(grace);
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', cancel);
       }
     },
   };
 }
 
 /**
- * The answer in memory that both threads see, copied in steps between which requests are answered: others may be given
- * it meanwhile, so that it cannot be handed over, and a message is copied in one go.
+ * Copies the result into shared memory in steps, between which requests are handled. It cannot be transferred, since other
+ * requests use it, and a message would be copied in one blocking step.
  */
-async function lent(rendering: Rendering): Promise<Rendering> {
+async function toSharedMemory(rendering: Rendering): Promise<Rendering> {
   if (!('body' in rendering)) return rendering;
   const { byteLength } = rendering.body;
   const body = new Uint8Array(new SharedArrayBuffer(byteLength));
@@ -66,15 +66,15 @@ async function lent(rendering: Rendering): Promise<Rendering> {
 const refusal = ({ code, detail, errors }: Refusal) =>
   new EstateError(code as ErrorCode, detail, errors ? { errors } : {});
 
-const failure = (message: string) => new Error(`a file or picture can't be made: ${message}`);
+const failure = (message: string) => new Error(`rendering failed: ${message}`);
 
-/** Threads at most; the second is started while the first is busy, so that one long rendering does not block all others. */
+/** Maximum number of threads; the second is started while the first is busy, so that a long rendering does not block others. */
 const THREADS = 2;
-/** Limits on queued renderings; each holds its answer. */
+/** Limits of queued renderings, each of which keeps its data in memory. */
 const QUEUED = { renderings: 100, ofOneUser: 50, bytes: 256 * 1024 * 1024 };
-/** How long a rendering may take, time in the queue included, in milliseconds. */
+/** Maximum time of a rendering including its time in the queue, in milliseconds. */
 const LIMIT_MS = 60_000;
-/** How long one document may take in its thread, in milliseconds: its text may be hostile. */
+/** Maximum time of one document in its thread, in milliseconds, because its texts can be hostile. */
 const DOCUMENT_MS = 10_000;
 
 interface Queued {
@@ -85,7 +85,7 @@ interface Queued {
 
 const idle: RenderThread[] = [];
 const busy = new Set<RenderThread>();
-/** Queued renderings by user; the user who is served next comes first. */
+/** Queued renderings by user, in the order in which users are served. */
 const queue = new Map<string, Set<Queued>>();
 
 export interface RenderOptions {
@@ -93,7 +93,7 @@ export interface RenderOptions {
   signal?: AbortSignal;
   /** In milliseconds; default: one minute. */
   limitMs?: number;
-  /** Who asked for it: queued renderings are served user by user. Those without a user count as one user's. */
+  /** The requesting user: queued renderings are served round robin by user. Those without a user count as one user. */
   user?: string | null | undefined;
 }
 
@@ -101,15 +101,15 @@ export interface RenderOptions {
 const NOBODY = '';
 
 /**
- * Makes a file or a picture in a worker thread, which is started on first use and then loads the libraries it needs. Answers
- * may have tens of megabytes: parsing them would block every other request.
- * @throws EstateError `unavailable` when the queue is full or the rendering takes too long; `too_many_requests` when too many
- * of the user's are queued; `query_too_heavy` for a document that takes too long itself; 422 for an unknown table; the signal's reason.
+ * Renders a file or a chart in a worker thread, which is started on first use. Results can have tens of megabytes: parsing
+ * them in the main thread would block every other request.
+ * @throws EstateError `unavailable` if the queue is full or the rendering takes too long; `too_many_requests` if the user has
+ * too many queued renderings; `query_too_heavy` for a document that takes too long; 422 for an unknown table; the signal's reason.
  */
 export async function render(rendering: Rendering, options: RenderOptions = {}): Promise<Buffer> {
   const limit = new AbortController();
   const timer = setTimeout(
-    () => limit.abort(tooBusy('The file or picture could not be made in time.')),
+    () => limit.abort(tooBusy('The file or chart could not be rendered in time.')),
     options.limitMs ?? LIMIT_MS,
   );
   timer.unref();
@@ -118,14 +118,14 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
   try {
     signal.throwIfAborted();
     const bytes = 'body' in rendering ? rendering.body.byteLength : 0;
-    const thread = await nextThread(options.user ?? NOBODY, bytes, signal);
+    const thread = await acquireThread(options.user ?? NOBODY, bytes, signal);
     if (signal.aborted) {
-      returnThread(thread);
+      releaseThread(thread);
       throw signal.reason;
     }
     if ('paper' in rendering) documentTimer = setTimeout(() => limit.abort(tooLong()), DOCUMENT_MS);
     return await untilAborted(
-      thread.run(rendering, signal).finally(() => returnThread(thread)),
+      thread.run(rendering, signal).finally(() => releaseThread(thread)),
       signal,
     );
   } finally {
@@ -137,25 +137,25 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
 const tooLong = () =>
   new EstateError(
     'query_too_heavy',
-    `The document takes longer than ${DOCUMENT_MS / 1000} seconds to make; shorten or simplify its texts.`,
+    `The document takes longer than ${DOCUMENT_MS / 1000} seconds to render; shorten or simplify its texts.`,
   );
 
 const tooBusy = (detail: string) =>
   new EstateError('unavailable', detail, { headers: { 'retry-after': '5' } });
 
-/** A thread for one rendering, to be given back with `returnThread`. */
-async function nextThread(user: string, bytes: number, signal: AbortSignal): Promise<RenderThread> {
+/** Acquires a thread for one rendering; release it with `releaseThread`. */
+async function acquireThread(user: string, bytes: number, signal: AbortSignal): Promise<RenderThread> {
   if (busy.size < THREADS) return takeThread();
   const own = queue.get(user) ?? new Set();
   if (user !== NOBODY && own.size >= QUEUED.ofOneUser) {
-    throw new EstateError('too_many_requests', 'Too many of your files and pictures wait to be made.', {
+    throw new EstateError('too_many_requests', 'Too many of your files and charts are queued.', {
       headers: { 'retry-after': '5' },
     });
   }
   const queued = [...queue.values()].flatMap((entries) => [...entries]);
   const queuedBytes = queued.reduce((sum, entry) => sum + entry.bytes, 0);
   if (queued.length >= QUEUED.renderings || queuedBytes + bytes > QUEUED.bytes) {
-    throw tooBusy('Too many files and pictures are being made; ask again in some seconds.');
+    throw tooBusy('Too many files and charts are being rendered; try again in some seconds.');
   }
   const assigned = Promise.withResolvers<RenderThread>();
   const entry = { user, bytes, begin: assigned.resolve };
@@ -179,8 +179,8 @@ function dequeue(entry: Queued): boolean {
   return true;
 }
 
-/** Gives the thread, or a new one when it has ended, to the user who is served next. */
-function returnThread(thread: RenderThread): void {
+/** Passes the thread, or a new one if it has ended, to the next user. */
+function releaseThread(thread: RenderThread): void {
   busy.delete(thread);
   if (!thread.ended) idle.push(thread);
   const [first] = queue;

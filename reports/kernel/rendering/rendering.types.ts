@@ -2,7 +2,7 @@ import type { ChartContext } from '../charts/charts.labels.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
 
-/** An answer of a report, as its thread gets it. */
+/** A report's result for the worker thread. */
 interface OfAnswer {
   /** Name of the report. */
   report: string;
@@ -11,7 +11,7 @@ interface OfAnswer {
   body: Uint8Array;
 }
 
-/** What is made beside the thread that answers requests. */
+/** A rendering in a worker thread. */
 export type Rendering =
   | (OfAnswer & { make: 'csv' /** The first without it. */; table?: string })
   | (OfAnswer & { make: 'xlsx' })
@@ -19,10 +19,10 @@ export type Rendering =
   | { make: 'chart'; chart: Chart; workspace: ChartWorkspace }
   | { make: DocumentFormat; paper: PrintDocument };
 
-/** From the thread: the file, or why there is none. */
+/** The result of the thread: the file or an error. */
 export type RenderAnswer = { bytes: Uint8Array<ArrayBuffer> } | { refused: Refusal } | { failed: string };
 
-/** A refusal that the client is told, in a form that passes between threads. */
+/** An error for the client, in a form that can be passed between threads. */
 export interface Refusal {
   code: string;
   detail: string;

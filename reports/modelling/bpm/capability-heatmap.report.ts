@@ -6,17 +6,17 @@ import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { relatedTo } from './bpm.sql.ts';
 
 const Name = Type.String();
 
-const Answer = reportAnswer('BpmCapabilityHeatmap', {
+const Answer = reportSchema('BpmCapabilityHeatmap', {
   metric: Type.String(),
   items: arrayOf({
     id: Uuid,

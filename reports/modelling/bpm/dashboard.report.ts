@@ -5,9 +5,9 @@ import { queryValue } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { shownDiagram } from './bpm.sql.ts';
 
@@ -18,7 +18,7 @@ const Counts = (unknown: boolean) =>
   });
 const Name = Type.String();
 
-const Answer = reportAnswer('BpmDashboard', {
+const Answer = reportSchema('BpmDashboard', {
   total_processes: Count,
   by_process_type: Counts(false),
   by_maturity: Counts(true),

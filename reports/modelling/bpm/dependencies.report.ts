@@ -5,17 +5,17 @@ import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 
-const Answer = reportAnswer('ProcessDependencies', {
+const Answer = reportSchema('ProcessDependencies', {
   nodes: arrayOf({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject }),
   edges: arrayOf({ source: Uuid, target: Uuid, id: Uuid }),
 });

@@ -5,16 +5,16 @@ import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { applicationLinks } from './bpm.sql.ts';
 
 const Name = Type.String();
 
-const Answer = reportAnswer('ElementApplicationMap', {
+const Answer = reportSchema('ElementApplicationMap', {
   items: arrayOf({
     application_id: Nullable(Uuid),
     application_name: Nullable(Type.String()),

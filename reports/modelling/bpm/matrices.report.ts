@@ -8,9 +8,9 @@ import { matrixChart } from '../../inventory/matrix/matrix.report.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell, ColumnType } from '../../kernel/formats/formats.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport, type Report, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { applicationLinks, relatedTo } from './bpm.sql.ts';
@@ -19,7 +19,7 @@ const Line = object({ id: Uuid, name: Type.String() });
 type Line = Static<typeof Line>;
 
 const matrixAnswer = <const C extends TProperties>($id: string, cell: C) =>
-  reportAnswer($id, {
+  reportSchema($id, {
     rows: Type.Array(Line),
     columns: Type.Array(Line),
     cells: arrayOf(cell),

@@ -6,10 +6,10 @@ import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines, numberIn } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { relatedTo, shownDiagram } from './bpm.sql.ts';
@@ -20,7 +20,7 @@ const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid)
 const Count = Type.Integer({ minimum: 0 });
 const Line = object({ id: Uuid, name: Name });
 
-const Answer = reportAnswer('ProcessMap', {
+const Answer = reportSchema('ProcessMap', {
   items: arrayOf({
     ...card,
     attributes: OpenObject,

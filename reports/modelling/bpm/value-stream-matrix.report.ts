@@ -6,10 +6,10 @@ import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { relatedTo } from './bpm.sql.ts';
@@ -18,7 +18,7 @@ const Name = Type.String();
 const Subtype = Nullable(Type.String());
 const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
 
-const Answer = reportAnswer('ValueStreamMatrix', {
+const Answer = reportSchema('ValueStreamMatrix', {
   organizations: arrayOf(card),
   contexts: arrayOf({
     ...card,

@@ -9,8 +9,8 @@ import { queryRow } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart, FiguresChart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
@@ -23,7 +23,7 @@ const Health = object(
   { description: 'Initiatives by what their newest status report says' },
 );
 
-const Answer = reportAnswer('PpmDashboard', {
+const Answer = reportSchema('PpmDashboard', {
   total_initiatives: Count,
   by_subtype: Counts,
   by_status: Counts,

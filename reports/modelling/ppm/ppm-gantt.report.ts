@@ -8,9 +8,9 @@ import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
@@ -19,7 +19,7 @@ import { groupTypes } from './ppm-group-options.report.ts';
 const Text = Nullable(Type.String());
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
 
-const Answer = reportAnswer('PpmGantt', {
+const Answer = reportSchema('PpmGantt', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),

@@ -2,12 +2,12 @@ import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { arrayOf } from '../../../domain/kernel/shapes.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
-import { reportAnswer } from '../../kernel/report.answer.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
 import { ofPortfolio, requirePortfolio } from './ppm.shared.ts';
 
-const Answer = reportAnswer('PpmGroupOptions', {
+const Answer = reportSchema('PpmGroupOptions', {
   items: arrayOf({ type_key: Type.String(), type_label: Type.String() }),
 });
 type Answer = Static<typeof Answer>;

@@ -345,6 +345,6 @@ describe('over standard streams', () => {
       });
     const [none, wrong] = await Promise.all([started(), started('--url', url, '--token', 'est_wrong')]);
     expect(none).toMatch(/token is needed/);
-    expect(wrong).toMatch(/does not take the token/);
+    expect(wrong).toMatch(/refuses the token/);
   });
 });

@@ -251,7 +251,7 @@ describe('the page of a portal', () => {
     }
     expect(read(pages.empty).texts('//main/p')).toEqual([
       '0 cards, page 1 of 1',
-      'Nothing is found here. Show all cards',
+      'No cards were found. Show all cards',
     ]);
     expect(read(pages.empty).values('//main//a/@href')).toEqual([`/portal/${slug}`]);
   });

@@ -6,7 +6,7 @@ import {
   groupOfField,
 } from '../../../reports/inventory/cost-treemap/cost-treemap.report.ts';
 import type { TreemapChart } from '../../../reports/kernel/charts/charts.types.ts';
-import { reachPosition } from '../../../reports/kernel/report.position.ts';
+import { waitForPosition } from '../../../reports/kernel/report.position.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
 
 const ids: Record<string, string> = {};
@@ -292,9 +292,9 @@ describe('freshness and single flight', () => {
     expect((await admin.get(at('cost?min_position=0'))).status).toBe(200);
     const malformed = await admin.get(at('cost?min_position=soon'));
     expect([malformed.status, malformed.body.errors[0].field]).toEqual([422, 'min_position']);
-    const ahead = reachPosition(t.services.db, t.services.signals, Number(position) + 1, 20);
+    const ahead = waitForPosition(t.services.db, t.services.signals, Number(position) + 1, 20);
     await expect(ahead).rejects.toMatchObject({ code: 'position_ahead', extra: { newest: position } });
-    const reached = reachPosition(t.services.db, t.services.signals, Number(position) + 1);
+    const reached = waitForPosition(t.services.db, t.services.signals, Number(position) + 1);
     await admin.patch(`/api/v1/cards/${ids.crm}`, { alias: 'and again' });
     await reached;
   });

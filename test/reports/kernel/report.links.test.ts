@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ReportBody } from '../../../reports/kernel/report.body.ts';
 import { Decimals } from '../../../reports/kernel/report.decimals.ts';
 import { IdNumbers } from '../../../reports/kernel/report.ids.ts';
-import { type Ends, listsOf, pairsOfWays } from '../../../reports/kernel/report.links.ts';
+import { type Ends, listsOf, pairsOfPaths } from '../../../reports/kernel/report.links.ts';
 
 const bytesOf = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex');
 const pairs = (...ids: string[]) => Buffer.concat(ids.map(bytesOf));
@@ -58,8 +58,8 @@ describe('lists of what is linked', () => {
     ]),
   };
   const all = numbered(A, B, C);
-  const lists = (ways: Parameters<typeof pairsOfWays>[1], isReverse?: boolean) => {
-    const { starts, items } = listsOf(all, all, pairsOfWays(ends, ways, isReverse));
+  const lists = (ways: Parameters<typeof pairsOfPaths>[1], isReverse?: boolean) => {
+    const { starts, items } = listsOf(all, all, pairsOfPaths(ends, ways, isReverse));
     return [0, 1, 2].map((n) => [...items.subarray(starts[n], starts[n + 1])]);
   };
   const uses = { relationType: 'uses', near: 'source_id', far: 'target_id' } as const;
@@ -77,7 +77,7 @@ describe('lists of what is linked', () => {
   });
 
   it('leave out what has no number', () => {
-    const { items } = listsOf(numbered(B), numbered(A, B), pairsOfWays(ends, [uses]));
+    const { items } = listsOf(numbered(B), numbered(A, B), pairsOfPaths(ends, [uses]));
     expect([...items]).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ it('an answer too large to be kept is computed once for all processes that ask f
   const ctx = await t.ctx();
   const processes = [1, 2, 3].map(() => new ReportRunner(cache, true));
   const answers = await Promise.all(
-    processes.map((runner) => runner.run(ctx, runner.name(ctx, new Map(), question), question)),
+    processes.map((runner) => runner.run(ctx, runner.keyFor(ctx, new Map(), question), question)),
   );
   expect(computed).toBe(1);
   expect(new Set(answers.map(({ body }) => body.toString('latin1', 33 * MIB))).size).toBe(1);
@@ -44,7 +44,7 @@ it('more questions at once than there are connections are all answered', async (
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, n) => {
       const question = { report, params: { n }, cards: { sql: 'true', bindings: [] }, filtered: false };
-      return runner.run(ctx, runner.name(ctx, new Map(), question), question);
+      return runner.run(ctx, runner.keyFor(ctx, new Map(), question), question);
     }),
   );
   expect(answers).toHaveLength(60);

@@ -16,10 +16,10 @@ const approvals: Record<string, string> = {
   BROKEN: 'Changed since the approval',
 };
 
-/** A name that somebody has given: its direction of writing does not reach beyond it. */
+/** User-provided text, isolated so that its text direction does not affect its surroundings. */
 export const given = (name: string): Html => html`<bdi>${name}</bdi>`;
 
-/** A small disc in a colour of the metamodel's; what it says is said in words as well. */
+/** A dot in a colour of the metamodel; its meaning is also written as text. */
 export function dot(color: string | null | undefined): Part {
   if (!color || !/^#[0-9a-f]{6}$/i.test(color)) return null;
   return html`<svg class="dot" viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill="${color}" /></svg>`;
@@ -28,7 +28,7 @@ export function dot(color: string | null | undefined): Part {
 const list = (items: Html[]): Html => html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
 const day = (moment: string): Html => html`<time datetime="${moment}">${moment.slice(0, 10)}</time>`;
 
-/** One card with all that the portal shows of it, in the portal's order. */
+/** One card with the fields that the portal shows, in the portal's order. */
 export function cardItem(form: PortalForm, card: PublicCard): Html {
   const fields = fieldsOf(form.portal);
   const facts = form.portal.display_fields.flatMap((entry) => {
@@ -47,7 +47,7 @@ ${facts.length > 0 ? html`<dl>\n${facts}</dl>` : null}
 `;
 }
 
-/** What one of the shown fields says of the card, with its label; nothing where it is empty. */
+/** Labels and values of one shown field; empty without a value. */
 function factsOf(
   form: PortalForm,
   fields: ReadonlyMap<string, ShownField>,
@@ -105,7 +105,7 @@ function relationFacts(form: PortalForm, card: PublicCard, key: string): [string
   });
 }
 
-/** The value of an attribute in words. */
+/** The value of an attribute as HTML. */
 function wordsOf({ type, options = [] }: ShownField, value: unknown): Html {
   const option = (key: unknown): Html => {
     const found = options.find((candidate) => candidate.key === key);
@@ -116,7 +116,7 @@ function wordsOf({ type, options = [] }: ShownField, value: unknown): Html {
   if (Array.isArray(value)) return list(value.map(option));
   const text = String(value);
   if (type === 'date') return day(text);
-  // other schemes may run something
+  // other schemes could run scripts
   if (type === 'url' && /^https?:\/\//i.test(text)) {
     return html`<a href="${text}" rel="noopener noreferrer nofollow">${given(text)}</a>`;
   }

@@ -51,11 +51,11 @@ nav ul { display: flex; flex-wrap: wrap; gap: 1rem; list-style: none; padding: 0
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** This one style, pictures and forms of this service alone; no script, no frame, nothing from elsewhere. */
+/** Allows only this inline style, and images and forms of this origin; no scripts, no frames. */
 export const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${styleHash}'`,
-  // `data:` for the empty icon, without which browsers would ask for one that is not there
+  // `data:` for the empty icon, without which browsers would request /favicon.ico
   "img-src 'self' data:",
   "form-action 'self'",
   "base-uri 'none'",
@@ -66,12 +66,12 @@ export interface DocumentParts {
   title: string;
   /** Whether search engines may list it. */
   indexed: boolean;
-  /** Whether the workspace has an icon of its own. */
+  /** Whether the workspace has a custom icon. */
   icon: boolean;
   body: Part;
 }
 
-/** A whole page. */
+/** A complete HTML page. */
 export function document({ title, indexed, icon, body }: DocumentParts): string {
   return html`<!DOCTYPE html>
 <html lang="en">

@@ -8,7 +8,7 @@ export function wantsPage({ url, headers }: FastifyRequest): boolean {
   return url.startsWith('/portal/') && (headers.accept ?? '').includes('text/html');
 }
 
-/** Answers a failure as a page. */
+/** Sends an error as a page. */
 export function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -7,12 +7,12 @@ import type {
 } from '../../../../domain/exchange/portals/portals.types.ts';
 import { invalidField } from '../../../../platform/errors.ts';
 
-/** Cards on a page. */
+/** Cards per page. */
 export const PAGE_SIZE = 24;
-/** As many related cards are offered in a list to choose from; of more, those that a card names can be followed. */
+/** Maximum number of related cards in a select list; others can be reached by the links of a card. */
 const MOST_OPTIONS = 100;
 
-/** What the page's address says. */
+/** The query parameters of the page. */
 export interface PageQuery {
   search?: string;
   filter?: string[];
@@ -24,14 +24,14 @@ export interface PageQuery {
 export interface PortalForm {
   portal: PublicPortal;
   query: PageQuery;
-  /** The values that are chosen, by name. */
+  /** The selected values by name. */
   chosen: ReadonlyMap<string, string[]>;
   cards: { items: PublicCard[]; total: number };
-  /** Related cards to choose from, by the key of the relation type. */
+  /** Selectable related cards by relation type key. */
   options: ReadonlyMap<string, { id: string; name: string }[]>;
 }
 
-/** Asks for what the page's address says. @throws EstateError 422 for what the portal does not offer. */
+/** Reads the data of the page. @throws EstateError 422 for filters and sort fields that the portal does not support. */
 export async function readForm(open: OpenPortal, query: PageQuery): Promise<PortalForm> {
   const portal = JSON.parse(await open.definition()) as PublicPortal;
   const chosen = choices(query.filter ?? []);
@@ -43,13 +43,13 @@ export async function readForm(open: OpenPortal, query: PageQuery): Promise<Port
   return { portal, query, chosen, cards, options };
 }
 
-/** The parts of `name:value`, by name; what a list leaves open has no value. */
+/** Parses `name:value` filters by name; an unselected list sends no value. */
 function choices(filters: string[]): Map<string, string[]> {
   const chosen = new Map<string, string[]>();
   for (const [n, filter] of filters.entries()) {
     const colon = filter.indexOf(':');
     if (filter === '' || colon === filter.length - 1) continue;
-    if (colon < 1) throw invalidField(`filter.${n}`, 'format', 'is not of the form name:value');
+    if (colon < 1) throw invalidField(`filter.${n}`, 'format', 'must have the form name:value');
     const name = filter.slice(0, colon);
     chosen.set(name, [...(chosen.get(name) ?? []), filter.slice(colon + 1)]);
   }
@@ -77,7 +77,7 @@ function cardsQuery(
   for (const [name, values] of chosen) {
     const [kind, key] = name.split(/\.(.*)/s) as [string, string | undefined];
     if (name === 'subtype') {
-      if (values.length > 1) throw invalidField('filter', 'several', 'subtype takes one value');
+      if (values.length > 1) throw invalidField('filter', 'several', 'subtype can only have one value');
       query.subtype = values[0]!;
     } else if (name === 'tag') query.tag_ids = values.join(',');
     else if (kind === 'attributes' && key) {
@@ -90,14 +90,14 @@ function cardsQuery(
   return query;
 }
 
-/** A value as the attribute has it; an address says all of them as text. */
+/** Converts a value from the query string to the attribute's type. */
 function typed(field: ShownField | undefined, value: string): unknown {
   if (field?.type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value;
   if (field?.type === 'number') return value.trim() === '' ? value : Number(value);
   return value;
 }
 
-/** The page's address with other choices. */
+/** The page's URL with changed parameters. */
 export function addressOf({ portal, query }: PortalForm, changes: Partial<PageQuery> = {}): string {
   const { search, filter = [], sort, page } = { ...query, ...changes };
   const said = new URLSearchParams();

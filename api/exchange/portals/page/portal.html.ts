@@ -1,4 +1,4 @@
-/** Text that is HTML already; everything else is escaped where it is put into HTML. */
+/** Escaped HTML; all other values are escaped when they are inserted into a template. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: lists are joined, null and undefined are left out. */
+/** Values in a template: lists are joined, null and undefined are omitted. */
 export type Part = Html | string | number | null | undefined | readonly Part[];
 
 const entities: Record<string, string> = {
@@ -17,10 +17,10 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no page may hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/g;
 
-/** A text as it may stand between tags and in quoted attributes; control characters are left out. */
+/** Escapes text for element content and quoted attributes, without control characters. */
 export function escapeHtml(text: string): string {
   return text.replace(UNPRINTABLE, '').replace(/[&<>"']/g, (character) => entities[character]!);
 }
@@ -31,7 +31,7 @@ function written(part: Part): string {
   return Array.isArray(part) ? part.map(written).join('') : escapeHtml(String(part));
 }
 
-/** A piece of HTML, in the form that XML has as well: whatever is put in is escaped unless it is {@link Html}. */
+/** Template tag for HTML in XML syntax: values are escaped unless they are {@link Html}. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((text, string, n) => text + written(parts[n - 1]) + string));
 }

@@ -5,15 +5,15 @@ import { document } from './portal.document.ts';
 import { addressOf, fieldsOf, PAGE_SIZE, type PortalForm } from './portal.form.ts';
 import { type Html, html, type Part } from './portal.html.ts';
 
-/** The workspace, as far as a page shows it. */
+/** The data of the workspace that a page shows. */
 export interface Workspace {
   title: string;
-  /** Whether it has a logo and an icon of its own. */
+  /** Whether it has a custom logo and icon. */
   logo: boolean;
   icon: boolean;
 }
 
-/** The whole page of a portal: a form that needs no script, the cards, and the way to the others. */
+/** The page of a portal: a form that works without scripts, the cards, and links to other pages. */
 export function portalPage(form: PortalForm & { workspace: Workspace }): string {
   const { portal, workspace, query } = form;
   const parts = [portal.name, query.page > 1 ? `page ${query.page}` : '', workspace.title];
@@ -38,7 +38,7 @@ ${pager(form)}
   });
 }
 
-/** Lists without bullets say that they are lists, or not every browser would. */
+/** `role="list"`, because some browsers do not expose lists without bullets as lists. */
 function cardList(form: PortalForm): Html {
   const { items } = form.cards;
   if (items.length > 0) {
@@ -46,8 +46,8 @@ function cardList(form: PortalForm): Html {
   }
   const all = addressOf(form, { search: '', filter: [], page: 1 });
   return all === addressOf(form)
-    ? html`<p>There are no cards here yet.</p>`
-    : html`<p>Nothing is found here. <a href="${all}">Show all cards</a></p>`;
+    ? html`<p>There are no cards yet.</p>`
+    : html`<p>No cards were found. <a href="${all}">Show all cards</a></p>`;
 }
 
 const lastPage = (total: number): number =>
@@ -89,7 +89,7 @@ ${sortChoice(form)}
 </form>`;
 }
 
-/** A list to choose from. Of what is chosen it shows the first that no other list shows, and notes it in `shown`. */
+/** A select list. It shows the first selected value that no other list shows, and adds it to `shown`. */
 function choice(
   form: PortalForm,
   shown: Set<string>,
@@ -130,13 +130,13 @@ function filters(form: PortalForm): Part[] {
       const choices = (form.options.get(key) ?? []).map((card) => ({ value: card.id, label: card.name }));
       return choice(form, shown, { id: `relation-${n}`, label: labelOf(form, name), name }, choices);
     }),
-    // last, when it is known what the lists show
-    ...kept(form, shown),
+    // last, because it depends on what the other lists show
+    ...otherFilters(form, shown),
   ];
 }
 
-/** Selected filters that are in no list, such as a related card from the link of another card. */
-function kept(form: PortalForm, shown: ReadonlySet<string>): Html[] {
+/** Select lists for selected filters without their own list, such as a related card from a card's link. */
+function otherFilters(form: PortalForm, shown: ReadonlySet<string>): Html[] {
   const names = new Map(
     form.cards.items.flatMap(({ relations }) =>
       relations.map(({ type, related_id, related_name }) => [
@@ -149,15 +149,15 @@ function kept(form: PortalForm, shown: ReadonlySet<string>): Html[] {
     values.map((value) => ({ name, value, said: `${name}:${value}` })).filter(({ said }) => !shown.has(said)),
   );
   return left.map(
-    ({ name, value, said }, n) => html`<div><label for="kept-${n}">${labelOf(form, name)}, chosen</label>
-<select id="kept-${n}" name="filter"><option value="">Any</option><option value="${said}"${SELECTED}>${
+    ({ name, value, said }, n) => html`<div><label for="other-${n}">${labelOf(form, name)}, chosen</label>
+<select id="other-${n}" name="filter"><option value="">Any</option><option value="${said}"${SELECTED}>${
       names.get(said) ?? value
     }</option></select></div>
 `,
   );
 }
 
-/** How a filter reads. */
+/** The label of a filter. */
 function labelOf({ portal }: PortalForm, name: string): string {
   const relation = portal.relation_types.find(({ key }) => name === `relations.${key}`);
   if (!relation) return fieldsOf(portal).get(name.slice('attributes.'.length))?.label ?? name;

@@ -1,15 +1,15 @@
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import type { Report } from './report.ts';
 
-/** One question: a report with all that the request decides. */
-export interface ReportQuestion {
+/** A validated request for a report. */
+export interface ReportRequest {
   report: Report;
   params: Record<string, unknown>;
-  /** From `reportCards`. */
+  /** Condition of the cards, from `reportCards`. */
   cards: Fragment;
   filtered: boolean;
   /** A time in the past; absent: now. */
   asOf?: Date;
-  /** Only a picture is made of an answer that may be too large to be held. */
+  /** Set if only a chart is rendered, for which the report may omit rows of a very large result. */
   forPicture?: true;
 }
