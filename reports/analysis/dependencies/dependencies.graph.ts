@@ -9,33 +9,32 @@ export interface GraphParams {
   type?: string;
 }
 
-/** Cards in the middle, and the visible ones among these with all that are around them. */
+/** The center cards, and the visible cards around them. */
 export interface Around {
   centers: string[];
   ids: string[];
   /** The keys of their types. */
   types: string[];
-  /** The names on the ways from the root to the cards below which they stand, as JSON. */
-  ways: { below: string[]; paths: string[] };
+  /** Names from the root to the parents of the cards, as JSON. */
+  paths: { below: string[]; paths: string[] };
 }
 
-/** Which part of the graph is asked for. */
+/** The requested part of the graph. */
 interface GraphPart extends Pick<GraphParams, 'type'> {
-  /** Without it the whole graph. */
+  /** Absent: the complete graph. */
   around?: Around;
 }
 
 /**
- * Of so many cards the planner looks at each one's id to know how many relations they have, which takes it longer than looking
- * through all relations when they are more.
+ * Maximum number of card ids in a statement for index lookups of relations; for more cards, scanning all relations is faster.
  */
 const FEW = 5_000;
 
-/** The graph as SQL: statements begin with `tables`, and select from `nodes` and `edges`. */
+/** SQL of the graph: statements begin with `tables`, and select from `nodes` and `edges`. */
 export interface GraphSql {
   /** `with recursive ...` */
   tables: Fragment;
-  /** `from ...`, with `c` for the card and `w` for the way to it from the root. */
+  /** `from ...`, with `c` for the card and `w` for its path from the root. */
   nodes: string;
   /** `from ...`, with `e` for the relation and `t` for its type. */
   edges: string;
@@ -51,8 +50,8 @@ export const fragment = ({ sql: text, bindings }: Condition): Fragment => ({
 });
 
 /**
- * The cards that a report is about, or those around some of them, with the relations among them. `type` leaves the
- * relations that touch a card of it, and the cards at their ends.
+ * Builds the graph of the report's cards, or of the cards around the centers, with the relations between them. With `type`
+ * only relations with a card of this type, and the cards at their ends.
  */
 export function graphOf(
   ctx: Ctx,
@@ -65,40 +64,40 @@ export function graphOf(
   const types = ctx.metamodel.visibleRelationTypes;
   const known = types.map((key) => ctx.metamodel.relationTypes.get(key)!);
   const labels = known.map(({ label }) => label);
-  // what the edges of a type have in common, made once
+  // the common text of a type's edges, built once
   const heads = known.map(
     ({ key, label, reverse_label }) =>
       `"type":${JSON.stringify(key)},"label":${JSON.stringify(label)},"reverse_label":${JSON.stringify(reverse_label)}`,
   );
   const few = around !== undefined && around.ids.length <= FEW;
-  const touches = type === undefined ? raw('') : sql` and ${type}::text in (a.type, b.type)`;
+  const hasType = type === undefined ? raw('') : sql` and ${type}::text in (a.type, b.type)`;
   const ends = raw('join n a on a.id = r.source_id join n b on b.id = r.target_id');
   let all: Fragment;
-  let edges = sql`${ends} where r.type = any(${types}::text[])${touches}`;
+  let edges = sql`${ends} where r.type = any(${types}::text[])${hasType}`;
   if (around === undefined) {
     all = sql`n as not materialized (select c.id, c.type from cards c where ${cards})`;
   } else if (few) {
     all = sql`n as not materialized (
       select * from unnest(${around.ids}::uuid[], ${around.types}::text[]) as n (id, type))`;
-    // looked for by their ends alone, as a type that is part of an index would be looked for with each of them
+    // `r.type || ''` makes the planner use the index on the ends only, not the one that includes the type
     edges = sql`${type === undefined ? raw('') : ends} where (r.type || '') = any(${types}::text[])
-      and r.source_id = any(${around.ids}::uuid[]) and r.target_id = any(${around.ids}::uuid[])${touches}`;
+      and r.source_id = any(${around.ids}::uuid[]) and r.target_id = any(${around.ids}::uuid[])${hasType}`;
   } else {
     all = sql`n as not materialized (
       select c.id, c.type from unnest(${around.ids}::uuid[]) as u (id) join cards c on c.id = u.id)`;
   }
-  const middle = around === undefined ? raw('') : sql` union select unnest(${around.centers}::uuid[])`;
+  const centers = around === undefined ? raw('') : sql` union select unnest(${around.centers}::uuid[])`;
   const kept =
     type === undefined
       ? raw('k as not materialized (select id from n)')
       : sql`k as (select n.id from n where n.type = ${type}::text
-          union select e.source_id from e union select e.target_id from e${middle})`;
+          union select e.source_id from e union select e.target_id from e${centers})`;
   const tables = sql`with recursive ${all},
     e as (select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
       from relations r ${edges}),
     ${kept},
     t as (select * from unnest(${types}::text[], ${labels}::text[], ${heads}::text[]) as t (key, label, head)),
-    ${around === undefined ? waysOfAll(visible) : waysOf(around)}`;
+    ${around === undefined ? allPaths(visible) : pathsAround(around)}`;
   return {
     tables,
     nodes:
@@ -106,7 +105,7 @@ export function graphOf(
         ? 'from k join cards c on c.id = k.id left join w on w.id = k.id'
         : 'from k join cards c on c.id = k.id left join w on w.id = c.parent_id',
     edges: 'from e join t on t.key = e.type',
-    // joined as text, which takes half the time of building objects
+    // concatenated text takes half the time of json_build_object
     node: `'{"id":"' || c.id || '","name":' || to_json(c.name)::text || ',"type":"' || c.type
       || '","lifecycle":' || coalesce(c.lifecycle::text, 'null') || ',"attributes":' || (${reportAttributes(ctx)})::text
       || ',"parent_id":' || coalesce('"' || c.parent_id || '"', 'null')
@@ -118,7 +117,7 @@ export function graphOf(
 }
 
 /** The common table `w (id, path)` of the names of all cards' visible ancestors, root first. */
-const waysOfAll = (visible: Fragment): Fragment => sql`
+const allPaths = (visible: Fragment): Fragment => sql`
     p as not materialized (select c.id, c.parent_id, c.name from cards c where ${visible}),
     up as (
       select k.id, p.parent_id, p.name, 1 as height
@@ -126,6 +125,6 @@ const waysOfAll = (visible: Fragment): Fragment => sql`
       union all select up.id, p.parent_id, p.name, up.height + 1 from up join p on p.id = up.parent_id),
     w as (select up.id, array_agg(up.name order by up.height desc) as path from up group by up.id)`;
 
-/** The common table `w (id, path)` of the names on the ways to and including the cards below which others stand. */
-const waysOf = ({ ways }: Around): Fragment => sql`
-    w as (select * from unnest(${ways.below}::uuid[], ${ways.paths}::json[]) as w (id, path))`;
+/** The common table `w (id, path)` of the names from the root to each parent card. */
+const pathsAround = ({ paths }: Around): Fragment => sql`
+    w as (select * from unnest(${paths.below}::uuid[], ${paths.paths}::json[]) as w (id, path))`;

@@ -10,21 +10,21 @@ import { activeCards } from '../../kernel/report.cards.ts';
 import { cardsAround } from './dependencies.around.ts';
 import { graphOf } from './dependencies.graph.ts';
 
-const MOST_OBJECTIVES = 50;
+const MAX_OBJECTIVES = 50;
 
 /**
- * The cards within some relations of objectives, and the relations among them, as in the report on dependencies.
- * @param ids separated by commas; none yields an empty graph.
- * @throws EstateError `forbidden`, `validation_failed`, `not_found` for what is no visible active objective.
+ * Reads the cards within some relations of objectives, and the relations between them, in the form of the dependencies report.
+ * @param ids comma-separated; empty: an empty graph.
+ * @throws EstateError `forbidden`, `validation_failed`, `not_found` for an id that is not a visible active objective.
  */
 export async function readObjectiveDependencies(ctx: Ctx, ids: string, depth: number): Promise<JsonText> {
   requirePermission(ctx.caller, 'relations.view');
   const asked = ids.split(',').flatMap((id) => id.trim().toLowerCase() || []);
   const centers = [...new Set(asked)];
   const malformed = centers.some((id) => !isUuid(id));
-  if (malformed) throw invalidField('objective_ids', 'malformed', 'holds what is no id');
-  if (centers.length > MOST_OBJECTIVES) {
-    throw invalidField('objective_ids', 'too_many', `names more than ${MOST_OBJECTIVES} objectives`);
+  if (malformed) throw invalidField('objective_ids', 'malformed', 'contains an invalid id');
+  if (centers.length > MAX_OBJECTIVES) {
+    throw invalidField('objective_ids', 'too_many', `names more than ${MAX_OBJECTIVES} objectives`);
   }
   if (centers.length === 0) return '{"nodes":[],"edges":[]}';
   const active = { ...activeCards(ctx), total: false };

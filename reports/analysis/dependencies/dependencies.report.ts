@@ -16,7 +16,7 @@ import { defineReport, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 
-/** The answer of the report on dependencies. */
+/** The response of the dependencies report. */
 export const GraphAnswer = reportSchema('DependenciesReport', {
   nodes: arrayOf({
     id: Uuid,
@@ -55,36 +55,36 @@ const edgeColumns = [
   column('description'),
 ];
 const between = ' / ';
-/** Cards in a picture of the whole graph. */
+/** Maximum number of cards in a chart of the complete graph. */
 const DRAWN = { cards: 80, hubs: 8, peers: 9 };
 
-/** All items as a JSON array, one a line; putting them in order would take longer than reading them. */
+/** All items as a JSON array with one item per line, unordered, since sorting would take longer than reading. */
 const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
 
-/** Cards and how they depend on each other. */
+/** Cards and their relations as a graph. */
 export const dependenciesReport = defineReport({
   name: 'dependencies',
   id: 'readDependenciesReport',
-  summary: 'Read cards and the relations among them as a graph',
+  summary: 'Read cards and their relations as a graph',
   description:
-    'With `center_id` the cards within `depth` relations of one, which `filter` narrows; the card itself is always among them. Without it the whole graph, which is streamed and never cut. `path` holds the names of the ancestors, root first.',
+    'With `center_id` the cards within `depth` relations of this card that match `filter`; the card itself is always included. Without it the complete graph, which is streamed without a limit. `path` contains the names of the ancestors, root first.',
   permission: 'reports.ea_dashboard',
   permissionNote: 'relations.view',
   errors: ['not_found'],
   params: {
     center_id: Type.Optional(
-      Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$', description: 'The card in the middle' }),
+      Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$', description: 'The center of the graph' }),
     ),
     depth: Type.Integer({
       minimum: 1,
       maximum: 3,
       default: 2,
-      description: 'How many relations away from `center_id`',
+      description: 'Maximum distance from `center_id` in relations',
     }),
     type: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'Key of a card type: leaves its cards, and those that are related to them',
+        description: 'Key of a card type: only its cards, and the cards related to them',
       }),
     ),
   },
@@ -162,8 +162,8 @@ export const dependenciesReport = defineReport({
 });
 
 /**
- * What a picture of the whole graph has room for: the cards with the most relations, the most related cards that each
- * of them is joined to (alone they may have nothing to do with each other), and of the rest the most related.
+ * Selects the cards for a chart of the complete graph: those with the most relations, their most related neighbours (else
+ * the selected cards might not be connected), and then the most related of the others.
  */
 async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
   const statement = sql`${tables},
@@ -190,7 +190,7 @@ async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
 
 type Statement = ReturnType<typeof sql>;
 
-/** The answer piece by piece, as lines that the database writes. */
+/** Yields the response in chunks, as lines that the database writes. */
 async function* jsonOf(
   { snapshot, position }: StreamInput<GraphParams>,
   nodes: Statement,
@@ -203,22 +203,22 @@ async function* jsonOf(
   yield `],"position":"${position}"}`;
 }
 
-/** What a picture shows of the graph. */
+/** The part of the graph in the chart. */
 interface DrawnGraph {
   nodes: Pick<Answer['nodes'][number], 'id' | 'name' | 'type'>[];
   edges: Pick<Answer['edges'][number], 'source' | 'target'>[];
-  /** Of all cards, where these are some. */
+  /** Total number of cards, if only some are given. */
   total_nodes?: number;
 }
 
-/** Cards of the colour of their type, joined by their relations: those nearest to the one in the middle, or the most related. */
+/** A graph of cards in the colour of their type: those sortNodes to the center, or the most related. */
 function dependenciesChart(
   graph: DrawnGraph,
   { center_id, depth, type }: GraphParams,
   context: ChartContext,
 ): Chart {
   const { edges, total_nodes } = graph;
-  const near = nearest(graph, center_id);
+  const near = sortNodes(graph, center_id);
   const center = center_id === undefined ? undefined : near.find(({ id }) => id === center_id);
   const hops = counted(depth, 'relation');
   const of = type === undefined ? '' : ` of ${typeLabel(context, type)}`;
@@ -238,8 +238,8 @@ function dependenciesChart(
   };
 }
 
-/** The nodes by their distance from one, nearest first, and those with more relations before others. */
-function nearest({ nodes, edges }: DrawnGraph, center: string | undefined): DrawnGraph['nodes'] {
+/** The nodes by distance from the center, then by descending number of relations. */
+function sortNodes({ nodes, edges }: DrawnGraph, center: string | undefined): DrawnGraph['nodes'] {
   const peers = new Map<string, string[]>(nodes.map(({ id }) => [id, []]));
   for (const { source, target } of edges) {
     peers.get(source)?.push(target);
@@ -248,7 +248,7 @@ function nearest({ nodes, edges }: DrawnGraph, center: string | undefined): Draw
   const distance = new Map<string, number>();
   const reached = center === undefined ? [] : [center];
   for (const id of reached) distance.set(id, 0);
-  // grows while it is gone through
+  // breadth-first search: the queue grows while it is iterated
   for (const id of reached) {
     for (const peer of peers.get(id) ?? []) {
       if (distance.has(peer)) continue;

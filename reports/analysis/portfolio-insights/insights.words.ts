@@ -11,28 +11,28 @@ export interface GroupFacts {
   cost: number | null;
 }
 
-/** What is known of the applications that are asked about. Counts are of applications unless said otherwise. */
+/** Facts about the selected applications. Counts are numbers of applications unless stated otherwise. */
 export interface PortfolioFacts {
   total: number;
-  /** Past the end of their life, and within a year of it. */
+  /** Past their end of life, and within a year before it. */
   ended: number;
   ending: number;
-  /** Being phased out, or past their end, and critical to the business. */
+  /** Business-critical applications that are being phased out or past their end of life. */
   leavingCritical: number;
   withoutLifecycle: number;
   critical: number;
   technicallyBad: number;
   functionallyBad: number;
-  /** Technically bad and critical to the business. */
+  /** Technically unsuitable and business-critical. */
   badCritical: number;
-  /** By TIME model; those without one are not counted. */
+  /** By TIME model; applications without one are not counted. */
   time: { tolerate: number; invest: number; migrate: number; eliminate: number };
   /** To be eliminated or migrated, without an end of life. */
   leavingWithoutDate: number;
-  /** That use an IT component past its end, and how many components that are. */
+  /** Applications that use an IT component past its end of life, and the number of these components. */
   onEndedParts: number;
   endedParts: number;
-  /** Capabilities that three applications and more support, and the one with the most. */
+  /** Number of capabilities with at least three applications, and the one with the most. */
   crowdedCapabilities: number;
   mostCrowded: { name: string; apps: number } | null;
   withoutCapability: number;
@@ -40,17 +40,17 @@ export interface PortfolioFacts {
   withoutSupplier: number;
   /** In percent. */
   quality: number;
-  /** Null for who may not see costs. */
+  /** Null if the caller may not see costs. */
   costs: { total: number; topTenth: number; leaving: number; priced: number } | null;
-  /** The groups asked for, the largest first; null: none are asked for. */
+  /** The requested groups, largest first; null if no grouping is requested. */
   groups: { label: string; all: GroupFacts[]; without: number } | null;
-  /** How the values of the attribute asked for are spread; null: none is asked for. */
+  /** The distribution of the requested attribute's values; null if none is requested. */
   colors: { label: string; values: { name: string; apps: number }[]; without: number } | null;
 }
 
-/** The members of an observation. */
+/** The members of an insight. */
 export const insightMembers = {
-  key: Type.String({ description: 'Names the rule that made it', examples: ['ended'] }),
+  key: Type.String({ description: 'The key of its rule', examples: ['ended'] }),
   title: Type.String(),
   observation: Type.String(),
   recommendation: Type.String(),
@@ -59,12 +59,12 @@ export const insightMembers = {
 };
 export type Insight = StaticOf<typeof insightMembers>;
 
-/** The most insights of an answer. */
+/** Maximum number of insights. */
 const MOST = 12;
-/** Shares of the applications from which a figure is worth an insight, and a warning. */
+/** Minimum shares of the applications for an insight and for a warning. */
 const [SOME, MANY] = [0.1, 0.25];
 
-/** What a rule says; title and recommendation are those of the catalogue unless given. */
+/** The result of a rule; title and recommendation default to those of the catalogue. */
 type Found = Pick<Insight, 'observation' | 'severity' | 'figures'> & Partial<Insight>;
 type Rule = (facts: PortfolioFacts) => Found | null;
 
@@ -77,7 +77,7 @@ const share = (part: number, { total }: PortfolioFacts): string => `${percent(pa
 const weight = (part: number, { total }: PortfolioFacts): Insight['severity'] =>
   part >= MANY * total ? 'critical' : part >= SOME * total ? 'warning' : 'info';
 
-/** Each rule returns null where it finds nothing. */
+/** The rules; each returns null if it does not apply. */
 const rules: Record<string, Rule> = {
   ended: (facts) => {
     const { ended, ending, leavingCritical } = facts;
@@ -138,7 +138,7 @@ const rules: Record<string, Rule> = {
     const top = percent(costs.topTenth, costs.total);
     const leaving = percent(costs.leaving, costs.total);
     return {
-      observation: `The dearest tenth of the applications takes ${top} % of annual costs of ${costs.total}. ${leaving} % is spent on applications that are to be eliminated or migrated, or are past their end. ${total - costs.priced} of ${total} applications have no costs.`,
+      observation: `The most expensive tenth of the applications accounts for ${top} % of annual costs of ${costs.total}. ${leaving} % is spent on applications that are to be eliminated or migrated, or are past their end. ${total - costs.priced} of ${total} applications have no costs.`,
       severity: leaving >= 100 * MANY ? 'warning' : 'info',
       figures: {
         total_cost: costs.total,
@@ -155,8 +155,8 @@ const rules: Record<string, Rule> = {
       observation: `By the TIME model: tolerate ${time.tolerate}, invest ${time.invest}, migrate ${time.migrate}, eliminate ${time.eliminate}; ${total - decided} of ${total} without a decision.`,
       recommendation:
         time.invest < time.tolerate
-          ? 'More is tolerated than invested in: ask whether that is meant to last.'
-          : 'Check each year that the money follows these decisions.',
+          ? 'More applications are tolerated than invested in: check whether this is intended.'
+          : 'Check each year that the budget follows these decisions.',
       severity: total - decided >= MANY * total ? 'warning' : 'info',
       figures: { ...time, undecided: total - decided },
     };
@@ -188,10 +188,10 @@ const rules: Record<string, Rule> = {
       ? ` The largest share of technically unsuitable ones is in “${worst.name}”: ${worst.technicallyBad} of ${worst.apps}.`
       : '';
     return {
-      title: `Spread by ${groups.label}`,
+      title: `Distribution by ${groups.label}`,
       observation: `${groups.all.length} ${groups.all.length === 1 ? 'group' : 'groups'}; the largest is “${largest.name}” with ${largest.apps} (${percent(largest.apps, total)} %); ${groups.without} of ${total} are in none.${bad}`,
       recommendation: worst
-        ? `Look at “${worst.name}” first.`
+        ? `Start with “${worst.name}”.`
         : 'Assess technical suitability group by group, the largest first.',
       severity: worst && worst.technicallyBad >= 2 * MANY * worst.apps ? 'warning' : 'info',
       figures: { groups: groups.all.length, largest: largest.apps, without: groups.without },
@@ -204,12 +204,12 @@ const rules: Record<string, Rule> = {
       .map(({ name, apps: count }) => `“${name}” ${count}`)
       .join(', ');
     return {
-      title: `Spread by ${colors.label}`,
+      title: `Distribution by ${colors.label}`,
       observation: `${shares}; ${colors.without} of ${total} without a value.`,
       recommendation:
         colors.without >= MANY * total
           ? `Fill in ${colors.label} where it is missing.`
-          : 'Compare this with the spread that is aimed at.',
+          : 'Compare this with the target distribution.',
       severity: 'info',
       figures: { values: colors.values.length, without: colors.without },
     };
@@ -218,15 +218,15 @@ const rules: Record<string, Rule> = {
 
 const ORDER = { critical: 0, warning: 1, info: 2 };
 
-/** What the facts say, the most severe first. An empty portfolio says so. */
+/** Derives the insights from the facts, most severe first. An empty portfolio has one insight that states this. */
 export function insightsOf(facts: PortfolioFacts): Insight[] {
   if (facts.total === 0) {
     return [
       {
         key: 'empty',
-        title: 'Nothing to look at',
-        observation: 'No application fits what was asked for.',
-        recommendation: 'Ask for more, or fill the inventory.',
+        title: 'No applications',
+        observation: 'No application matches the filters.',
+        recommendation: 'Change the filters, or add applications to the inventory.',
         severity: 'info',
         figures: { total: 0 },
       },

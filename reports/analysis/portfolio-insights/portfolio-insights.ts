@@ -14,13 +14,13 @@ import { type GroupFacts, type Insight, insightsOf, type PortfolioFacts } from '
 export interface InsightsAsked {
   group_by?: string | null;
   color_by?: string | null;
-  /** Filters in the filter language: what fits all of them is looked at. */
+  /** Filters in the filter language, joined by AND. */
   active_filters?: readonly string[];
 }
 
 /**
- * What the applications that the caller sees say about themselves: facts first, then words.
- * @throws EstateError `forbidden`, `validation_failed` for a filter or a grouping that there is not.
+ * Reads facts about the applications that the caller sees, and derives insights from them.
+ * @throws EstateError `forbidden`, `validation_failed` for an invalid filter or grouping.
  */
 export async function readPortfolioInsights(
   ctx: Ctx,
@@ -29,20 +29,20 @@ export async function readPortfolioInsights(
   for (const key of ['ai.portfolio_insights', 'inventory.view', 'relations.view'] as const) {
     requirePermission(ctx.caller, key);
   }
-  // each is read alone, so that none changes what another means
+  // each filter is parsed separately, so that operators of one do not affect another
   const all = [await reportCards(ctx, undefined)];
   for (const filter of active_filters) all.push(await reportCards(ctx, filter));
   const cards = {
     sql: all.map(({ sql }) => `(${sql})`).join(' and '),
     bindings: all.flatMap(({ bindings }) => bindings),
   };
-  const asked = {
+  const selection = {
     cards,
     today: new Date().toISOString().slice(0, 10),
     groupBy: group_by ? groupingOf(ctx, 'group_by', group_by) : null,
     colorBy: color_by ? groupingOf(ctx, 'color_by', color_by) : null,
   };
-  const facts = await ctx.db.transaction((sql) => readFacts(ctx, sql, asked), {
+  const facts = await ctx.db.transaction((sql) => readFacts(ctx, sql, selection), {
     isolationLevel: 'repeatable read',
     readOnly: true,
   });
@@ -71,24 +71,24 @@ function groupingOf(ctx: Ctx, member: string, key: string): Grouping {
   throw invalidField(
     member,
     'unknown_grouping',
-    'is neither an attribute of few values of applications, subtype, approval_status nor a card type',
+    'must be a select or boolean attribute of applications, subtype, approval_status or a card type',
   );
 }
 
-/** What the insights are about. */
+/** The subject of the insights. */
 const TYPE = 'Application';
-/** Applications of one capability that are worth a look. */
+/** Minimum number of applications of a capability for an insight. */
 const CROWDED = 3;
-/** The most groups and values. */
+/** Maximum number of groups and values. */
 const MOST_GROUPS = 50;
 
-/** By what the applications are grouped: a column, an attribute or the cards of a type that they are related to. */
+/** A grouping of the applications: by a column, an attribute, or related cards of a type. */
 type Grouping =
   | { kind: 'value'; label: string; sql: string; labels: ReadonlyMap<string, string> }
   | { kind: 'related'; label: string; type: string };
 
 interface FactsAsked {
-  /** The applications, over the alias `c`. */
+  /** Condition of the applications, over the alias `c`. */
   cards: Fragment;
   /** A day, `YYYY-MM-DD`. */
   today: string;
@@ -108,16 +108,16 @@ type Counts = Omit<
   | 'withoutSupplier'
 >;
 
-/** Reads the facts. @param sql a transaction that sees one snapshot throughout. */
-async function readFacts(ctx: Ctx, sql: Sql, asked: FactsAsked): Promise<PortfolioFacts> {
-  const counts = await readCounts(ctx, sql, asked);
+/** Reads the facts. @param sql a transaction with one snapshot. */
+async function readFacts(ctx: Ctx, sql: Sql, selection: FactsAsked): Promise<PortfolioFacts> {
+  const counts = await readCounts(ctx, sql, selection);
   return {
     ...counts,
-    ...(await readParts(ctx, sql, asked)),
-    ...(await readCapabilities(ctx, sql, asked)),
-    withoutSupplier: counts.total - (await withRelated(ctx, sql, asked, 'Provider')),
-    groups: asked.groupBy && (await readGroups(ctx, sql, asked, asked.groupBy)),
-    colors: asked.colorBy && (await readColors(ctx, sql, asked, asked.colorBy)),
+    ...(await readParts(ctx, sql, selection)),
+    ...(await readCapabilities(ctx, sql, selection)),
+    withoutSupplier: counts.total - (await withRelated(ctx, sql, selection, 'Provider')),
+    groups: selection.groupBy && (await readGroups(ctx, sql, selection, selection.groupBy)),
+    colors: selection.colorBy && (await readColors(ctx, sql, selection, selection.colorBy)),
   };
 }
 
@@ -167,7 +167,7 @@ async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Pro
   return { ...facts, costs: seesCosts ? facts.costs : null };
 }
 
-/** Pairs of an application asked about, `card_id`, and a visible active card of a type, `other_id`. */
+/** Pairs of a selected application (`card_id`) and a related visible active card of a type (`other_id`). */
 function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
   const pairs = relatedPairs(ctx, TYPE, type);
   const seen = activeCards(ctx);
@@ -179,9 +179,9 @@ function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
   };
 }
 
-async function withRelated(ctx: Ctx, sql: Sql, asked: FactsAsked, type: string): Promise<number> {
+async function withRelated(ctx: Ctx, sql: Sql, selection: FactsAsked, type: string): Promise<number> {
   if (!ctx.metamodel.visibleTypes.includes(type)) return 0;
-  const related = relatedTo(ctx, asked, type);
+  const related = relatedTo(ctx, selection, type);
   const rows = await queryRows<{ apps: number }>(
     sql,
     `select count(distinct card_id)::int as apps from (${related.sql}) e`,
@@ -190,9 +190,9 @@ async function withRelated(ctx: Ctx, sql: Sql, asked: FactsAsked, type: string):
   return rows[0]!.apps;
 }
 
-async function readParts(ctx: Ctx, sql: Sql, asked: FactsAsked) {
+async function readParts(ctx: Ctx, sql: Sql, selection: FactsAsked) {
   if (!ctx.metamodel.visibleTypes.includes('ITComponent')) return { onEndedParts: 0, endedParts: 0 };
-  const related = relatedTo(ctx, asked, 'ITComponent');
+  const related = relatedTo(ctx, selection, 'ITComponent');
   const rows = await queryRows<Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>>(
     sql,
     `select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
@@ -200,17 +200,17 @@ async function readParts(ctx: Ctx, sql: Sql, asked: FactsAsked) {
        left join eol_cycles y on y.product = o.attributes ->> '${EOL_PRODUCT}' and y.cycle = o.attributes ->> '${EOL_CYCLE}'
      where coalesce(y.eol_from <= ?::date, y.is_eol, false)
        or coalesce(${date('o.lifecycle', 'endOfLife')} <= ?::date, false)`,
-    [...related.bindings, asked.today, asked.today],
+    [...related.bindings, selection.today, selection.today],
   );
   return rows[0]!;
 }
 
-async function readCapabilities(ctx: Ctx, sql: Sql, asked: FactsAsked) {
+async function readCapabilities(ctx: Ctx, sql: Sql, selection: FactsAsked) {
   const type = 'BusinessCapability';
   if (!ctx.metamodel.visibleTypes.includes(type)) {
     return { crowdedCapabilities: 0, mostCrowded: null, withoutCapability: 0 };
   }
-  const related = relatedTo(ctx, asked, type);
+  const related = relatedTo(ctx, selection, type);
   const rows = await queryRows<{ crowded: number; most: PortfolioFacts['mostCrowded']; without: number }>(
     sql,
     `with pairs as materialized (${related.sql}),
@@ -218,17 +218,17 @@ async function readCapabilities(ctx: Ctx, sql: Sql, asked: FactsAsked) {
      select (select count(*)::int from counted) as crowded,
        (select json_build_object('name', c.name, 'apps', n.apps) from counted n join cards c on c.id = n.other_id
         order by n.apps desc, c.name, c.id limit 1) as most,
-       (select count(*)::int from cards c where c.type = ? and ${asked.cards.sql}
+       (select count(*)::int from cards c where c.type = ? and ${selection.cards.sql}
          and c.id not in (select card_id from pairs)) as without`,
-    [...related.bindings, TYPE, ...asked.cards.bindings],
+    [...related.bindings, TYPE, ...selection.cards.bindings],
   );
   const { crowded, most, without } = rows[0]!;
   return { crowdedCapabilities: crowded, mostCrowded: most, withoutCapability: without };
 }
 
-/** The value by which an application is grouped, over the alias `c`; several rows where it is in several groups. */
-function grouped(ctx: Ctx, asked: FactsAsked, grouping: Grouping): Fragment {
-  const { cards } = asked;
+/** The value by which an application is groupRows, over the alias `c`; several rows if it is in several groups. */
+function groupRows(ctx: Ctx, selection: FactsAsked, grouping: Grouping): Fragment {
+  const { cards } = selection;
   if (grouping.kind === 'value') {
     return {
       sql: `select c.id as card_id, nullif(${grouping.sql}, '') as name, null::uuid as other_id
@@ -236,7 +236,7 @@ function grouped(ctx: Ctx, asked: FactsAsked, grouping: Grouping): Fragment {
       bindings: [TYPE, ...cards.bindings],
     };
   }
-  const related = relatedTo(ctx, asked, grouping.type);
+  const related = relatedTo(ctx, selection, grouping.type);
   return {
     sql: `select a.card_id, o.name, o.id as other_id from (select c.id as card_id from cards c where c.type = ? and ${cards.sql}) a
       left join (${related.sql}) e on e.card_id = a.card_id left join cards o on o.id = e.other_id`,
@@ -244,8 +244,8 @@ function grouped(ctx: Ctx, asked: FactsAsked, grouping: Grouping): Fragment {
   };
 }
 
-async function readGroups(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Grouping) {
-  const rows = await readGrouped(ctx, sql, asked, grouping);
+async function readGroups(ctx: Ctx, sql: Sql, selection: FactsAsked, grouping: Grouping) {
+  const rows = await readGrouped(ctx, sql, selection, grouping);
   const labels = grouping.kind === 'value' ? grouping.labels : new Map<string, string>();
   const all = rows
     .filter(({ name }) => name !== null)
@@ -255,15 +255,20 @@ async function readGroups(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Group
   return { label: grouping.label, all, without };
 }
 
-async function readColors(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Grouping) {
-  const { label, all, without } = await readGroups(ctx, sql, asked, grouping);
+async function readColors(ctx: Ctx, sql: Sql, selection: FactsAsked, grouping: Grouping) {
+  const { label, all, without } = await readGroups(ctx, sql, selection, grouping);
   return { label, values: all.map(({ name, apps }) => ({ name, apps })), without };
 }
 
 type GroupRow = Omit<GroupFacts, 'name'> & { name: string | null };
 
-async function readGrouped(ctx: Ctx, sql: Sql, asked: FactsAsked, grouping: Grouping): Promise<GroupRow[]> {
-  const groups = grouped(ctx, asked, grouping);
+async function readGrouped(
+  ctx: Ctx,
+  sql: Sql,
+  selection: FactsAsked,
+  grouping: Grouping,
+): Promise<GroupRow[]> {
+  const groups = groupRows(ctx, selection, grouping);
   const cost = may(ctx.caller, 'costs.view') ? costsOfCard(ctx.metamodel, [TYPE]) : 'null::numeric';
   const rows = await queryRows<GroupRow>(
     sql,

@@ -3,17 +3,17 @@ import type { PlannedMeasure, QueryPlan } from './query.plan.ts';
 import type { Entity, NodeValue, QueryNode } from './query.tree.ts';
 import { sqlTypes } from './query.values.ts';
 
-/** The compiled statement, in parts: what is selected of the groups decides what is answered. */
+/** The parts of the compiled statement. */
 export interface CompiledQuery {
   /** `with ..., h as (...)`: the groups with their dimensions `k0`... and measures `q0`... */
   groups: Fragment;
-  /** The columns of the answer, over `h`. */
+  /** The columns of the result, over `h`. */
   outputs: string[];
   /** For ORDER BY, over `h`. */
   order: Fragment;
 }
 
-/** What measures are made of: the cards, or what stands at a node, each once in a group. */
+/** The entities of a measure: the cards, or the entities of a node, each counted once per group. */
 interface Source {
   id: string;
   values: NodeValue[];
@@ -28,15 +28,15 @@ const join = (fragments: Fragment[], separator: string): Fragment => ({
 const named = (values: { column: string; value: Fragment }[]): Fragment[] =>
   values.map(({ column, value }) => sql`${value} as ${raw(column)}`);
 
-/** The node and all that lies behind it. */
+/** The node and its descendants. */
 const within = (node: QueryNode): QueryNode[] => [node, ...[...node.children.values()].flatMap(within)];
 
 const idOf = (node: QueryNode, entity: Entity) => `${entity}${node.n}`;
 
 /**
- * Compiles a plan to one statement. The cards are read once; every relation, tag, person or option that the query
- * groups by makes further rows of a card, so that it is counted in each of those groups. What is summed is reduced to
- * different cards (or related cards, or relations) within a group before, so that nothing is counted twice there.
+ * Compiles a plan to one statement. The cards are read once; every relation, tag, person or option of a dimension
+ * multiplies the rows of a card, so that it counts in each of these groups. Before aggregation, rows are reduced to distinct
+ * cards (or related cards, or relations) per group, so that nothing is counted twice.
  */
 export function compileQuery(plan: QueryPlan): CompiledQuery {
   const tops = [...plan.children.values()];
@@ -54,8 +54,8 @@ export function compileQuery(plan: QueryPlan): CompiledQuery {
       joins.push(...joinsOf(top, 'left join'));
     } else {
       const name = raw(`p${top.n}`);
-      const way = sql`select distinct ${join([raw('b.card'), ...named(values)], ', ')} from b ${join(joinsOf(top, 'join'), ' ')}`;
-      ctes.push(sql`${name} as (${way})`);
+      const path = sql`select distinct ${join([raw('b.card'), ...named(values)], ', ')} from b ${join(joinsOf(top, 'join'), ' ')}`;
+      ctes.push(sql`${name} as (${path})`);
       columns.push(...values.map(({ column }) => sql`${name}.${raw(column)}`));
       joins.push(sql`left join ${name} on ${name}.card = b.card`);
     }
@@ -64,7 +64,7 @@ export function compileQuery(plan: QueryPlan): CompiledQuery {
 
   const keys = plan.dimensions.map(({ column }) => column);
   ctes.push(
-    sql`g as (${isMixed ? groupedApart(plan, keys) : grouped(raw('j'), keys, plan.measures.map(aggregate))})`,
+    sql`g as (${isMixed ? groupBySource(plan, keys) : groupBy(raw('j'), keys, plan.measures.map(aggregate))})`,
   );
   const having = plan.having.map(
     ({ measure, op, value }) => sql`${raw(`q${measure} ${op}`)} ${value}::numeric`,
@@ -78,18 +78,18 @@ export function compileQuery(plan: QueryPlan): CompiledQuery {
   return { groups: sql`with ${join(ctes, ', ')}`, outputs, order: orderOf(plan, keys) };
 }
 
-/** Groups the rows of a table by the keys. @param measures what stands in `q0`, `q1`... */
-function grouped(from: Fragment, keys: string[], measures: Fragment[]): Fragment {
+/** Groups the rows of a table by the keys. @param measures SQL of `q0`, `q1`... */
+function groupBy(from: Fragment, keys: string[], measures: Fragment[]): Fragment {
   const columns = [...keys.map(raw), ...measures.map((value, n) => sql`${value} as ${raw(`q${n}`)}`)];
   const by = keys.length > 0 ? ` group by ${keys.join(', ')}` : '';
   return sql`select ${join(columns, ', ')} from ${from}${raw(by)}`;
 }
 
 /**
- * Groups what measures are made of, each source by itself, and puts together what was found for a group. One that only
- * sums is hashed then, and only what asks for percentiles is sorted.
+ * Groups each source of measures separately and merges the results per group, so that sums use hash aggregation and only
+ * percentiles are sorted.
  */
-function groupedApart({ children, values, measures }: QueryPlan, keys: string[]): Fragment {
+function groupBySource({ children, values, measures }: QueryPlan, keys: string[]): Fragment {
   const nodes = [...children.values()].flatMap(within);
   const sources: Source[] = [
     { id: 'card', values },
@@ -98,26 +98,25 @@ function groupedApart({ children, values, measures }: QueryPlan, keys: string[])
     ),
   ];
   const found = sources.map(({ id, values: read }) => {
-    const different = [...keys, `${id} as id`, ...read.map(({ column }) => column)].join(', ');
+    const distinctColumns = [...keys, `${id} as id`, ...read.map(({ column }) => column)].join(', ');
     const own = measures.map((measure) => {
       const isOwn = (measure.node ? idOf(measure.node, measure.entity) : 'card') === id;
       return isOwn ? aggregate(measure) : raw(`null::${measuredType(measure)}`);
     });
-    return grouped(raw(`(select distinct ${different} from j where ${id} is not null) s`), keys, own);
+    return groupBy(raw(`(select distinct ${distinctColumns} from j where ${id} is not null) s`), keys, own);
   });
-  const together = measures.map(({ fn }, n) =>
+  const merged = measures.map(({ fn }, n) =>
     raw(fn === 'count' || fn === 'distinct' ? `coalesce(any_value(q${n}), 0)` : `any_value(q${n})`),
   );
-  return grouped(sql`(${join(found, ' union all ')}) u`, keys, together);
+  return groupBy(sql`(${join(found, ' union all ')}) u`, keys, merged);
 }
 
-/** What is read along one way from a card: the keys and, if they are told apart, all that measures need. */
+/** The columns read along one path from a card: the keys and, if rows are reduced later, those of the measures. */
 const valuesOf = (top: QueryNode, isMixed: boolean): Pick<NodeValue, 'column' | 'value'>[] =>
   within(top).flatMap((node) => [...node.keys, ...(isMixed ? measured(node) : [])]);
 
 /**
- * Whether something is measured at each place of a way: its rows are different then, and nothing is gained by reducing
- * them to different ones before they are.
+ * Whether each node of a path has a measure: its rows are distinct then, and need no reduction.
  */
 const isMeasured = (top: QueryNode): boolean => within(top).every(({ values }) => values.size > 0);
 
@@ -132,7 +131,7 @@ function measured(node: QueryNode): Pick<NodeValue, 'column' | 'value'>[] {
   ]);
 }
 
-/** What PostgreSQL holds a measure as. */
+/** The SQL type of a measure. */
 function measuredType({ fn, value }: PlannedMeasure): string {
   switch (fn) {
     case 'count':
@@ -166,7 +165,7 @@ function aggregate({ fn, p, value, isList }: PlannedMeasure): Fragment {
   }
 }
 
-/** As asked for, then by the dimensions: texts by their folded form, nothing last. */
+/** ORDER BY: the requested order, then the dimensions; texts by their folded form, nulls last. */
 function orderOf(plan: QueryPlan, keys: string[]): Fragment {
   const asked = plan.sort.map(({ column, dir }) => ({ column, dir }));
   const rest = keys

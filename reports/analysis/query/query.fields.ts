@@ -13,26 +13,26 @@ import { filterError } from '../../../domain/inventory/filters/filters.types.ts'
 import type { createNodes, Entity, Place, QueryNode } from './query.tree.ts';
 import { phase, scalar, typeOf, type ValueType } from './query.values.ts';
 
-/** What fields are resolved with. */
+/** The context in which fields are resolved. */
 export interface FieldScope {
   schema: FilterSchema;
-  /** The types of the cards that the query is about. */
+  /** The types of the queried cards. */
   types: ReadonlySet<string>;
   root: Place;
   nodes: ReturnType<typeof createNodes>;
 }
 
-/** A field of a query, with its place among the nodes. */
+/** A resolved field of a query with its node. */
 export interface QueryField {
   /** Absent: the cards themselves. */
   node?: QueryNode;
   entity: Entity;
-  /** Absent: whatever the way leads to. */
+  /** Absent: the entity at the end of the path. */
   value?: Fragment;
   type: ValueType;
-  /** Whether one card may have several. */
+  /** Whether a card can have several values. */
   isList: boolean;
-  /** Whether people are asked for. */
+  /** Whether it reads people. */
   people: boolean;
   relations: boolean;
   cost: boolean;
@@ -41,18 +41,18 @@ export interface QueryField {
   shows: ShownField;
 }
 
-/** The end of a path, without the way there. */
+/** The last element of a path. */
 export interface ShownField {
   /** Absent: the relations themselves, or the lifecycle phase on a day. */
   target?: FilterTarget;
   isPhase: boolean;
-  /** The card types that it may belong to, or the relation type. */
+  /** Its possible card types, or the relation type. */
   of: { cards: ReadonlySet<string> } | { relation: string };
-  /** Whether relations lead there. */
+  /** Whether the path has relations. */
   isFar: boolean;
 }
 
-/** The alias under which the cards of a query stand. */
+/** The alias of the queried cards. */
 export const ROOT = 'c';
 
 const oppositeOf = (end: 'source' | 'target') => (end === 'source' ? 'target' : 'source');
@@ -118,7 +118,7 @@ export function resolveQueryField(text: string, at: string, scope: FieldScope): 
   };
 }
 
-/** Goes along the relations, making the nodes on the way. */
+/** Follows the relations and creates their nodes. */
 function follow(steps: RelationStep[], path: FilterWord[], scope: FieldScope) {
   let place = scope.root;
   let types = scope.types;
@@ -130,15 +130,15 @@ function follow(steps: RelationStep[], path: FilterWord[], scope: FieldScope) {
       (end) => types.has(step.ends[end]) && step.other !== end,
     );
     if (near.length === 0) {
-      // each hop takes three words: relation, its type and a direction
+      // each hop has three words: relation, type and direction
       const word = path[Math.min(hop, FILTER_HOPS) * 3 + 1] ?? path[0]!;
       throw filterError(
         'filter_unknown_field',
-        `no card of the types asked for has a relation "${step.type}" in this direction`,
+        `no card of the queried types has a relation "${step.type}" in this direction`,
         word.position,
       );
     }
-    // seen from one side alone, a relation has one other end, named or not
+    // if only one end matches, the other end is determined without a direction
     const other = step.other ?? (near.length === 1 ? oppositeOf(near[0]!) : undefined);
     node = scope.nodes.relation(place, { ...step, ...(other ? { other } : {}) });
     entity = step.about;
@@ -149,7 +149,7 @@ function follow(steps: RelationStep[], path: FilterWord[], scope: FieldScope) {
   return { place, node, alias, entity, types };
 }
 
-/** The place of a node's cards, or of the relations that lead there. */
+/** Access to a node's cards, or to its relations. */
 const placeIn = (node: QueryNode, alias: string): Place => ({
   id: raw(`${alias}.id`),
   name: alias,

@@ -45,7 +45,7 @@ export async function streamQueryFile(
 ): Promise<Omit<StartedFile, 'mediaType'>> {
   const plan = await planQuery(ctx, query);
   return await startStream(ctx.caller, (out, start) =>
-    withQuerySnapshot(services.db, queryTimeOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
+    withQuerySnapshot(services.db, queryTimeOf(ctx, query), TIME_LIMITS.inRequest, async (snapshot) => {
       const file = await prepareQueryFile(snapshot, ctx, plan, format, { guarded: true });
       start({ name: fileName(format), position: file.position, out });
       await file.write(out);
@@ -53,7 +53,7 @@ export async function streamQueryFile(
   );
 }
 
-/** Checks a query and asks for it as a job. @throws EstateError as planQuery. */
+/** Checks a query and enqueues it as a job. @throws EstateError as planQuery. */
 export async function startQuery(ctx: Ctx, payload: ReportQueryPayload): Promise<StartedJob> {
   await planQuery(ctx, payload.query);
   return await command(ctx, async (work) => {
@@ -63,7 +63,7 @@ export async function startQuery(ctx: Ctx, payload: ReportQueryPayload): Promise
   });
 }
 
-/** Draws the answer of a query. @throws EstateError as planQuery and drawQuery. */
+/** Draws the result of a query. @throws EstateError as planQuery and drawQuery. */
 export async function queryPicture(
   services: Services,
   ctx: Ctx,
@@ -73,7 +73,7 @@ export async function queryPicture(
   return await drawQuery(services, ctx, query, await planQuery(ctx, query), { signal, forJob: false });
 }
 
-/** Writes the answer of a query job to a file and makes it the job's result. */
+/** Writes the result of a query job to a file and stores it as the job's result. */
 export async function runQueryJob(
   job: RunningJob<ReportQueryPayload>,
   services: Services,
@@ -97,7 +97,7 @@ export async function runQueryJob(
       name: fileName(format),
       mediaType: fileMediaTypes[format],
       withCosts: plan.costs,
-      // goes with its job
+      // deleted with its job
       expiresAt: null,
     });
     const done: JobResult = {
@@ -152,21 +152,21 @@ async function storeGroups(
 
 const BATCH = 1_000;
 
-/** The forms that hold every group. */
+/** The formats that contain every group. */
 type TableFormat = Exclude<ReportFormat, 'svg'>;
 
 interface WriteOptions {
   signal?: AbortSignal;
-  /** Whether a heavy query is refused before it begins. */
+  /** Whether a heavy query is refused before it starts. */
   guarded: boolean;
 }
 
-/** All groups of a query, about to be written. */
+/** A prepared file of all groups. */
 interface PreparedQuery {
-  /** The feed position that the numbers include. */
+  /** The feed position of the data. */
   position: string;
   columns: string[];
-  /** Writes them and ends the stream. @returns how many they are. */
+  /** Writes the groups and ends the stream. @returns their number. */
   write(out: Writable): Promise<number>;
 }
 
@@ -174,7 +174,7 @@ const selected = ({ groups, order }: CompiledQuery, list: string): Fragment =>
   sql`${groups} select ${{ sql: list, bindings: [], total: false }} from h${order}`;
 
 /**
- * Prepares a file of all groups from one snapshot; memory holds some of them.
+ * Prepares a file of all groups from one snapshot, which is written in batches.
  * @throws EstateError `query_too_heavy`.
  */
 async function prepareQueryFile(

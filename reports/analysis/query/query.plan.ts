@@ -14,16 +14,16 @@ import { type QueryField, ROOT, resolveQueryField, type ShownField } from './que
 import { createNodes, type NodeValue, type Place, type QueryNode } from './query.tree.ts';
 import { bucketed, type ValueType } from './query.values.ts';
 
-/** A column of the answer. */
+/** A column of the result. */
 export interface QueryColumn {
   name: string;
   type: ValueType;
   unit?: 'currency' | 'percent';
-  /** What it is made of; absent: the cards themselves. */
+  /** The field that it shows; absent: the cards themselves. */
   shows?: ShownField;
 }
 
-/** A measure with where its values come from. */
+/** A measure with the source of its values. */
 export interface PlannedMeasure {
   fn: QueryMeasure['fn'];
   /** Of percentiles. */
@@ -31,19 +31,19 @@ export interface PlannedMeasure {
   /** Absent: the cards themselves. */
   node?: QueryNode;
   entity: QueryField['entity'];
-  /** Absent: what is there is counted. */
+  /** Absent: entities are counted. */
   value?: NodeValue;
   isList: boolean;
 }
 
-/** A query that is known to fit the metamodel and the caller's rights. */
+/** A query that was validated against the metamodel and the caller's rights. */
 export interface QueryPlan {
-  /** The cards it is about, over the alias `c`. */
+  /** Condition of the cards, over the alias `c`. */
   cards: Fragment;
-  /** What is read of each card. */
+  /** Columns that are read of each card. */
   keys: NodeValue[];
   values: NodeValue[];
-  /** Attributes that hold several options, each as jsonb. */
+  /** Multi-select attributes, as jsonb. */
   lists: { column: string; value: Fragment }[];
   children: ReadonlyMap<string, QueryNode>;
   /** Columns of the dimensions in order. */
@@ -52,13 +52,13 @@ export interface QueryPlan {
   columns: QueryColumn[];
   having: { measure: number; op: string; value: number }[];
   sort: { column: number; dir: 'asc' | 'desc' }[];
-  /** Whether costs stand in the answer, or can be concluded from it. */
+  /** Whether the result contains costs, or allows to infer them. */
   costs: boolean;
 }
 
 const NUMERIC: ReadonlySet<string> = new Set(['sum', 'avg', 'percentile']);
 
-/** What planning collects. */
+/** Collects the columns, nodes and errors of a plan. */
 class Planning {
   readonly errors: FieldError[] = [];
   readonly fields: QueryField[] = [];
@@ -89,7 +89,7 @@ class Planning {
     this.columns.push(column);
   }
 
-  /** Runs it; validation errors that it throws are added, under the path if one is given. */
+  /** Runs a function and collects its validation errors, prefixed with the path if given. */
   async attempt<T>(run: () => Promise<T> | T, path?: string): Promise<T | undefined> {
     try {
       return await run();
@@ -106,7 +106,7 @@ type Resolve = (name: string, day?: string) => QueryField;
 
 /**
  * Checks a query against the metamodel and the caller's rights.
- * @throws EstateError 422 with the path of each error, `forbidden` naming what may not be seen.
+ * @throws EstateError 422 with the path of each error, `forbidden` naming the missing permission.
  */
 export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan> {
   const planning = new Planning();
@@ -152,7 +152,7 @@ export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan
     columns,
     having,
     sort,
-    // a filter by costs needs the right to see them, and its answer reveals them
+    // a filter by costs requires `costs.view`, and its result reveals costs
     costs: may(ctx.caller, 'costs.view') && (fields.some(({ cost }) => cost) || query.filter.trim() !== ''),
   };
 }
@@ -229,7 +229,7 @@ function planHaving(planning: Planning, conditions: ReportQuery['having']): Quer
     if (measure < 0) {
       planning.fault(`having.${n}.column`, 'unknown_column', `no measure has the name "${column}"`);
     } else if (columns[at]!.type !== 'number') {
-      planning.fault(`having.${n}.column`, 'no_number', `"${column}" is no number`);
+      planning.fault(`having.${n}.column`, 'no_number', `"${column}" is not numeric`);
     } else return [{ measure, op: op === '!=' ? '<>' : op, value }];
     return [];
   });
@@ -253,7 +253,7 @@ function requireFields({ caller }: Ctx, fields: readonly QueryField[]): void {
   if (fields.some(({ cost }) => cost)) requirePermission(caller, 'costs.view');
 }
 
-/** The cards that count, at whichever end of a relation. */
+/** Condition of the cards that count, at either end of a relation. */
 function activeCards(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
   return { sql: `c.status = 'ACTIVE' and (${visible.sql})`, bindings: visible.bindings, total: false };
@@ -275,18 +275,18 @@ function dimensionValue(
     return undefined;
   }
   if (dimension.at !== undefined && !/(^|\.)phase$/.test(dimension.field.trim())) {
-    planning.fault(`${path}.at`, 'not_offered', 'is only offered with the field "phase"');
+    planning.fault(`${path}.at`, 'not_offered', 'is only supported with the field "phase"');
     return undefined;
   }
   if (!dimension.bucket) return { value, type };
   if (type !== 'date' && type !== 'datetime') {
-    planning.fault(`${path}.bucket`, 'not_offered', 'is only offered for dates and timestamps');
+    planning.fault(`${path}.bucket`, 'not_offered', 'is only supported for dates and timestamps');
     return undefined;
   }
   return { value: bucketed(value, type, dimension.bucket), type: 'key' };
 }
 
-/** Whether the function suits the field. */
+/** Checks that the function is applicable to the field. */
 function checkMeasure(
   { fn, field: given, p }: QueryMeasure,
   field: QueryField | undefined,
@@ -295,12 +295,12 @@ function checkMeasure(
 ): boolean {
   if (given === undefined) {
     if (fn !== 'count') planning.fault(`${path}.field`, 'required', `"${fn}" needs a field`);
-    else if (p !== undefined) planning.fault(`${path}.p`, 'not_offered', 'is only offered with "percentile"');
+    else if (p !== undefined) planning.fault(`${path}.p`, 'not_offered', 'is only supported with "percentile"');
     return fn === 'count' && p === undefined;
   }
   if ((fn === 'percentile') !== (p !== undefined)) {
     if (p === undefined) planning.fault(`${path}.p`, 'required', '"percentile" needs p, from 0 to 1');
-    else planning.fault(`${path}.p`, 'not_offered', 'is only offered with "percentile"');
+    else planning.fault(`${path}.p`, 'not_offered', 'is only supported with "percentile"');
     return false;
   }
   if (fn === 'count') return true;

@@ -12,17 +12,17 @@ import { readAsOf } from '../../kernel/as-of/as-of.ts';
 import { compileQuery } from './query.compile.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
 
-/** The planner's estimate (in its own unit, a page read in order) up to which a query is answered at once. */
+/** Maximum estimated cost (in PostgreSQL's unit, one sequential page read) of a query that is run within a request. */
 export const COST_LIMIT = 1_000_000;
 
-/** How long a query may take, in milliseconds: asked for at once, and as a job. */
-export const TIME_LIMITS = { atOnce: 20_000, job: 15 * 60_000 };
+/** Time limit of a query in milliseconds: within a request, and as a job. */
+export const TIME_LIMITS = { inRequest: 20_000, job: 15 * 60_000 };
 
 interface Explained {
   'QUERY PLAN': [{ Plan: { 'Total Cost': number } }];
 }
 
-/** The planner's estimate of a statement, from the row that `EXPLAIN (FORMAT JSON)` answers. */
+/** The estimated cost from the row that `EXPLAIN (FORMAT JSON)` returns. */
 const costOf = (row: unknown): number => (row as Explained)['QUERY PLAN'][0].Plan['Total Cost'];
 
 /** @throws EstateError `query_too_heavy` for an estimate beyond the limit. */
@@ -30,26 +30,26 @@ export function guardCost(cost: number): void {
   if (cost <= COST_LIMIT) return;
   throw new EstateError(
     'query_too_heavy',
-    'The query would take long: send it with "Prefer: respond-async" to have it answered by a job, or ask about fewer cards or relations.',
+    'The query would take too long: send it with "Prefer: respond-async" to run it as a job, or reduce the cards or relations that it reads.',
     { extra: { estimated_cost: Math.round(cost), limit: COST_LIMIT } },
   );
 }
 
-/** The refusal of a query that has taken too long; other errors stay as they are. */
+/** Converts the error of a query that exceeded its time limit; other errors are returned unchanged. */
 function tooLong(error: unknown, limitMs: number): unknown {
   // query_canceled: by the statement's time limit
   if (sqlState(error) !== '57014') return error;
   return new EstateError(
     'query_too_heavy',
-    `The query was ended after ${limitMs / 1000} seconds: ask about fewer cards or relations${limitMs < TIME_LIMITS.job ? ', or send it with "Prefer: respond-async"' : ''}.`,
+    `The query was cancelled after ${limitMs / 1000} seconds: reduce the cards or relations that it reads${limitMs < TIME_LIMITS.job ? ', or send it with "Prefer: respond-async"' : ''}.`,
     { cause: error },
   );
 }
 
-/** The moment that a query reads: now, unless `asOf` names another. */
+/** The time that a query reads: now, unless `asOf` is given. */
 export interface QueryTime {
   asOf: string | undefined;
-  /** Whether the reader sees costs. */
+  /** Whether the caller sees costs. */
   costs: boolean;
 }
 
@@ -59,7 +59,7 @@ export const queryTimeOf = (ctx: Ctx, query: { as_of?: string }): QueryTime => (
 });
 
 /**
- * Runs `work` on one snapshot, of now or of a moment in the past, with bounds and memory for aggregates over all cards.
+ * Runs `work` on one snapshot, current or as of a time, with a time limit and memory for aggregates over all cards.
  * @param timeLimit milliseconds for each statement.
  * @throws EstateError `query_too_heavy` for a statement that takes longer, those of `readAsOf`.
  */
@@ -72,7 +72,7 @@ export async function withQuerySnapshot<T>(
   const bounded = async (snapshot: Snapshot) => {
     await snapshot.query(`set local statement_timeout = ${timeLimit}`);
     await snapshot.query(`set local work_mem = '64MB'`);
-    // compiling would take longer than most of these queries
+    // JIT compilation would take longer than most of these queries
     await snapshot.query('set local jit = off');
     return await work(snapshot);
   };
@@ -89,13 +89,13 @@ export async function withQuerySnapshot<T>(
   }
 }
 
-/** Which groups of the answer are wanted. */
+/** The page of groups to return. */
 export interface QueryPage {
   page: number;
   page_size: number;
 }
 
-/** The columns as an answer tells them. */
+/** The columns as the response describes them. */
 export async function describeColumns(db: Sql, plan: QueryPlan) {
   const currency = await readSetting(db, 'currency');
   return plan.columns.map(({ name, type, unit }) => ({
@@ -105,14 +105,14 @@ export async function describeColumns(db: Sql, plan: QueryPlan) {
   }));
 }
 
-/** @throws EstateError `query_too_heavy` where the planner expects a statement to take long. */
+/** @throws EstateError `query_too_heavy` if the estimated cost of a statement exceeds the limit. */
 export async function guardStatement(snapshot: Snapshot, statement: Fragment): Promise<void> {
   const [row] = await snapshot.query(`explain (format json) ${statement.sql}`, statement.bindings);
   guardCost(costOf(row));
 }
 
 /**
- * Answers one page of a query's groups, from one snapshot and one statement.
+ * Returns one page of a query's groups, from one snapshot and one statement.
  * @throws EstateError as planQuery, `query_too_heavy`, `as_of_expired`.
  */
 export async function runQuery(ctx: Ctx, query: ReportQuery, page: QueryPage): Promise<JsonText> {
@@ -125,7 +125,7 @@ export async function runQuery(ctx: Ctx, query: ReportQuery, page: QueryPage): P
         select json_build_array(${cells}) as item from h${order}
         limit ${page.page_size}::int offset ${(page.page - 1) * page.page_size}::bigint) as page)::text as rows`;
   const columns = await describeColumns(ctx.db, plan);
-  return await withQuerySnapshot(ctx.db, queryTimeOf(ctx, query), TIME_LIMITS.atOnce, async (snapshot) => {
+  return await withQuerySnapshot(ctx.db, queryTimeOf(ctx, query), TIME_LIMITS.inRequest, async (snapshot) => {
     await guardStatement(snapshot, statement);
     const position = await snapshotPosition(snapshot);
     const [answer] = await snapshot.query<{ total: number; rows: string }>(statement.sql, statement.bindings);

@@ -7,7 +7,7 @@ import type { QueryColumn } from './query.plan.ts';
 
 type Named = Pick<Metamodel, 'cardTypes' | 'relationTypes'>;
 
-/** What stands in a picture where a group has no value. */
+/** The label of a group without a value. */
 const NOT_SET = 'not set';
 
 const words = (key: string): string => {
@@ -26,7 +26,7 @@ function fieldOf(metamodel: Named, { target, of }: ShownField): CompiledField | 
   return undefined;
 }
 
-/** What the field is called by itself. */
+/** The title of the field without its path. */
 function ownTitle(metamodel: Named, shows: ShownField): string {
   const { target } = shows;
   if (shows.isPhase) return 'Lifecycle phase';
@@ -46,7 +46,7 @@ function ownTitle(metamodel: Named, shows: ShownField): string {
   }
 }
 
-/** What the field is called: at the other end of relations with the type that stands there. */
+/** The title of a field; for a path with relations it includes the type at the other end. */
 function titleOf(metamodel: Named, shows: ShownField): string {
   const own = ownTitle(metamodel, shows);
   if (!shows.isFar) return own;
@@ -60,13 +60,13 @@ function titleOf(metamodel: Named, shows: ShownField): string {
   return shows.target || shows.isPhase ? `${own} of ${types}` : types;
 }
 
-/** The title of a dimension: the name that was asked for, or what it shows. */
+/** The title of a dimension: its given name, or its field. */
 export function dimensionTitle(metamodel: Named, asked: QueryDimension, { shows }: QueryColumn): string {
   const title = asked.as ?? titleOf(metamodel, shows!);
   return asked.bucket && asked.as === undefined ? `${title} (${asked.bucket})` : title;
 }
 
-/** The title of a measure, likewise. */
+/** The title of a measure: its given name, or its function and field. */
 export function measureTitle(metamodel: Named, asked: QueryMeasure, { shows, type }: QueryColumn): string {
   if (asked.as !== undefined) return asked.as;
   if (!shows) return 'Cards';
@@ -90,7 +90,7 @@ export function measureTitle(metamodel: Named, asked: QueryMeasure, { shows, typ
   }
 }
 
-/** A value of a dimension in words: labels of options, types and phases. */
+/** The label of a dimension's value: of an option, type or phase. */
 export function valueTitle(metamodel: Named, { shows }: QueryColumn, value: unknown): string {
   if (value === null || value === undefined || value === '') return NOT_SET;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -111,8 +111,8 @@ export function valueTitle(metamodel: Named, { shows }: QueryColumn, value: unkn
   return key;
 }
 
-/** Where a value stands among others: options and phases as the metamodel has them, all others behind. */
-export function valuePlace(metamodel: Named, { shows }: QueryColumn, value: unknown): number {
+/** The sort position of a value: options and phases in the order of the metamodel, others last. */
+export function valueOrder(metamodel: Named, { shows }: QueryColumn, value: unknown): number {
   if (!shows) return 0;
   const keys = shows.isPhase ? lifecyclePhases : [...(fieldOf(metamodel, shows)?.optionLabels.keys() ?? [])];
   const place = keys.indexOf(String(value) as never);

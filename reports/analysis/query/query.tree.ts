@@ -2,10 +2,10 @@ import type { RelationStep } from '../../../domain/inventory/filters/filters.fie
 import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { ValueType } from './query.values.ts';
 
-/** Which entity of a node a measure is about: each is taken once in a group. */
+/** The entity of a node that a measure counts once per group. */
 export type Entity = 'card' | 'relation';
 
-/** A value that is read of a node, as a column of the statement. */
+/** A value of a node, as a column of the statement. */
 export interface NodeValue {
   column: string;
   value: Fragment;
@@ -13,29 +13,29 @@ export interface NodeValue {
 }
 
 /**
- * What a query reads beside the cards it is about: the other ends of relations, tags, people, members of lists. Fields
- * with the same way belong to the same node, so that the values of one related card stay together.
+ * A join of the query: the other ends of relations, tags, people, or members of lists. Fields with the same path share a
+ * node, so that values of one related card are in the same row.
  */
 export interface QueryNode {
-  /** Unique in the statement: ends the names of what belongs to it. */
+  /** Unique number in the statement; suffix of the node's aliases and columns. */
   n: number;
-  /** The join that leads here from the parent, and its condition. */
+  /** The join from the parent, and its condition. */
   from: Fragment;
   on: Fragment;
-  /** Ids of what stands here. */
+  /** Ids of the node's entities. */
   ids: Partial<Record<Entity, Fragment>>;
   /** Dimensions. */
   keys: NodeValue[];
-  /** What measures are made of, by entity. */
+  /** Values of measures, by entity. */
   values: Map<Entity, NodeValue[]>;
   children: Map<string, QueryNode>;
-  /** The value of a list of tags, people or options, under each of which a card is counted. */
+  /** The value of a list node (tags, people or options); a card counts once per value. */
   member?: Fragment;
 }
 
-/** A place from which a way leads on. */
+/** An entity from which a path continues. */
 export interface Place {
-  /** Tells the card from the relation of one node. */
+  /** Distinguishes the card and the relation of one node. */
   name: string;
   /** SQL of the card's id. */
   id: Fragment;
@@ -44,7 +44,7 @@ export interface Place {
   attribute(key: string): Fragment;
 }
 
-/** Makes the nodes of one statement. @param cards which cards count, over the alias `c`. */
+/** Creates the nodes of one statement. @param cards condition of the cards that count, over the alias `c`. */
 export function createNodes(cards: Fragment) {
   let count = 0;
 
@@ -82,7 +82,7 @@ export function createNodes(cards: Fragment) {
         });
       });
     },
-    /** The tags of a group, or of any, written `Group/Tag` then. */
+    /** The tags of a group, or all tags as `Group/Tag`. */
     tags(place: Place, groupId: string | undefined): QueryNode {
       return child(place, `tags ${groupId ?? ''}`, (n) => {
         const [link, tag, group] = [`ct${n}`, `t${n}`, `g${n}`].map(raw) as [Fragment, Fragment, Fragment];
@@ -100,7 +100,7 @@ export function createNodes(cards: Fragment) {
         });
       });
     },
-    /** The people in a stakeholder role, or in any, by e-mail address. */
+    /** The people with a stakeholder role, or with any role, by e-mail address. */
     people(place: Place, role: string | undefined): QueryNode {
       return child(place, `people ${role ?? ''}`, (n) => {
         const [holder, user] = [`s${n}`, `u${n}`].map(raw) as [Fragment, Fragment];
@@ -114,7 +114,7 @@ export function createNodes(cards: Fragment) {
         });
       });
     },
-    /** The options of an attribute that holds several. */
+    /** The options of a multi-select attribute. */
     options(place: Place, key: string): QueryNode {
       return child(place, `options ${key}`, (n) => {
         const list = place.attribute(key);
@@ -131,7 +131,7 @@ export function createNodes(cards: Fragment) {
   };
 }
 
-/** The relations of a type, seen from the card at their near end; with no end named, from either. */
+/** The relations of a type as seen from the card at the near end; without a direction, from either end. */
 function relationsOf({ type, other }: RelationStep): Fragment {
   const seen = (far: 'source' | 'target') => {
     const near = far === 'source' ? 'target' : 'source';

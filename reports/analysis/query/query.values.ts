@@ -7,10 +7,10 @@ import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filte
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { phaseOn } from '../../inventory/kpis/kpis.counts.ts';
 
-/** What a column of an answer holds. A key is one of a closed list, or an id. */
+/** The type of a column's values. `key` is an enumeration value or an id. */
 export type ValueType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime';
 
-/** How PostgreSQL holds values of a type; days stay texts. */
+/** The SQL type of a value type; dates are texts. */
 export const sqlTypes: Record<ValueType, string> = {
   text: 'text',
   key: 'text',
@@ -20,7 +20,7 @@ export const sqlTypes: Record<ValueType, string> = {
   datetime: 'timestamptz',
 };
 
-/** The type in which a field's values are read; text where card types disagree about it. */
+/** The value type of a field; text if its card types have different field types. */
 export function typeOf({ rules }: Pick<FilterField, 'rules'>): ValueType {
   const kinds = new Set(rules.map(({ kind }) => kind));
   const [kind] = kinds;
@@ -43,7 +43,7 @@ export function typeOf({ rules }: Pick<FilterField, 'rules'>): ValueType {
 const IDS: ReadonlySet<FilterColumn> = new Set(['id', 'parent_id', 'created_by', 'updated_by']);
 const TEXTS: ReadonlySet<FilterColumn> = new Set(['subtype', 'alias', 'description', 'external_id']);
 
-/** The value of a field that has one: NULL where it is empty or of another type. */
+/** SQL of a single-value field: NULL if it is empty or of another type. */
 export function scalar(
   alias: string,
   target: Exclude<FilterTarget, { kind: 'tags' | 'people' }>,
@@ -78,7 +78,7 @@ function member(object: Fragment, key: string, type: ValueType): Fragment {
   }
 }
 
-/** A text that is a day, else NULL. */
+/** The text if it is a date, else NULL. */
 const day = (text: Fragment): Fragment => sql`substring(${text} from '^[0-9]{4}-[0-9]{2}-[0-9]{2}$')`;
 
 /** The phase of a card's lifecycle on a day, YYYY-MM-DD. */
@@ -99,7 +99,7 @@ const formats: Record<Bucket, string> = {
   day: 'YYYY-MM-DD',
 };
 
-/** The span of time that a day or moment lies in: `2026`, `2026-Q3`, `2026-07`, `2026-07-31`. */
+/** The time span of a date or timestamp: `2026`, `2026-Q3`, `2026-07`, `2026-07-31`. */
 export function bucketed(value: Fragment, type: 'date' | 'datetime', bucket: Bucket): Fragment {
   if (type === 'datetime') {
     return sql`to_char(${value} at time zone 'UTC', ${raw(`'${formats[bucket]}'`)})`;

@@ -4,13 +4,13 @@ import grammar from './question.grammar.json' with { type: 'json' };
 import type { FieldMeaning, QuestionNames } from './question.names.ts';
 import { quoted } from './question.vocabulary.ts';
 
-/** A condition in the filter language, and in words. */
+/** A condition in the filter language, and its description. */
 export interface Condition {
   filter: string;
   says: string;
 }
 
-/** The cards in a phase on a day: the last phase that has begun; `plan` also while all are in the future. */
+/** The condition that a card is in a phase on a date: the last phase that has begun; `plan` also if all are in the future. */
 export function inPhase(phase: LifecyclePhase, today: string): Condition {
   const later = lifecyclePhases
     .slice(lifecyclePhases.indexOf(phase) + 1)
@@ -82,9 +82,9 @@ export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Co
 export function readExistence(names: QuestionNames): Condition | undefined {
   const field = names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
   if (field) return { filter: `${field.path} is not empty`, says: field.label };
-  const found = names.takeWays();
-  if (!found || found.ways.length === 0) return undefined;
-  const tests = found.ways.map(({ path }) => `${path} is not empty`);
+  const found = names.takePaths();
+  if (!found || found.paths.length === 0) return undefined;
+  const tests = found.paths.map(({ path }) => `${path} is not empty`);
   return { filter: tests.length > 1 ? `(${tests.join(' or ')})` : tests[0]!, says: found.label };
 }
 

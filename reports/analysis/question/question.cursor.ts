@@ -4,7 +4,7 @@ import { normalised, type Word } from './question.words.ts';
 
 const numberWords: Readonly<Record<string, number>> = grammar.numbers;
 
-/** A position in the words of a question, from which they are consumed. */
+/** A cursor over the words of a question. */
 export class QuestionCursor {
   at = 0;
   readonly words: readonly Word[];
@@ -23,7 +23,7 @@ export class QuestionCursor {
     return this.at >= this.words.length;
   }
 
-  /** Calls `read`, and returns to the present position if it finds nothing: undefined or false. */
+  /** Calls `read`, and restores the position if it returns undefined or false. */
   attempt<T>(read: () => T): T {
     const start = this.at;
     const found = read();
@@ -31,19 +31,19 @@ export class QuestionCursor {
     return found;
   }
 
-  /** Whether the phrase is at the position, or `further` words behind it. */
+  /** Whether the phrase is at the position, or `further` words after it. */
   sees(phrase: string, further = 0): boolean {
     return partsOf(phrase).every((word, offset) => this.norms[this.at + further + offset] === word);
   }
 
-  /** Consumes the phrase if it is here. */
+  /** Consumes the phrase if it is at the position. */
   takePhrase(phrase: string): boolean {
     if (!this.sees(phrase)) return false;
     this.at += partsOf(phrase).length;
     return true;
   }
 
-  /** Consumes the first of the phrases that is here. */
+  /** Consumes the first matching phrase. */
   takeAny(phrases: readonly string[]): boolean {
     return phrases.some((phrase) => this.takePhrase(phrase));
   }
@@ -55,7 +55,7 @@ export class QuestionCursor {
     return number;
   }
 
-  /** Whether a number is here, in digits or in words. */
+  /** Whether a number, in digits or words, is at the position. */
   get seesNumber(): boolean {
     const word = this.words[this.at];
     return word !== undefined && (word.kind === 'number' || numberWords[word.norm] !== undefined);
@@ -75,7 +75,7 @@ export class QuestionCursor {
     return word.norm;
   }
 
-  /** The words from a position to here, as written. */
+  /** The words from a position to the current one, as written. */
   textFrom(start: number): string {
     return this.words
       .slice(start, this.at)
@@ -129,7 +129,7 @@ function moved(today: string, unit: Unit, count: number): string {
 
 const nextDay = (of: string): string => moved(of, 'day', 1);
 
-/** The week, month, quarter or year around today, or so many further on. */
+/** The week, month, quarter or year of today, or `offset` units later. */
 function around(today: string, unit: Unit, offset: number): Span {
   const [year, month] = today.split('-').map(Number) as [number, number];
   if (unit === 'year') return span(year + offset, 0, 12);
@@ -141,7 +141,7 @@ function around(today: string, unit: Unit, offset: number): Span {
   return { from: monday, until: moved(monday, 'day', 7) };
 }
 
-/** A year that a figure may stand for. */
+/** The year, if the word is a plausible one. */
 const yearOf = (word: Word | undefined): number | undefined =>
   word?.kind === 'number' && /^(19|20|21)\d\d$/.test(word.text) ? Number(word.text) : undefined;
 
@@ -163,7 +163,7 @@ function readSpan(
     return after && found(after.span, after.length + 1);
   }
   if (word.kind === 'day') {
-    // days that no calendar holds are none
+    // ignore dates that do not exist
     if (Number.isNaN(Date.parse(norm)) || new Date(norm).toISOString().slice(0, 10) !== norm)
       return undefined;
     return found({ from: norm, until: nextDay(norm) }, 1);

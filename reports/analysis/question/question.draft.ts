@@ -4,27 +4,27 @@ import type {
   ReportQuery,
 } from '../../../domain/inventory/reports/report-query.job.ts';
 
-/** A question as a query, with what was taken from it. */
+/** A question as a query, with its interpretation. */
 export interface ReadQuestion {
   query: ReportQuery;
-  /** How many groups were asked for, such as by "top 5"; absent: all. */
+  /** The requested number of groups, such as by "top 5"; absent: all. */
   limit?: number;
-  /** What each part was taken for, in words. */
+  /** The interpretation of each part, as text. */
   reading: string[];
 }
 
-/** Why a question could not be read without guessing. */
+/** Why a question could not be interpreted without guessing. */
 export interface UnreadQuestion {
-  /** Words that mean nothing here. */
+  /** Unknown words. */
   unknown: string[];
-  /** Phrases that mean several things, each with what they may mean. */
+  /** Ambiguous phrases with their possible meanings. */
   ambiguous: { text: string; meanings: string[] }[];
 }
 
-/** Cards that are listed where those with the highest or lowest value are asked for. */
+/** Number of listed cards for questions about the highest or lowest values. */
 const EXTREMES = 10;
 
-/** What a question has said so far. */
+/** The interpretation of a question so far. */
 export class QuestionDraft implements UnreadQuestion {
   readonly unknown: string[] = [];
   readonly ambiguous: UnreadQuestion['ambiguous'] = [];
@@ -32,16 +32,16 @@ export class QuestionDraft implements UnreadQuestion {
   readonly conditions: string[] = [];
   readonly dimensions: QueryDimension[] = [];
   readonly measures: QueryMeasure[] = [];
-  /** Fields that a list shows beside the names. */
+  /** Fields that a list shows in addition to the names. */
   readonly shown: QueryDimension[] = [];
-  /** Types that have each of the fields named, where no type was. */
+  /** The common types of the named fields, if no type was named. */
   readonly typesOfFields: string[][] = [];
   subject: string[] = [];
   intent: 'count' | 'list' | undefined;
   top: { limit: number; dir: 'asc' | 'desc' } | undefined;
   as_of: string | undefined;
 
-  /** The query, or undefined when nothing was asked. */
+  /** The query, or undefined if nothing was asked. */
   finished(): ReadQuestion | undefined {
     this.#readExtreme();
     const lists = this.top !== undefined || (this.intent === 'list' && this.measures.length === 0);
@@ -49,7 +49,7 @@ export class QuestionDraft implements UnreadQuestion {
     if (said === 0 && this.intent !== 'count') return undefined;
     const asksForGroups = this.dimensions.length > 0 && !this.top;
     const names = lists && !asksForGroups;
-    // several cards may have one name: the id keeps them apart
+    // the id distinguishes cards with equal names
     const dimensions = names
       ? [{ field: 'name' }, ...(this.top ? this.dimensions : this.shown), { field: 'id' }]
       : this.dimensions;
@@ -88,7 +88,7 @@ function columnOf({ fn, field, p }: QueryMeasure): string {
   return field === undefined ? standard : `${standard}(${field})`;
 }
 
-/** The types that stand in every list. */
+/** The types that are in every list. */
 function common(lists: string[][]): string[] {
   const [first = [], ...rest] = lists;
   return first.filter((type) => rest.every((list) => list.includes(type)));

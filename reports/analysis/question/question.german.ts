@@ -3,7 +3,7 @@ import { phraseOf, type Word, wordsOf } from './question.words.ts';
 
 const ENDINGS = ['', 'e', 'en', 'er', 'es', 'em'];
 
-/** By the words of a German phrase, joined by blanks: English ones. */
+/** English words by German phrase. */
 const lexicon = new Map<string, Word[]>();
 for (const [english, phrases] of Object.entries(german.phrases)) {
   const words = wordsOf(english);
@@ -26,8 +26,8 @@ const clauseVerbs = wordSet(german.clauseVerbs);
 const clauseOpenings = wordSet(german.clauseOpenings);
 
 /**
- * The words of a question in German as the English ones that mean the same; undefined where hardly one of them is German. What is not
- * known stays as it is, such as names of the metamodel, and is understood or not as in English.
+ * Translates the words of a German question into English ones; undefined if hardly any word is German. Unknown words, such
+ * as names of the metamodel, are not changed.
  */
 export function fromGerman(question: string): Word[] | undefined {
   const words = verbsFirst(wordsOf(withEnglishFigures(question)));
@@ -45,7 +45,7 @@ export function fromGerman(question: string): Word[] | undefined {
       .slice(at, at + found.length)
       .map((word) => word.text)
       .join(' ');
-    // messages about a word quote it as it was written
+    // messages quote the original word
     read.push(...found.words.map((word) => ({ ...word, text })));
     known += found.length;
     at += found.length;

@@ -7,7 +7,7 @@ import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts'
 export type FieldMeaning = Extract<Meaning, { kind: 'field' }>;
 export type OptionMeaning = Extract<Meaning, { kind: 'option' }>;
 
-/** Takes names of the metamodel from a question, as far as they fit the types that it is about. */
+/** Consumes names of the metamodel that are valid for the types of the question. */
 export class QuestionNames {
   readonly #vocabulary: Vocabulary;
   readonly #cursor: QuestionCursor;
@@ -19,7 +19,7 @@ export class QuestionNames {
     this.#draft = draft;
   }
 
-  /** What begins here and is of the kind, longest phrase first. */
+  /** Meanings of the kind that begin at the position, longest phrase first. */
   see<K extends Meaning['kind']>(kind: K, further = 0) {
     const { subject } = this.#draft;
     const fits = (meaning: Meaning) =>
@@ -32,7 +32,7 @@ export class QuestionNames {
     return found && { length: found.length, meanings: found.meanings as Extract<Meaning, { kind: K }>[] };
   }
 
-  /** Takes a field; notes where it may be one of several. */
+  /** Consumes a field; records an ambiguity if several fields match. */
   takeField(fits: (field: FieldMeaning) => boolean = () => true): FieldMeaning | undefined {
     const start = this.#cursor.at;
     const found = this.see('field');
@@ -49,7 +49,7 @@ export class QuestionNames {
     return field;
   }
 
-  /** Takes one or several options of one field, such as `tolerate or invest`; of the given field, if any. */
+  /** Consumes one or several options of one field, such as `tolerate or invest`; of the given field, if any. */
   takeOptions(path?: string): { path: string; values: OptionMeaning[] } | undefined {
     const start = this.#cursor.at;
     const first = this.#optionsHere(path);
@@ -65,7 +65,7 @@ export class QuestionNames {
     const values = [first.meanings.find((option) => option.path === chosen)!];
     for (;;) {
       const joint = this.#cursor.at;
-      // a card has one value of most fields, so that "and" can only join alternatives; of tags it has many
+      // most fields have one value per card, so that "and" joins alternatives; except tags
       const joints = chosen.startsWith('tags.') ? [', or', 'or'] : [', or', 'or', 'and', ','];
       if (!this.#cursor.takeAny(joints)) break;
       const next = this.#optionsHere(chosen);
@@ -76,13 +76,13 @@ export class QuestionNames {
       this.#cursor.at += next.length;
       values.push(next.meanings[0]!);
     }
-    // "mission critical business criticality" names the field twice over
+    // "mission critical business criticality" also names the field
     if (!named && path === undefined) this.#fieldBehind(new Set([chosen]));
     if (chosen.startsWith('attributes.')) this.#draft.typesOfFields.push(values[0]!.types);
     return { path: chosen, values };
   }
 
-  /** A phase or a field that holds days. */
+  /** A lifecycle phase or a date field. */
   takeDay(): { path: string; label: string } | undefined {
     const phase = this.see('phase');
     if (phase) {
@@ -93,25 +93,25 @@ export class QuestionNames {
     return this.takeField(({ holds }) => holds === 'date' || holds === 'moment');
   }
 
-  /** The related cards of a type that is named here, where there is one way to them. */
+  /** The related cards of a named type, if there is one path to them. */
   takeRelated(): { path: string; label: string } | undefined {
-    const found = this.takeWays();
+    const found = this.takePaths();
     if (!found) return undefined;
-    if (found.ways.length === 1) return { path: found.ways[0]!.path, label: found.label };
-    const meanings = found.ways.map(({ label, path }) => `${label} (${path})`);
-    if (found.ways.length > 1) this.#draft.ambiguous.push({ text: found.label, meanings });
+    if (found.paths.length === 1) return { path: found.paths[0]!.path, label: found.label };
+    const meanings = found.paths.map(({ label, path }) => `${label} (${path})`);
+    if (found.paths.length > 1) this.#draft.ambiguous.push({ text: found.label, meanings });
     else this.#draft.unknown.push(found.label);
     return undefined;
   }
 
-  /** A type that is named here, with the ways to its cards from those asked about. */
-  takeWays(): { label: string; ways: { path: string; label: string }[] } | undefined {
+  /** A named type, with the paths to its cards from the subject of the question. */
+  takePaths(): { label: string; paths: { path: string; label: string }[] } | undefined {
     const { subject } = this.#draft;
     const found = this.see('type');
     if (!found || subject.length !== 1) return undefined;
     const { type, label } = found.meanings[0]!;
     this.#cursor.at += found.length;
-    return { label, ways: waysTo(this.#vocabulary.metamodel, subject[0]!, type) };
+    return { label, paths: pathsTo(this.#vocabulary.metamodel, subject[0]!, type) };
   }
 
   #optionsHere(path: string | undefined) {
@@ -121,7 +121,7 @@ export class QuestionNames {
     return meanings.length > 0 ? { ...found, meanings } : undefined;
   }
 
-  /** The field that follows, if it is one of those. */
+  /** The next field, if it is one of the given ones. */
   #fieldBehind(paths: ReadonlySet<string>): string | undefined {
     const found = this.see('field');
     const field = found?.meanings.find(({ path }) => paths.has(path));
@@ -131,7 +131,7 @@ export class QuestionNames {
   }
 
   #note(start: number, meanings: Meaning[]): void {
-    const labels = [...new Set(meanings.map((meaning) => told(meaning)))];
+    const labels = [...new Set(meanings.map((meaning) => describe(meaning)))];
     this.#draft.ambiguous.push({ text: this.#cursor.textFrom(start), meanings: labels });
   }
 }
@@ -139,11 +139,11 @@ export class QuestionNames {
 /** Any tag is an option of `tags`. */
 const isTagOf = (path: string, option: OptionMeaning) => path === 'tags' && option.path.startsWith('tags.');
 
-const told = (meaning: Meaning): string =>
+const describe = (meaning: Meaning): string =>
   'path' in meaning ? `${meaning.label} (${meaning.path})` : meaning.label;
 
-/** The ways from cards of one type to related cards of another, as paths of the filter language. */
-function waysTo(metamodel: Metamodel, from: string, to: string): { path: string; label: string }[] {
+/** The relation paths between two types, in the filter language. */
+function pathsTo(metamodel: Metamodel, from: string, to: string): { path: string; label: string }[] {
   return metamodel.visibleRelationTypes.flatMap((key) => {
     const { source_type_key: source, target_type_key: target, label } = metamodel.relationTypes.get(key)!;
     if (source === from && target === to) return [{ path: `relation.${key}.target`, label }];
@@ -151,20 +151,20 @@ function waysTo(metamodel: Metamodel, from: string, to: string): { path: string;
   });
 }
 
-/** What a question is about. */
+/** The subject of a question. */
 export interface Subject {
   types: string[];
-  /** Where only cards of a subtype are meant. */
+  /** Condition of the subtype, if one is named. */
   filter?: string;
   label: string;
-  /** The words that say so. */
+  /** The words of the subject. */
   start: number;
   end: number;
 }
 
 export const isNeutral = (norm: string): boolean => grammar.neutralTypes.includes(norm);
 
-/** The first card type or subtype that is named as what the question is about, with others that are joined to it. */
+/** The first card type or subtype that is named as the subject, with those joined to it by "and". */
 export function findSubject(vocabulary: Vocabulary, norms: readonly string[]): Subject | undefined {
   for (let at = 0; at < norms.length; ) {
     const found = lookUp(vocabulary, norms, at);
@@ -203,14 +203,14 @@ function subjectOf(
     const inner = lookUp(vocabulary, norms, from, (meaning) => meaning.kind === 'type');
     const named = inner?.meanings[0];
     if (named?.kind === 'type' && from + inner!.length === end) {
-      // the words are left to be read as the condition that they are
+      // the words remain, to be parsed as a condition
       return { types: [named.type], label: named.label, start: -1, end: -1 };
     }
   }
   return undefined;
 }
 
-/** "applications and interfaces" is about both. */
+/** "applications and interfaces": both types are the subject. */
 function joined(vocabulary: Vocabulary, norms: readonly string[], subject: Subject): Subject {
   if (subject.filter !== undefined || subject.start < 0) return subject;
   let { types, label, end } = subject;

@@ -18,12 +18,12 @@ import { type FieldMeaning, findSubject, isNeutral, QuestionNames } from './ques
 import { createVocabulary, type NamedTag, readTagNames, type Vocabulary } from './question.vocabulary.ts';
 import { type Word, wordsOf } from './question.words.ts';
 
-/** More than any question needs; a longer one is a text. */
+/** Maximum number of words of a question. */
 const MOST_WORDS = 120;
 
 /**
- * Reads a question in English or German about the cards of the inventory: what the metamodel names, and the words of counting,
- * summing, grouping, dates and comparisons. It never guesses: a question with a single unknown word is not answered.
+ * Interprets a question in English or German about cards of the inventory: names of the metamodel, and words for counting,
+ * summing, grouping, dates and comparisons. It never guesses: a question with an unknown word is not answered.
  * @param today YYYY-MM-DD.
  */
 export function readQuestion(
@@ -42,7 +42,7 @@ export function readQuestion(
   return 'query' in again || again.unknown.length < found.unknown.length ? again : found;
 }
 
-/** The function of a field that is only named: percentages are averaged. */
+/** The default function of a field: percentages are averaged, others summed. */
 const amountOf = ({ path }: FieldMeaning): QueryMeasure => ({ fn: path === 'data_quality' ? 'avg' : 'sum' });
 
 const functions = grammar.functions as (QueryMeasure & { words: string[] })[];
@@ -57,7 +57,7 @@ class QuestionReader {
   #alternative = false;
   /** Whether "how much" was asked. */
   #wantsAmount = false;
-  /** Whether the last condition was only a field, which is asked for. */
+  /** Whether the last condition was only a field, which may be the requested value. */
   #bareField = false;
 
   constructor(vocabulary: Vocabulary, cursor: QuestionCursor) {
@@ -76,7 +76,7 @@ class QuestionReader {
       if (subject.filter !== undefined) draft.conditions.push(subject.filter);
       this.#subjectAt = subject;
     }
-    /** The parts of a question; each consumes words, or leaves the position as it is. */
+    /** Parsers of the parts of a question; each consumes words or does not change the position. */
     const parts = [
       () => this.#order(),
       () => this.#opening(),
@@ -96,7 +96,7 @@ class QuestionReader {
     return draft.finished() ?? { unknown: cursor.words.map(({ text }) => text), ambiguous: [] };
   }
 
-  /** Skips a word without meaning of its own; notes any other as unknown. */
+  /** Skips a stop word; records any other word as unknown. */
   #skipWord(): void {
     const cursor = this.#cursor;
     const word = cursor.words[cursor.at]!;
@@ -107,7 +107,7 @@ class QuestionReader {
     cursor.at += 1;
   }
 
-  /** Whether a field of several words is here: "number of users" and "total annual cost" may be fields. */
+  /** Whether a field of several words begins here: "number of users" and "total annual cost" can be fields. */
   #seesLongField(): boolean {
     return (this.#names.see('field')?.length ?? 0) > 1;
   }
@@ -160,7 +160,7 @@ class QuestionReader {
     return true;
   }
 
-  /** "by provider and year of end of life"; after "top 5" it says what by. */
+  /** "by provider and year of end of life"; after "top 5" it is the measure. */
   #groups(): boolean {
     const cursor = this.#cursor;
     const draft = this.#draft;
@@ -262,7 +262,7 @@ class QuestionReader {
     });
   }
 
-  /** "with an end of life", "using IT components"; with a test it is one. */
+  /** "with an end of life", "using IT components"; followed by a test it is a condition. */
   #presence(): boolean {
     const cursor = this.#cursor;
     return cursor.attempt(() => {
@@ -282,14 +282,14 @@ class QuestionReader {
   }
 
   #add({ filter, says }: Condition): void {
-    // only values of one field are joined by "or"; other uses are not clear
+    // "or" is only supported between values of one field
     if (this.#alternative && this.#draft.conditions.length > 0) this.#draft.unknown.push('or');
     this.#alternative = false;
     this.#draft.conditions.push(filter);
     this.#draft.reading.push(says);
   }
 
-  /** @param bare whether a field that is only named may be what is asked for. */
+  /** @param bare whether a field without a test can be the requested value. */
   #readCondition(bare: boolean): Condition | undefined {
     const cursor = this.#cursor;
     this.#bareField = false;
@@ -320,7 +320,7 @@ class QuestionReader {
     return undefined;
   }
 
-  /** A field that is only named: an amount to be summed, or what a list shows. */
+  /** A field without a test: an amount to sum, or a column of a list. */
   #asksFor(field: FieldMeaning): boolean {
     const { intent, top } = this.#draft;
     if (field.holds === 'number' && intent !== 'list' && !top) {
@@ -335,7 +335,7 @@ class QuestionReader {
   }
 }
 
-/** By metamodel, with the tags that it was made with: most questions come under those of the question before. */
+/** The vocabulary cached by metamodel, with its tags: these rarely change between questions. */
 const made = new WeakMap<Metamodel, { tags: string; vocabulary: Vocabulary }>();
 
 function vocabularyOf(metamodel: Metamodel, tags: readonly NamedTag[]): Vocabulary {
@@ -347,7 +347,7 @@ function vocabularyOf(metamodel: Metamodel, tags: readonly NamedTag[]): Vocabula
   return vocabulary;
 }
 
-/** Reads a question with the names of the metamodel in force and of the tags. */
+/** Interprets a question with the names of the current metamodel and tags. */
 export async function readInventoryQuestion(
   ctx: Ctx,
   question: string,

@@ -6,10 +6,10 @@ import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import { phraseOf } from './question.words.ts';
 
-/** What a field of cards holds, as far as asking goes. */
+/** The value type of a field, for questions. */
 type FieldKind = 'text' | 'number' | 'date' | 'moment' | 'boolean' | 'options' | 'key';
 
-/** What a phrase of a question may stand for. */
+/** A possible meaning of a phrase. */
 export type Meaning =
   | { kind: 'type'; type: string; label: string }
   | { kind: 'subtype'; types: string[]; subtype: string; label: string }
@@ -17,7 +17,7 @@ export type Meaning =
   | { kind: 'option'; path: string; value: string; types: string[]; label: string }
   | { kind: 'phase'; phase: LifecyclePhase; label: string };
 
-/** Everything that questions may name, by phrase. */
+/** All names for questions, by phrase. */
 export interface Vocabulary {
   metamodel: Metamodel;
   /** By the words of a phrase, joined by blanks. */

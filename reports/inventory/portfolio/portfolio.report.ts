@@ -9,7 +9,7 @@ import {
   fieldLabel,
   fieldUnit,
   optionLabel,
-  placeOnAxis,
+  positionOnAxis,
 } from '../../kernel/charts/charts.labels.ts';
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
@@ -108,8 +108,8 @@ export const portfolioReport = defineReport({
 function portfolioChart(items: Answer['items'], params: Params, context: ChartContext): Chart {
   const { type } = params;
   const placed = items.flatMap((item): BubblesChart['items'] => {
-    const x = placeOnAxis(context, type, params.x_axis, item.x);
-    const y = placeOnAxis(context, type, params.y_axis, item.y);
+    const x = positionOnAxis(context, type, params.x_axis, item.x);
+    const y = positionOnAxis(context, type, params.y_axis, item.y);
     if (x === undefined || y === undefined) return [];
     const group =
       typeof item.color === 'string' ? optionLabel(context, type, params.color_field, item.color) : 'Not set';

@@ -6,14 +6,14 @@ interface InTree {
   parent_id: string | null;
 }
 
-/** For each item of some trees the id of the topmost above it that is there, its own for those on top; and all of these. */
+/** For each item the id of its topmost ancestor among the items (its own for a root), and all of these roots. */
 function areasOf<T extends InTree>(
   items: readonly T[],
 ): { of(item: T): string; groups: { key: string; name: string }[] } {
   const byId = new Map(items.map((item) => [item.id, item]));
   const top = (item: T): T => {
     let at = item;
-    // a parent may be archived, and so not be there
+    // the parent can be archived, and so missing
     for (let above = byId.get(at.parent_id ?? ''); above; above = byId.get(at.parent_id ?? '')) at = above;
     return at;
   };
@@ -21,7 +21,7 @@ function areasOf<T extends InTree>(
   return { of: (item) => top(item).id, groups };
 }
 
-/** A tile for each item in the area of the topmost item above it, shaded by a number. */
+/** One tile per item in the area of its root, shaded by a number. */
 export function areaTiles<T extends InTree>(
   items: readonly T[],
   shade: (item: T) => number,

@@ -1,18 +1,18 @@
-import { axis, groupColour, halo, heading, leftOut, withNote } from './charts.parts.ts';
+import { axis, groupColour, halo, heading, omittedNote, withNote } from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
 import type { BarsChart, ChartWorkspace, Layout } from './charts.types.ts';
 
 const MOST = 200;
 const ROW = 24;
-/** Of a bar beside others in its row. */
+/** Height of a bar in a grouped row. */
 const BESIDE = 15;
 const LABEL = 280;
-/** Room for the titles of the axes. */
+/** Space for the axis titles. */
 const ITEM_AXIS = 260;
 const VALUE_AXIS = 440;
 
-/** A row an item: as many rows as are drawn make the height, so that no label meets another. */
+/** One row per item; the height follows from the number of rows, so that labels do not overlap. */
 export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const items = chart.items.slice(0, MOST);
@@ -21,7 +21,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
   const last = chart.series.length - 1;
   const colourOf = (at: number) => groupColour(colour, at, chart.rest ? last : chart.series.length);
   const head = heading(
-    { title: chart.title, note: withNote(chart.note, leftOut(items.length, chart.items.length)) },
+    { title: chart.title, note: withNote(chart.note, omittedNote(items.length, chart.items.length)) },
     several ? chart.series.map((name, index) => ({ name, color: colourOf(index) })) : [],
     labels,
     WIDTH,
@@ -29,7 +29,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
   const names = items.map(({ name }) => labels.fit(name, LABEL, FONT_SIZE));
   const written = (value: number | null | undefined) =>
     value === null || value === undefined ? '–' : formatValue(value, chart.unit, workspace);
-  // at the end of a bar stands what it shows, at that of a stack what its parts come to
+  // a bar is labelled with its value, a stack with its total
   const ends = chart.series.map((_, at) =>
     items.map(({ values }) => (beside ? written(values[at]) : at === last ? written(sum(values)) : '')),
   );
@@ -37,7 +37,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
   const right = MARGIN + 8 + Math.max(20, ...ends.flat().map((text) => textWidth(text, FONT_SIZE)));
   const row = beside ? Math.max(ROW, chart.series.length * BESIDE + 10) : ROW;
   const itemAxis = labels.fit(chart.itemAxis, ITEM_AXIS, FONT_SIZE);
-  // the title of the rows stands upright beside them
+  // the title of the rows is rotated
   const plot = Math.max(Math.max(1, items.length) * row, textWidth(itemAxis, FONT_SIZE) - 20);
   const height = head.bottom + plot + 56;
   return {
@@ -84,6 +84,6 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
   };
 }
 
-/** Of what is known; null where nothing is. */
+/** The sum of the known values; null if none is known. */
 const sum = (values: (number | null)[]): number | null =>
   values.reduce((total, value) => (value === null ? total : (total ?? 0) + value), null);

@@ -1,19 +1,19 @@
-import { NAME_GAP, type NamePlace, placeNames } from './charts.names.ts';
-import { axis, groupColour, groupNames, halo, heading, leftOut, withNote } from './charts.parts.ts';
+import { NAME_GAP, type NamePosition, placeNames } from './charts.names.ts';
+import { axis, groupColour, groupNames, halo, heading, omittedNote, withNote } from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { BubbleAxis, BubblesChart, ChartWorkspace, Layout } from './charts.types.ts';
 
 const MOST = 500;
-/** How many are named; names of more would leave nothing to be seen. */
+/** Maximum number of labelled circles, so that labels do not cover the circles. */
 const NAMED = 60;
-/** Longest name, in pixels. */
+/** Maximum width of a name, in pixels. */
 const NAME_WIDTH = 150;
 const PLOT = 560;
-/** In pixels. The more circles there are, the smaller all of them are drawn. */
+/** In pixels. The maximum decreases with the number of circles. */
 const RADIUS = { least: 5, most: 24, mostOfMany: 8 };
 
-/** Circles at their values; on named steps those of one place stand beside each other. Names that find no place are left out. */
+/** Circles at their values. On category axes, circles in the same cell are spread. Names without free space are omitted. */
 export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const items = chart.items.slice(0, MOST);
@@ -21,14 +21,15 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
     items.map(({ group }) => group ?? ''),
     PALETTE.length,
   );
-  const kept = Math.min(groups.all.length, PALETTE.length - 1) + (groups.all.length < PALETTE.length ? 1 : 0);
-  const colourOf = (index: number) => groupColour(colour, index, kept);
+  const colouredGroups =
+    Math.min(groups.all.length, PALETTE.length - 1) + (groups.all.length < PALETTE.length ? 1 : 0);
+  const colourOf = (index: number) => groupColour(colour, index, colouredGroups);
   const coloured = chart.groupAxis !== undefined;
   const parts = [
     chart.note,
     sizeNote(chart, workspace),
     coloured ? `Colour: ${chart.groupAxis}` : undefined,
-    leftOut(items.length, chart.items.length),
+    omittedNote(items.length, chart.items.length),
   ];
   const head = heading(
     { title: chart.title, note: parts.reduce((note, part) => withNote(note, part), undefined) },
@@ -40,9 +41,9 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
   const left = MARGIN + 36 + Math.max(56, ...steps.map((name) => textWidth(name, FONT_SIZE)));
   const plot = { width: WIDTH - left - MARGIN - 24, height: PLOT };
   const largest = Math.max(0, ...items.map(({ size }) => size ?? 0));
-  // many circles are smaller ones
+  // the more circles, the smaller
   const most = Math.min(RADIUS.most, Math.max(RADIUS.mostOfMany, 110 / Math.sqrt(Math.max(1, items.length))));
-  const places = placesOf(chart, items, plot);
+  const positions = positionsOf(chart, items, plot);
   const x = scaleOn(
     chart.x,
     items.map((item) => item.x),
@@ -53,8 +54,8 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
   );
   const named = placeNames(
     items.map(({ name, size }, index) => ({
-      x: left + share(places[index]![0], x) * plot.width,
-      y: head.bottom + (1 - share(places[index]![1], y)) * plot.height,
+      x: left + share(positions[index]![0], x) * plot.width,
+      y: head.bottom + (1 - share(positions[index]![1], y)) * plot.height,
       radius: diameter(size, largest, chart, most) / 2,
       width: textWidth(shorten(plain(name), NAME_WIDTH, FONT_SIZE), FONT_SIZE),
     })),
@@ -79,7 +80,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
           data: items.map((item, index) => {
             const color = colourOf(groups.of(item.group ?? ''));
             return {
-              value: places[index],
+              value: positions[index],
               symbolSize: diameter(item.size, largest, chart, most),
               itemStyle: { color, opacity: 0.9, borderColor: PAPER, borderWidth: 1 },
               label: labelOf(named[index], () => labels.fit(item.name, NAME_WIDTH, FONT_SIZE)),
@@ -92,14 +93,14 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
   };
 }
 
-/** A name beside its circle; a function tells it, since a text would be taken for a template. */
-function labelOf(place: NamePlace | undefined, name: () => string): Record<string, unknown> {
+/** The label of a circle. The formatter is a function, since a string would be parsed as a template. */
+function labelOf(place: NamePosition | undefined, name: () => string): Record<string, unknown> {
   if (!place) return { show: false };
   const text = name();
   return { show: true, position: place.side, offset: [place.shift, 0], formatter: () => text };
 }
 
-/** What the size of the circles means, and what the largest stands for. */
+/** Describes the meaning of the circles' size and the value of the largest. */
 function sizeNote({ size, items }: BubblesChart, workspace: ChartWorkspace): string | undefined {
   if (!size) return undefined;
   const largest = Math.max(0, ...items.map((item) => item.size ?? 0));
@@ -107,7 +108,7 @@ function sizeNote({ size, items }: BubblesChart, workspace: ChartWorkspace): str
   return `Size: ${axisTitle(size.name, size.unit, workspace)}${upTo}`;
 }
 
-/** The area tells the size. */
+/** The diameter for a size; the area is proportional to the size. */
 function diameter(size: number | undefined, largest: number, chart: BubblesChart, most: number): number {
   if (!chart.size) return 2 * Math.min(most, RADIUS.least + 1);
   const share = largest > 0 ? Math.sqrt(Math.max(0, size ?? 0) / largest) : 0;
@@ -115,8 +116,8 @@ function diameter(size: number | undefined, largest: number, chart: BubblesChart
   return 2 * (least + share * (most - least));
 }
 
-/** Values as they are; on steps spread within the step, in rows, so that each circle is seen. */
-function placesOf(
+/** Coordinates of the circles; on category axes spread in rows within their cell. */
+function positionsOf(
   chart: BubblesChart,
   items: BubblesChart['items'],
   plot: { width: number; height: number },
@@ -128,27 +129,27 @@ function placesOf(
     cells.set(key, [...(cells.get(key) ?? []), index]);
   }
   const ratio = plot.width / chart.x.steps.length / (plot.height / chart.y.steps.length);
-  const places: [number, number][] = [];
+  const positions: [number, number][] = [];
   for (const indexes of cells.values()) {
     const columns = Math.max(1, Math.ceil(Math.sqrt(indexes.length * ratio * 0.6)));
     const rows = Math.ceil(indexes.length / columns);
     for (const [at, index] of indexes.entries()) {
       const { x, y } = items[index]!;
       const inRow = Math.min(columns, indexes.length - Math.floor(at / columns) * columns);
-      places[index] = [
+      positions[index] = [
         x + (((at % columns) + 0.5) / inRow - 0.5) * 0.9,
         y - ((Math.floor(at / columns) + 0.5) / rows - 0.5) * 0.8,
       ];
     }
   }
-  return places;
+  return positions;
 }
 
-/** From where to where an axis goes. */
+/** The range of an axis. */
 const scaleOn = ({ steps }: BubbleAxis, values: number[]): Scale =>
   steps ? { min: -0.5, max: Math.max(steps.length, 1) - 0.5, interval: 0.5 } : scaleOf(values);
 
-/** How far along its axis a value stands, 0 to 1. */
+/** The relative position of a value on its axis, 0 to 1. */
 const share = (value: number, { min, max }: Scale): number => (value - min) / (max - min);
 
 function numberAxis(
@@ -183,22 +184,22 @@ function numberAxis(
   });
 }
 
-/** An axis of numbers from one round value to another. */
+/** The range of a numeric axis, with round limits. */
 interface Scale {
   min: number;
   max: number;
-  /** Between two of its values. */
+  /** Distance between two ticks. */
   interval: number;
 }
 
-/** What is smaller is nothing to be drawn. */
+/** Smaller values are treated as zero. */
 const LEAST = 1e-99;
-/** Steps that an axis has about. */
+/** Approximate number of ticks. */
 const STEPS = 6;
 
 /**
- * The axis that shows all values with some room at its ends, in steps of 1, 2 or 5 times a power of ten. It begins at
- * zero where the values are not far from there.
+ * Computes an axis that contains all values with some padding, with ticks at 1, 2 or 5 times a power of ten. It begins at
+ * zero if the values are near zero.
  */
 export function scaleOf(values: readonly number[]): Scale {
   const known = values.filter(Number.isFinite);
@@ -208,7 +209,7 @@ export function scaleOf(values: readonly number[]): Scale {
   const low = least > 0 && least < most / 2 ? 0 : least;
   const high = most < 0 && most > least / 2 ? 0 : most;
   const size = Math.max(Math.abs(low), Math.abs(high));
-  // values that are as good as the same stand in the middle
+  // (nearly) equal values are centred
   const span = size < LEAST ? 1 : high - low > size * 1e-9 ? high - low : size;
   const interval = roundStep(span / STEPS);
   const room = span / 25;
@@ -221,12 +222,12 @@ export function scaleOf(values: readonly number[]): Scale {
   };
 }
 
-/** The next of 1, 2 and 5 times a power of ten. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 function roundStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step));
   const times = [1, 2, 5, 10].find((factor) => factor * power >= step * 0.999) ?? 10;
   return exact(times * power);
 }
 
-/** Without what reckoning by powers of ten leaves behind. */
+/** Removes floating-point errors. */
 const exact = (value: number): number => Number(value.toPrecision(12));

@@ -1,7 +1,7 @@
 import { type ChartContext, fieldLabel, optionLabel, typeLabel } from './charts.labels.ts';
 import type { BarsChart } from './charts.types.ts';
 
-/** Bars of the cards of a type by the options of a field, in the order of the options; what is none of them comes last. */
+/** Bars of the cards of a type by the options of a field, in the order of the options; other values come last. */
 export function countedBars(
   context: ChartContext,
   type: string,

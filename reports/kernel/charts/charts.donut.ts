@@ -5,7 +5,7 @@ import type { ChartWorkspace, DonutChart, Layout } from './charts.types.ts';
 
 const SIZE = 280;
 
-/** Parts of a ring; names, values and shares stand in the legend, where no two can meet. */
+/** A ring; names, values and shares are in the legend, where they cannot overlap. */
 export function layoutDonut(chart: DonutChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const parts = partsOf(chart);
@@ -45,7 +45,7 @@ export function layoutDonut(chart: DonutChart, workspace: ChartWorkspace): Layou
   };
 }
 
-/** The largest with a colour each, the rest together. */
+/** The largest parts, and the others combined. */
 function partsOf({ items }: DonutChart): { name: string; value: number; color: string }[] {
   const kept = items.length > PALETTE.length ? items.slice(0, PALETTE.length - 1) : items;
   const rest = items.slice(kept.length);

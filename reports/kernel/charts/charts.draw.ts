@@ -46,7 +46,7 @@ use([
   VisualMapComponent,
 ]);
 
-// there are no fonts to measure by: the library is to reckon with the widths that the layouts reckon with
+// without fonts the library cannot measure text: use the same estimates as the layouts
 setPlatformAPI({
   measureText: (text, font) => ({
     width: textWidth(text, Number(/(\d+)px/.exec(font ?? '')?.[1] ?? FONT_SIZE)),
@@ -79,18 +79,18 @@ function layout(chart: SingleChart, workspace: ChartWorkspace): Layout {
 interface Drawing {
   width: number;
   height: number;
-  /** What stands within the `svg` element. */
+  /** Content of the `svg` element. */
   body: string;
   description: string;
 }
 
-/** Draws a chart as a document of its own (SVG 1.1) that needs no script, font or style from elsewhere. */
+/** Draws a chart as a self-contained SVG 1.1 document, without scripts, external fonts or styles. */
 export function drawChart(chart: Chart, workspace: ChartWorkspace): string {
   if (chart.kind !== 'panels') return documentOf(chart.title, draw(chart, workspace, 0));
   const drawings = chart.panels.map((panel, index) => draw(panel, workspace, index));
   let y = 0;
   const parts = drawings.map(({ width, height, body }, index) => {
-    const name = written(plain(chart.panels[index]!.title));
+    const name = escapeText(plain(chart.panels[index]!.title));
     const part = `<svg x="0" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${name}</title>${body}</svg>`;
     y += height + MARGIN;
     return part;
@@ -104,30 +104,30 @@ export function drawChart(chart: Chart, workspace: ChartWorkspace): string {
 }
 
 function documentOf(title: string, { width, height, body, description }: Drawing): string {
-  const name = written(plain(title));
+  const name = escapeText(plain(title));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">
 <title>${name}</title>
-<desc>${written(plain(description))}</desc>
+<desc>${escapeText(plain(description))}</desc>
 <rect width="${width}" height="${height}" fill="${PAPER}"/>
 ${body}
 </svg>
 `;
 }
 
-function draw(asked: SingleChart, workspace: ChartWorkspace, panel: number): Drawing {
-  const chart = isEmpty(asked) ? { ...asked, note: withNote(asked.note, 'Nothing to show')! } : asked;
+function draw(given: SingleChart, workspace: ChartWorkspace, panel: number): Drawing {
+  const chart = isEmpty(given) ? { ...given, note: withNote(given.note, 'Nothing to show')! } : given;
   const { width, height, option, shortened, description } = layout(chart, workspace);
   const instance = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     instance.setOption({ animation: false, ...option });
-    const body = withoutPage(instance.renderToSVGString(), panel);
-    return { width, height, body: withWholeTexts(body, shortened), description };
+    const body = stripInteractiveParts(instance.renderToSVGString(), panel);
+    return { width, height, body: addFullTexts(body, shortened), description };
   } finally {
     instance.dispose();
   }
 }
 
-/** Whether there is nothing that could be drawn: an empty frame would leave open whether something went wrong. */
+/** Whether there is no data, which the note states: an empty frame could be mistaken for an error. */
 function isEmpty(chart: SingleChart): boolean {
   switch (chart.kind) {
     case 'matrix':
@@ -142,10 +142,10 @@ function isEmpty(chart: SingleChart): boolean {
 }
 
 /**
- * The content without what only a page with a pointer needs, and with ids that depend on nothing but the chart.
- * Texts are not touched: quotes in them are written as entities.
+ * Removes interactive parts, and makes ids depend only on the chart. Texts do not match the patterns, since quotes in them
+ * are escapeText as entities.
  */
-function withoutPage(svg: string, panel: number): string {
+function stripInteractiveParts(svg: string, panel: number): string {
   return svg
     .replace(/^<svg[^>]*>\s*/, '')
     .replace(/\s*<\/svg>\s*$/, '')
@@ -155,13 +155,13 @@ function withoutPage(svg: string, panel: number): string {
     .replace(/(id="|url\(#|xlink:href="#|href="#)zr\d+-/g, `$1p${panel}-`);
 }
 
-/** Gives each text that was cut its whole wording as a title. */
-function withWholeTexts(svg: string, shortened: Map<string, string[]>): string {
+/** Adds the complete text as `title` to each truncated text. */
+function addFullTexts(svg: string, shortened: Map<string, string[]>): string {
   if (shortened.size === 0) return svg;
-  const left = new Map([...shortened].map(([short, whole]) => [written(short), [...whole]]));
+  const left = new Map([...shortened].map(([short, whole]) => [escapeText(short), [...whole]]));
   return svg.replace(/(<text[^>]*>)([^<]*)(<\/text>)/g, (all, open: string, text: string, close: string) => {
     const whole = left.get(text)?.shift();
-    return whole === undefined ? all : `${open}<title>${written(whole)}</title>${text}${close}`;
+    return whole === undefined ? all : `${open}<title>${escapeText(whole)}</title>${text}${close}`;
   });
 }
 
@@ -172,5 +172,5 @@ const entities: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-/** As the charting library writes texts. */
-const written = (text: string): string => text.replace(/[&<>"']/g, (letter) => entities[letter]!);
+/** Escapes text like the charting library. */
+const escapeText = (text: string): string => text.replace(/[&<>"']/g, (letter) => entities[letter]!);

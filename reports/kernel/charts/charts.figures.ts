@@ -7,7 +7,7 @@ const IN_ROW = 4;
 const HEIGHT = 84;
 const DIGITS = 26;
 
-/** Large digits above what they count. */
+/** Large numbers with a label below each. */
 export function layoutFigures(chart: FiguresChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const head = heading(chart, [], labels, WIDTH);

@@ -1,16 +1,16 @@
 import { NAME_GAP, placeNames } from './charts.names.ts';
-import { groupColour, groupNames, halo, heading, leftOut, withNote } from './charts.parts.ts';
+import { groupColour, groupNames, halo, heading, omittedNote, withNote } from './charts.parts.ts';
 import { Labels, plain, shorten, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { GraphChart, Layout } from './charts.types.ts';
 
 const MOST_NODES = 300;
-/** Longest name, in pixels. */
+/** Maximum width of a name, in pixels. */
 const NAME_WIDTH = 140;
 /** Diameters of nodes, in pixels. */
 const SIZE = { centre: 22, other: 12 };
 
-/** Nodes pushed apart and held together by their lines. Names that find no place are left out. */
+/** A force-directed graph. Names without free space are omitted. */
 export function layoutGraph(chart: GraphChart): Layout {
   const labels = new Labels();
   const nodes = chart.nodes.slice(0, MOST_NODES);
@@ -23,15 +23,15 @@ export function layoutGraph(chart: GraphChart): Layout {
     nodes.map(({ group }) => group),
     PALETTE.length,
   );
-  const kept =
+  const colouredGroups =
     groups.all.length <= PALETTE.length && groups.all.at(-1)?.endsWith(' others')
       ? groups.all.length - 1
       : groups.all.length;
-  const colourOf = (index: number) => groupColour(colour, index, kept);
+  const colourOf = (index: number) => groupColour(colour, index, colouredGroups);
   const head = heading(
     {
       title: chart.title,
-      note: withNote(withNote(chart.note, `Colour: ${chart.groupAxis}`), leftOut(nodes.length, all)),
+      note: withNote(withNote(chart.note, `Colour: ${chart.groupAxis}`), omittedNote(nodes.length, all)),
     },
     groups.all.map((name, index) => ({ name, color: colourOf(index) })),
     labels,
@@ -70,7 +70,7 @@ export function layoutGraph(chart: GraphChart): Layout {
       series: [
         {
           type: 'graph',
-          // placed by us: the library's own layout is slower and lets nodes leave the picture
+          // the library's layout is slower and places nodes outside of the chart
           layout: 'none',
           coordinateSystem: 'view',
           left: room.left,
@@ -110,12 +110,11 @@ export function layoutGraph(chart: GraphChart): Layout {
   };
 }
 
-/** Steps until the nodes are left where they are. */
+/** Number of iterations. */
 const STEPS = 120;
 
 /**
- * Places for the nodes of a graph: all push each other apart, lines pull together (Fruchterman and Reingold, 1991).
- * The same graph gives the same places.
+ * Computes a deterministic force-directed layout (Fruchterman and Reingold, 1991).
  * @param edges pairs of indexes.
  * @returns x and y of each node, fitted into the size.
  */
@@ -126,7 +125,7 @@ function placeNodes(
 ): [x: number, y: number][] {
   const xs = new Float64Array(count);
   const ys = new Float64Array(count);
-  // a spiral of seeds: spread evenly, and no two on one line
+  // initial positions on a phyllotaxis spiral: evenly spread, no two collinear with the centre
   for (let node = 0; node < count; node += 1) {
     const radius = Math.sqrt((node + 0.5) / count) / 2;
     xs[node] = radius * Math.cos(node * 2.399963);
@@ -139,7 +138,7 @@ function placeNodes(
   return fitted(xs, ys, size);
 }
 
-/** One step: forces of all pairs and of the lines, each node moved no further than `most`. */
+/** One iteration: repulsion of all pairs and attraction of edges; no node moves further than `most`. */
 function move(
   xs: Float64Array,
   ys: Float64Array,
@@ -160,7 +159,7 @@ function move(
       fx[other]! -= dx * push;
       fy[other]! -= dy * push;
     }
-    // keeps parts that are not joined near each other: as strong as all push apart at the edge of a full picture
+    // gravity keeps unconnected components together
     fx[one]! -= xs[one]!;
     fy[one]! -= ys[one]!;
   }

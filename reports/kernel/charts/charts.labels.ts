@@ -2,10 +2,10 @@ import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compi
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { BubbleAxis, ChartUnit } from './charts.types.ts';
 
-/** What makes an answer readable as a picture. */
+/** The metamodel and day for the labels of a chart. */
 export interface ChartContext {
   metamodel: Pick<Metamodel, 'cardTypes'>;
-  /** `YYYY-MM-DD`: the day that the answer shows. */
+  /** `YYYY-MM-DD`: the day of the data. */
   today: string;
 }
 
@@ -17,20 +17,20 @@ const phaseNames: Record<LifecyclePhase, string> = {
   endOfLife: 'End of life',
 };
 
-/** The phases of a lifecycle in words, in their order. */
+/** The labels of the lifecycle phases, in order. */
 export const phaseLabels: string[] = lifecyclePhases.map((phase) => phaseNames[phase]);
 
-/** A phase in words; what is none stays as it is. */
+/** The label of a phase; an unknown key is returned unchanged. */
 export const phaseLabel = (key: string): string => phaseNames[key as LifecyclePhase] ?? key;
 
-/** The phase that a lifecycle is in on a day, in words. */
+/** The label of a lifecycle's phase on a day. */
 export function phaseOn(lifecycle: Partial<Record<LifecyclePhase, string>> | null, today: string): string {
   const begun = lifecyclePhases.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
   if (begun) return phaseNames[begun];
   return lifecyclePhases.some((phase) => lifecycle?.[phase]) ? 'Not begun' : 'No lifecycle';
 }
 
-/** The label of a card type, its key where there is none. */
+/** The label of a card type, its key if it is unknown. */
 export const typeLabel = ({ metamodel }: ChartContext, key: string): string =>
   metamodel.cardTypes.get(key)?.label ?? key;
 
@@ -38,7 +38,7 @@ export const typeLabel = ({ metamodel }: ChartContext, key: string): string =>
 export const fieldLabel = ({ metamodel }: ChartContext, type: string, key: string): string =>
   metamodel.cardTypes.get(type)?.fields.get(key)?.label ?? key;
 
-/** How the values of a field are written. */
+/** The unit of a field's values. */
 export function fieldUnit({ metamodel }: ChartContext, type: string, key: string): ChartUnit {
   const field = metamodel.cardTypes.get(type)?.fields.get(key);
   if (field?.type === 'cost') return 'currency';
@@ -49,7 +49,7 @@ export function fieldUnit({ metamodel }: ChartContext, type: string, key: string
 export const optionLabel = ({ metamodel }: ChartContext, type: string, key: string, option: string): string =>
   metamodel.cardTypes.get(type)?.fields.get(key)?.optionLabels.get(option) ?? option;
 
-/** An axis of a field: steps for what is chosen from options, numbers otherwise. */
+/** The axis of a field: a category axis for select fields, otherwise a numeric axis. */
 export function fieldAxis(context: ChartContext, type: string, key: string): BubbleAxis {
   const field = context.metamodel.cardTypes.get(type)?.fields.get(key);
   const axis = { name: fieldLabel(context, type, key), unit: fieldUnit(context, type, key) };
@@ -57,8 +57,8 @@ export function fieldAxis(context: ChartContext, type: string, key: string): Bub
   return field?.type === 'boolean' ? { ...axis, steps: ['no', 'yes'] } : axis;
 }
 
-/** Where a value stands on the axis of its field; undefined where it has no place there. */
-export function placeOnAxis(
+/** The position of a value on the axis of its field; undefined if it has none. */
+export function positionOnAxis(
   { metamodel }: ChartContext,
   type: string,
   key: string,
@@ -73,8 +73,7 @@ export function placeOnAxis(
 }
 
 /**
- * A label for each item: its name, and where several share one, what lies above each in brackets, as far up as they
- * need it to differ.
+ * A label for each item: its name; for equal names also as many ancestors in brackets as are needed to distinguish them.
  * @param above the names above an item, nearest first.
  */
 export function distinctLabels<T extends { name: string }>(

@@ -6,16 +6,16 @@ import type { ChartWorkspace, Layout, LinesChart } from './charts.types.ts';
 
 const PLOT = 300;
 const LEFT = MARGIN + 84;
-/** Room for the title of the upright axis. */
+/** Space for the title of the vertical axis. */
 const VALUE_AXIS = 240;
-/** Spans of time with their names below the axis, at most. */
+/** Maximum number of time labels below the axis. */
 const NAMED = 9;
 
-/** Lines over time, broken where a value is missing. */
+/** Lines over time, interrupted at missing values. */
 export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
-  const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
-  const colourOf = (index: number) => groupColour(colour, index, kept);
+  const colouredGroups = chart.rest ? chart.series.length - 1 : chart.series.length;
+  const colourOf = (index: number) => groupColour(colour, index, colouredGroups);
   const { step } = chart;
   const head = heading(
     chart,
@@ -28,7 +28,7 @@ export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layou
     width: WIDTH,
     height: head.bottom + PLOT + 64,
     shortened: labels.shortened,
-    description: `Lines of ${chart.valueAxis} over ${times.length} moments`,
+    description: `Lines of ${chart.valueAxis} over ${times.length} points in time`,
     option: {
       ...head.option,
       useUTC: true,
@@ -58,7 +58,7 @@ export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layou
         name,
         type: 'line',
         connectNulls: false,
-        // a value between two gaps has no line to be seen by
+        // a value between two gaps needs a symbol, since it has no line
         showSymbol: true,
         symbol: 'circle',
         symbolSize: times.length > 120 ? 3 : 6,

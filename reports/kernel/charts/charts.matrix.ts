@@ -1,15 +1,15 @@
-import { axis, heading, leftOut, withNote } from './charts.parts.ts';
+import { axis, heading, omittedNote, withNote } from './charts.parts.ts';
 import { shadeScale } from './charts.shades.ts';
 import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
 import { FONT_SIZE, inkOn, MARGIN, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, MatrixChart } from './charts.types.ts';
 
 const MOST = 200;
-/** Pixels of a cell: of one that holds its number, and of one without. */
+/** Pixels of a cell with and without a number. */
 const CELL = { wide: 56, narrow: 20, height: 22 };
 const LABEL = 240;
 
-/** A cell for each pair; column names stand upright, so that they fit above narrow columns. */
+/** One cell per pair; column names are rotated to fit above narrow columns. */
 export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const rows = chart.rows.slice(0, MOST).map((name) => labels.fit(name, LABEL, FONT_SIZE));
@@ -27,7 +27,7 @@ export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Lay
   const width = Math.max(WIDTH, left + wanted + MARGIN);
   const note = withNote(
     chart.note ?? `Shade: ${axisTitle(chart.valueAxis, chart.unit, workspace)}`,
-    withNote(leftOut(rows.length, chart.rows.length), leftOut(columns.length, chart.columns.length)),
+    withNote(omittedNote(rows.length, chart.rows.length), omittedNote(columns.length, chart.columns.length)),
   );
   const head = heading(
     { title: chart.title, note },
@@ -36,7 +36,7 @@ export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Lay
     width,
   );
   const top = head.bottom + upright;
-  // without rows or columns there is one empty cell to see the axes by
+  // without rows or columns one empty cell is drawn to show the axes
   const body = Math.max(1, rows.length) * CELL.height;
   return {
     width,
@@ -83,7 +83,7 @@ export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Lay
           }),
         },
       ],
-      // the colours stand in the data, but a heat map is not drawn without a map of its values
+      // the data contains the colours, but a heat map requires a visual map
       visualMap: {
         show: false,
         min: 0,

@@ -1,58 +1,58 @@
 import { FONT_SIZE } from './charts.theme.ts';
 
-/** Where a name stands beside its mark. */
+/** The side of a mark on which its name is placed. */
 export type Side = 'top' | 'bottom' | 'left' | 'right';
 
-/** A round mark and the width of its name, in pixels. */
+/** A circle and the width of its name, in pixels. */
 export interface Mark {
   x: number;
   y: number;
   radius: number;
-  /** Of the name. */
+  /** Width of the name. */
   width: number;
 }
 
-/** Where a name goes. */
-export interface NamePlace {
+/** The position of a name. */
+export interface NamePosition {
   side: Side;
-  /** How far it is moved to the right, to stay in the room, in pixels. */
+  /** Horizontal shift in pixels to stay isWithin the bounds. */
   shift: number;
 }
 
-/** A part of the picture, in pixels. */
-export interface Room {
+/** A rectangle in the chart, in pixels. */
+export interface Box {
   left: number;
   top: number;
   right: number;
   bottom: number;
 }
 
-/** Between a mark and its name, in pixels. */
+/** Distance between a mark and its name, in pixels. */
 export const NAME_GAP = 3;
 const LINE = FONT_SIZE + 2;
 
 /**
- * Places names beside their marks so that none meets another name or a mark, or leaves the room; the first marks choose
- * first. Of a name that finds no place there is none.
+ * Places names next to their marks, without overlaps with other names and marks and isWithin the bounds; earlier marks have
+ * priority. A name without free space is undefined.
  * @param sides in the order in which they are tried.
- * @param most how many names there are to be.
+ * @param most maximum number of names.
  */
 export function placeNames(
   marks: readonly Mark[],
-  room: Room,
+  bounds: Box,
   sides: readonly Side[],
   most = Infinity,
-): (NamePlace | undefined)[] {
-  const taken: Room[] = [];
-  const meets = (box: Room) =>
-    taken.some((other) => meet(box, other)) || marks.some((mark) => meet(box, boxOf(mark)));
+): (NamePosition | undefined)[] {
+  const taken: Box[] = [];
+  const overlapsAny = (box: Box) =>
+    taken.some((other) => overlaps(box, other)) || marks.some((mark) => overlaps(box, boxOf(mark)));
   return marks.map((mark) => {
     if (taken.length >= most) return undefined;
     for (const side of sides) {
       const box = nameBox(mark, side);
-      const shift = side === 'top' || side === 'bottom' ? shiftInto(box, room) : 0;
+      const shift = side === 'top' || side === 'bottom' ? shiftInto(box, bounds) : 0;
       const moved = { ...box, left: box.left + shift, right: box.right + shift };
-      if (!within(moved, room) || meets(moved)) continue;
+      if (!isWithin(moved, bounds) || overlapsAny(moved)) continue;
       taken.push(moved);
       return { side, shift };
     }
@@ -60,7 +60,7 @@ export function placeNames(
   });
 }
 
-function nameBox({ x, y, radius, width }: Mark, side: Side): Room {
+function nameBox({ x, y, radius, width }: Mark, side: Side): Box {
   const away = radius + NAME_GAP;
   if (side === 'left' || side === 'right') {
     const left = side === 'left' ? x - away - width : x + away;
@@ -70,22 +70,25 @@ function nameBox({ x, y, radius, width }: Mark, side: Side): Room {
   return { left: x - width / 2, top, right: x + width / 2, bottom: top + LINE };
 }
 
-/** How far to the right brings a box into the room, as far as it stays above or below the middle of its mark. */
-function shiftInto(box: Room, room: Room): number {
+/** The horizontal shift that moves a box into the bounds; at most half its width. */
+function shiftInto(box: Box, bounds: Box): number {
   const most = (box.right - box.left) / 2;
-  const wanted = Math.max(0, room.left - box.left) - Math.max(0, box.right - room.right);
+  const wanted = Math.max(0, bounds.left - box.left) - Math.max(0, box.right - bounds.right);
   return Math.abs(wanted) <= most ? wanted : 0;
 }
 
-const boxOf = ({ x, y, radius }: Mark): Room => ({
+const boxOf = ({ x, y, radius }: Mark): Box => ({
   left: x - radius,
   top: y - radius,
   right: x + radius,
   bottom: y + radius,
 });
 
-const meet = (one: Room, other: Room): boolean =>
+const overlaps = (one: Box, other: Box): boolean =>
   one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
-const within = (box: Room, room: Room): boolean =>
-  box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
+const isWithin = (box: Box, bounds: Box): boolean =>
+  box.left >= bounds.left &&
+  box.right <= bounds.right &&
+  box.top >= bounds.top &&
+  box.bottom <= bounds.bottom;

@@ -4,21 +4,21 @@ import { AXIS, FAINT, FONT_SIZE, INK, MARGIN, OTHERS, PAPER, TITLE_SIZE } from '
 /** Height of one line of a legend, in pixels. */
 const LEGEND_LINE = 24;
 
-/** Labels of everything: size, colour, and a family that is there everywhere. */
+/** Style of all labels, with a font family that exists everywhere. */
 const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: INK };
 
-/** Lets a text stand on marks of any colour. */
+/** A border that makes text readable on marks of any colour. */
 export const halo = { color: INK, textBorderColor: PAPER, textBorderWidth: 3 };
 
-/** How a picture begins: title, note, legend. */
+/** The heading of a chart: title, note, legend. */
 export interface Heading {
   option: Record<string, unknown>;
-  /** Where the rest may begin, in pixels from above. */
+  /** Bottom of the heading, in pixels from the top. */
   bottom: number;
 }
 
 /**
- * Title, note and legend above each other.
+ * Lays out title, note and legend.
  * @param legend names with their colours, in order; empty for none.
  */
 export function heading(
@@ -44,7 +44,7 @@ export function heading(
   return { option: { title, graphic: { elements } }, bottom: top + lines * LEGEND_LINE + 4 };
 }
 
-/** Squares with names, from left to right and on the next line where the width is used up. */
+/** Lays out legend entries from left to right, in several lines if necessary. */
 function legendElements(
   legend: { name: string; color: string }[],
   labels: Labels,
@@ -82,7 +82,7 @@ function legendElements(
   return { elements, lines: line + 1 };
 }
 
-/** The look of an axis; `name` is its title. */
+/** The style of an axis; `name` is its title. */
 export function axis(
   name: string,
   gap: number,
@@ -103,17 +103,17 @@ export function axis(
   };
 }
 
-/** The note with what else is to be said. */
+/** Appends a sentence to the note. */
 export const withNote = (note: string | undefined, more: string | undefined): string | undefined =>
   [note, more].filter(Boolean).join(' · ') || undefined;
 
-/** What is said of items that are not drawn. */
-export const leftOut = (drawn: number, all: number): string | undefined =>
+/** The note about items that are not drawn. */
+export const omittedNote = (drawn: number, all: number): string | undefined =>
   drawn < all
     ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; all are in the tables`
     : undefined;
 
-/** Names of groups as they first occur; above the bound the rarest become one, drawn in grey. */
+/** The most frequent group names up to the bound; the others are combined into one, drawn in grey. */
 export function groupNames(
   names: Iterable<string>,
   bound: number,
@@ -131,6 +131,6 @@ export function groupNames(
   };
 }
 
-/** The colour of the n-th of some groups, grey for those taken together. */
+/** The colour of the n-th group, grey for the combined ones. */
 export const groupColour = (colours: (index: number) => string, index: number, kept: number): string =>
   index >= kept ? OTHERS : colours(index);

@@ -1,4 +1,4 @@
-import { axis, heading, leftOut, withNote } from './charts.parts.ts';
+import { axis, heading, omittedNote, withNote } from './charts.parts.ts';
 import { formatDate, Labels, textWidth } from './charts.text.ts';
 import { colour, FONT_SIZE, INK, MARGIN, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, RoadmapChart } from './charts.types.ts';
@@ -7,22 +7,22 @@ const MOST = 200;
 const ROW = 24;
 const LABEL = 260;
 const BAR = 14;
-/** Rows below which the dates at the foot are not seen with those at the head, and stand there as well. */
+/** Number of rows above which the time axis is also drawn at the bottom. */
 const TALL = 30;
 const DAY = 86_400_000;
 
-/** The part of the interface to the library's own drawing that is used here. */
+/** The used part of the library's interface for custom series. */
 interface DrawApi {
   value(dimension: number): number;
   coord(point: [number, number]): [number, number];
 }
 
-/** A row an item, a bar a phase, up to where the next begins. */
+/** One row per item with one bar per phase, up to the next phase. */
 export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const items = chart.items.slice(0, MOST);
   const head = heading(
-    { title: chart.title, note: withNote(chart.note, leftOut(items.length, chart.items.length)) },
+    { title: chart.title, note: withNote(chart.note, omittedNote(items.length, chart.items.length)) },
     chart.phases.map((name, index) => ({ name, color: colour(index) })),
     labels,
     WIDTH,
@@ -97,7 +97,7 @@ export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): L
   };
 }
 
-/** A bar for a phase that lasts, a diamond for the last one. */
+/** A bar for a phase, a diamond for the last one. */
 function shape(api: DrawApi, phases: number): Record<string, unknown> {
   const row = api.value(0);
   const phase = api.value(3);
@@ -126,7 +126,7 @@ function shape(api: DrawApi, phases: number): Record<string, unknown> {
   };
 }
 
-/** The phases that have a date, each up to the next one's; the last lasts to the edge of the picture. */
+/** The phases with a date, each until the next one; the last until the edge of the chart. */
 function spansOf(dates: (string | null)[], edge: number): [phase: number, from: number, to: number][] {
   const known = dates.flatMap((date, phase): [number, number][] =>
     date === null ? [] : [[phase, Date.parse(date)]],
@@ -138,7 +138,7 @@ function spansOf(dates: (string | null)[], edge: number): [phase: number, from: 
   });
 }
 
-/** From the first date to the last, today included, with some room. */
+/** The range of all dates and today, with some padding. */
 function rangeOf({ items, today }: RoadmapChart): { from: number; to: number } {
   const times = items
     .slice(0, MOST)

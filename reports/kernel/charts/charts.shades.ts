@@ -1,6 +1,6 @@
 import { OTHERS, SHADES } from './charts.theme.ts';
 
-/** Which shade stands for which values. */
+/** A mapping of values to shades. */
 export interface Shades {
   of(value: number | undefined): string;
   legend: { name: string; color: string }[];

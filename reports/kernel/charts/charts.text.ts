@@ -1,11 +1,11 @@
 import { createLru } from '../../../platform/lru.ts';
 import type { ChartUnit, ChartWorkspace } from './charts.types.ts';
 
-/** Widths in thousandths of the font size, on the wide side of the common sans-serif fonts. */
+/** Character widths in thousandths of the font size, an upper bound for common sans-serif fonts. */
 const NARROW = new Set("iljtfrI.,:;'|!()[]- /");
 const WIDE = new Set('mwMW@%—');
 
-/** About how wide a text is drawn, in pixels; never less than a common font makes it. */
+/** Estimates the width of a text in pixels; an upper bound for common fonts. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
   for (const letter of text) {
@@ -18,27 +18,27 @@ export function textWidth(text: string, size: number): number {
   return Math.ceil(width * size);
 }
 
-// what no XML may hold, and what turns the direction of the text that follows
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are to be found
+// characters that XML does not allow, and control characters of the text direction
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are replaced
 const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]+/gu;
 
-/** A text written by users, fit to stand in a picture: one line of whole characters. */
+/** Cleans a user's text for a chart: one line without invalid characters. */
 export const plain = (text: string): string => text.toWellFormed().replace(UNFIT, ' ').trim();
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** As much of a text as fits the width in pixels, with an ellipsis where something is cut. */
+/** Truncates a text to a width in pixels, with an ellipsis. */
 export function shorten(text: string, width: number, size: number): string {
   if (textWidth(text, size) <= width) return text;
-  let kept = '';
+  let result = '';
   for (const { segment } of segmenter.segment(text)) {
-    if (textWidth(`${kept}${segment}…`, size) > width) break;
-    kept += segment;
+    if (textWidth(`${result}${segment}…`, size) > width) break;
+    result += segment;
   }
-  return `${kept.trimEnd()}…`;
+  return `${result.trimEnd()}…`;
 }
 
-/** A text on up to `most` lines that fit, parted at spaces; the last is cut where that does not suffice. */
+/** Wraps a text at spaces into at most `most` lines; the last is truncated if necessary. */
 export function wrap(text: string, width: number, size: number, most: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -55,11 +55,11 @@ export function wrap(text: string, width: number, size: number, most: number): s
   return [...lines, shorten(rest, width, size)];
 }
 
-/** Labels cut to a width; remembers what was cut. */
+/** Truncates labels to a width and records their complete texts. */
 export class Labels {
   readonly shortened = new Map<string, string[]>();
 
-  /** A user's text on one line that fits. */
+  /** A user's text, truncated to one line. */
   fit(text: string, width: number, size: number): string {
     const whole = plain(text);
     const short = shorten(whole, width, size);
@@ -67,7 +67,7 @@ export class Labels {
     return short;
   }
 
-  /** Notes the whole of a text whose last line was cut to `short`. */
+  /** Records the complete text of a label that was truncated to `short`. */
   remember(short: string, whole: string): void {
     const known = this.shortened.get(short);
     if (known) known.push(whole);
@@ -75,7 +75,7 @@ export class Labels {
   }
 }
 
-/** By unit and currency; a format takes some 20 KB. */
+/** Cached by unit and currency; a format takes about 20 KB. */
 const formats = createLru<Intl.NumberFormat>(1024 * 1024, () => 20_000);
 
 function numberFormat(unit: ChartUnit, currency: string, compact: boolean): Intl.NumberFormat {
@@ -135,5 +135,5 @@ export function formatDate(time: number, { dateFormat }: ChartWorkspace): string
   });
 }
 
-/** A whole number as it is read. */
+/** An integer with separators. */
 export const formatCount = (count: number): string => count.toLocaleString('en');

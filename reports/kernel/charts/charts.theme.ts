@@ -1,21 +1,21 @@
-/** Width of every picture in pixels, unless its columns need more. */
+/** Width of every chart in pixels, unless its columns need more. */
 export const WIDTH = 960;
-/** Of labels, in pixels. */
+/** Font size of labels, in pixels. */
 export const FONT_SIZE = 12;
 export const TITLE_SIZE = 18;
-/** Between the picture's edge and what is in it. */
+/** Margin of the chart, in pixels. */
 export const MARGIN = 24;
 
 export const PAPER = '#ffffff';
-/** Text; 12.6:1 on the paper. */
+/** Text; contrast 12.6:1 to the background. */
 export const INK = '#333333';
-/** Axis lines and empty parts, which carry no information of their own. */
+/** Grid lines and empty areas, which convey no information. */
 export const FAINT = '#d5d9df';
 export const AXIS = '#6b7280';
 
 /**
- * Colours for things that have no order. They are told apart with the common kinds of colour blindness, in part by
- * their lightness, and have 4.5:1 to the paper and to white text.
+ * Colours of categories. They can be distinguished with common kinds of colour blindness, in part by lightness, and have a
+ * contrast of 4.5:1 to the background and to white text.
  */
 export const PALETTE = [
   '#0067a5',
@@ -29,12 +29,12 @@ export const PALETTE = [
   '#006f83',
   '#6c4a2f',
 ];
-/** Stands for what is taken together as others. */
+/** Colour of combined items. */
 export const OTHERS = '#6b7280';
-/** From little to much, 3:1 to the paper at least. */
+/** In ascending order, with a contrast of at least 3:1 to the background. */
 export const SHADES = ['#5c95c9', '#3f7dbb', '#2a65a4', '#164b86', '#08306b'];
 
-/** The colour of the n-th thing. */
+/** The colour of the n-th category. */
 export const colour = (index: number): string => PALETTE[index % PALETTE.length]!;
 
 const channel = (value: number): number => {
@@ -54,6 +54,6 @@ export function contrast(one: string, other: string): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-/** The text colour that is read best on a ground. */
+/** The text colour with the highest contrast on a background. */
 export const inkOn = (ground: string): string =>
   contrast(PAPER, ground) >= contrast('#000000', ground) ? PAPER : '#000000';

@@ -2,7 +2,7 @@ import type { TimeStep } from './charts.types.ts';
 
 const MONTHS: Record<TimeStep, number> = { year: 12, quarter: 3, month: 1 };
 
-/** The beginning of the span that lies so many after that of a moment, in milliseconds since 1970, UTC. */
+/** The start of the time span `count` spans after that of a time, in milliseconds since 1970, UTC. */
 export function spanAfter(time: number, step: TimeStep, count: number): number {
   const date = new Date(time);
   const months = MONTHS[step];
@@ -12,7 +12,7 @@ export function spanAfter(time: number, step: TimeStep, count: number): number {
   return start.getTime();
 }
 
-/** The beginnings of spans evenly between the first and the last moment, at most so many. */
+/** Evenly spaced span starts between the first and the last time, up to a maximum number. */
 export function spanStarts(
   first: number | undefined,
   last: number | undefined,
@@ -27,7 +27,7 @@ export function spanStarts(
   return Array.from({ length: Math.ceil(spans / each) }, (_, n) => spanAfter(first, step, n * each));
 }
 
-/** A span as it is read: `2026`, `2026 Q3`, `2026-07`. */
+/** The label of a span: `2026`, `2026 Q3`, `2026-07`. */
 export function formatSpan(time: number, step: TimeStep): string {
   const date = new Date(time);
   const year = String(date.getUTCFullYear()).padStart(4, '0');

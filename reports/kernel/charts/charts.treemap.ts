@@ -4,23 +4,23 @@ import { axisTitle, formatCount, formatValue, Labels, plain, textWidth, wrap } f
 import { colour, FONT_SIZE, INK, inkOn, MARGIN, OTHERS, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, TreemapChart } from './charts.types.ts';
 
-const MOST_TILES = 300;
-const MOST_GROUPS = 40;
-/** Between groups, and between tiles, in pixels. */
+const MAX_TILES = 300;
+const MAX_GROUPS = 40;
+/** Gap between groups and between tiles, in pixels. */
 const GAP = { groups: 4, tiles: 1 };
 /** Height of the name of a group, and of a line in a tile. */
 const LINE = { group: 22, tile: 16 };
-/** Room that a tile leaves beside its texts. */
+/** Padding of a tile. */
 const PADDING = 4;
-/** How much wider than high groups, which have a name above, and tiles are to be. */
+/** Preferred aspect ratio of groups, which have a name above, and of tiles. */
 const WIDER = { groups: 1.6, tiles: 2.5 };
-/** Letters that a cut name needs to tell anything. */
-const LEAST_LETTERS = 4;
-/** Lines of a name in a tile, or in a group without tiles. */
+/** Minimum length of a truncated name. */
+const MIN_LETTERS = 4;
+/** Maximum lines of a name in a tile, or in a group without tiles. */
 const MOST_LINES = 3;
-/** Height from which the name of a group with tiles may take two lines. */
+/** Minimum height for a group name of two lines. */
 const TALL_GROUP = 100;
-/** Behind the tiles of a group and its name. */
+/** Background of a group. */
 const GROUND = '#e5e7eb';
 
 type Item = TreemapChart['items'][number];
@@ -31,7 +31,7 @@ interface Tile {
   color: string;
 }
 
-/** Areas by value, within the areas of their groups; small ones of a group are taken together. */
+/** Areas by value within the areas of their groups; small items of a group are combined. */
 export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
   const shades = shadesOf(chart, workspace);
@@ -39,7 +39,7 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   const empty = emptyGroups(chart);
   const groups = groupNames(
     chart.items.map(({ group }) => group ?? ''),
-    empty.size > 0 ? MOST_GROUPS - 1 : MOST_GROUPS,
+    empty.size > 0 ? MAX_GROUPS - 1 : MAX_GROUPS,
     chart.groups?.map(({ key }) => key).filter((key) => !empty.has(key)),
   );
   const nameByKey = new Map(chart.groups?.map(({ key, name }) => [key, name]));
@@ -47,11 +47,8 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   const members: Item[][] = groups.all.map(() => []);
   for (const item of chart.items) members[Math.min(groups.of(item.group ?? ''), kept - 1)]!.push(item);
   const tiles = members.map((items, index) =>
-    tilesOf(
-      chart,
-      items,
-      Math.max(3, Math.round((MOST_TILES * items.length) / chart.items.length)),
-      (item) => (shades ? shades.of(item.shade) : grouped ? colour(index) : colour(0)),
+    tilesOf(chart, items, Math.max(3, Math.round((MAX_TILES * items.length) / chart.items.length)), (item) =>
+      shades ? shades.of(item.shade) : grouped ? colour(index) : colour(0),
     ),
   );
   const drawn = tiles.reduce((sum, of) => sum + of.length, 0);
@@ -120,17 +117,17 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   };
 }
 
-/** Keys of the groups without items that an even map with too many groups shows as one. */
+/** Keys of the groups without items, which an even map with too many groups combines. */
 function emptyGroups({ even, groups = [], items }: TreemapChart): Set<string> {
   const used = new Set(items.map(({ group }) => group ?? ''));
   const empty = groups.filter(({ key }) => !used.has(key));
-  return new Set(even && used.size + empty.length > MOST_GROUPS ? empty.map(({ key }) => key) : []);
+  return new Set(even && used.size + empty.length > MAX_GROUPS ? empty.map(({ key }) => key) : []);
 }
 
 const emptyName = (count: number, { memberName }: TreemapChart): string =>
   `${formatCount(count)} ${count === 1 ? 'group' : 'groups'} without ${memberName ?? 'members'}`;
 
-/** Divides an area into pieces that are rather wide than high, as names are. */
+/** Divides an area into pieces that are wider than high, to fit names. */
 function divideWide(values: number[], area: Area, wider: number): Area[] {
   const pieces = divideArea(values, { ...area, width: area.width / wider });
   return pieces.map((piece) => ({
@@ -154,7 +151,7 @@ const rect = ({ x, y, width, height }: Area, fill: string): object => ({
   style: { fill },
 });
 
-/** To tenths of a pixel, so that a picture is not twice as long for places that nobody sees. */
+/** Rounds to tenths of a pixel, which halves the size of the SVG. */
 const round = (pixels: number): number => Math.round(pixels * 10) / 10;
 
 const text = (x: number, y: number, words: string, fill: string, style: object): object => ({
@@ -165,21 +162,21 @@ const text = (x: number, y: number, words: string, fill: string, style: object):
   style: { text: words, fill, font: `${FONT_SIZE}px sans-serif`, textVerticalAlign: 'middle', ...style },
 });
 
-/** A name on as many lines as fit, with enough of it to be understood; none where there is no room for that. */
+/** Wraps a name into the lines that fit; empty if not enough of it fits. */
 function fitted(name: string, width: number, most: number, labels: Labels): string[] {
   const whole = plain(name);
   for (let count = most; count > 0; count -= 1) {
     const lines = wrap(whole, width, FONT_SIZE, count);
     const last = lines.at(-1)!;
     const isCut = !whole.endsWith(last);
-    if (last === '' || (isCut && last.length <= LEAST_LETTERS)) continue;
+    if (last === '' || (isCut && last.length <= MIN_LETTERS)) continue;
     if (isCut) labels.remember(last, whole);
     return lines;
   }
   return [];
 }
 
-/** Writes the name of a group where it has room. @returns what is left for its tiles. */
+/** Writes the name of a group if it fits. @returns the remaining area for its tiles. */
 function groupSpace(ground: Area, name: string, isEmpty: boolean, labels: Labels, elements: object[]): Area {
   const inner = shrink(ground, 1);
   const most = isEmpty
@@ -200,7 +197,7 @@ function groupSpace(ground: Area, name: string, isEmpty: boolean, labels: Labels
   return { ...inner, y: inner.y + taken, height: inner.height - taken };
 }
 
-/** The name of a tile and, below it, its value: whole, since a part of a number would mislead. */
+/** The name of a tile and its value below; the value is never truncated. */
 function tileTexts(
   { name, value, color }: Tile,
   { x, y, width, height }: Area,
@@ -222,7 +219,7 @@ function tileTexts(
   );
 }
 
-/** The largest as tiles of their own, the rest as one; in an even map those that come first. */
+/** One tile for each of the largest items (in an even map: the first ones), and one for the others. */
 function tilesOf(chart: TreemapChart, items: Item[], most: number, colourOf: (item: Item) => string): Tile[] {
   const ranked = chart.even ? items : items.toSorted((a, b) => b.value - a.value);
   const own = ranked.length > most ? ranked.slice(0, most - 1) : ranked;
@@ -235,7 +232,7 @@ function tilesOf(chart: TreemapChart, items: Item[], most: number, colourOf: (it
   return tiles;
 }
 
-/** Five steps from the least to the most, each with its bounds told. */
+/** A scale of five steps with their limits. */
 function shadesOf(chart: TreemapChart, workspace: ChartWorkspace): Shades | undefined {
   if (chart.shadeAxis === undefined) return undefined;
   const unit = chart.shadeUnit ?? 'number';
@@ -246,7 +243,7 @@ function shadesOf(chart: TreemapChart, workspace: ChartWorkspace): Shades | unde
   );
 }
 
-/** A part of a picture, in pixels. */
+/** A rectangle, in pixels. */
 interface Area {
   x: number;
   y: number;
@@ -255,8 +252,8 @@ interface Area {
 }
 
 /**
- * Divides an area among values in their order, in pieces as square as they can be (Bruls, Huizing and van Wijk,
- * "Squarified Treemaps", 2000); largest first, it does so best.
+ * Divides an area among values in their order, in pieces as square as possible (Bruls, Huizing and van Wijk, "Squarified
+ * Treemaps", 2000). Descending values give the best result.
  * @param values above 0.
  * @returns the piece of each value.
  */
@@ -277,7 +274,7 @@ export function divideArea(values: readonly number[], area: Area): Area[] {
   return pieces;
 }
 
-/** How far the least square piece of a row is from a square: 1 or more. */
+/** The worst aspect ratio of a row's pieces, at least 1. */
 function worst(sizes: readonly number[], from: number, to: number, side: number): number {
   let sum = 0;
   let least = Infinity;
@@ -290,7 +287,7 @@ function worst(sizes: readonly number[], from: number, to: number, side: number)
   return Math.max((side * side * most) / (sum * sum), (sum * sum) / (side * side * least));
 }
 
-/** Lays a row along the shorter side. @returns what is left of the area. */
+/** Places a row along the shorter side. @returns the remaining area. */
 function layRow(sizes: readonly number[], area: Area, pieces: Area[]): Area {
   const sum = sizes.reduce((total, size) => total + size, 0);
   const upright = area.width >= area.height;

@@ -1,14 +1,14 @@
-/** What a number measures, and so how it is written. */
+/** The unit of a number, which determines its format. */
 export type ChartUnit = 'count' | 'percent' | 'currency' | 'number';
 
-/** Spans of time that values are gathered by. */
+/** Time spans by which values are grouped. */
 export type TimeStep = 'year' | 'quarter' | 'month';
 
-/** What a picture needs to know of the workspace. */
+/** Settings of the workspace that affect charts. */
 export interface ChartWorkspace {
   /** ISO 4217. */
   currency: string;
-  /** As in the setting `date_format`, such as `DD MMM YYYY`. */
+  /** The setting `date_format`, such as `DD MMM YYYY`. */
   dateFormat: string;
 }
 
@@ -18,17 +18,17 @@ interface Head {
   note?: string;
 }
 
-/** Horizontal bars, one row an item, parted into series where there are several. */
+/** Horizontal bars, one row per item, with one or several series. */
 export interface BarsChart extends Head {
   kind: 'bars';
-  /** What the rows are. */
+  /** Title of the rows. */
   itemAxis: string;
-  /** What the length means. */
+  /** Meaning of the length. */
   valueAxis: string;
   unit: ChartUnit;
   /** Names of the parts of a bar; one for plain bars. */
   series: string[];
-  /** Whether the series stand beside each other, not one behind the other as parts of a whole. */
+  /** Whether the series are drawn next to each other instead of stacked. */
   beside?: boolean;
   /** Whether the last series is what others hold together. */
   rest?: boolean;
@@ -39,19 +39,19 @@ export interface BarsChart extends Head {
 /** Areas within areas. */
 export interface TreemapChart extends Head {
   kind: 'treemap';
-  /** What the areas mean. */
+  /** Meaning of the areas. */
   valueAxis: string;
   unit: ChartUnit;
-  /** Whether every area is as large as the next, so that it is the shade or the place that tells something. */
+  /** Whether all areas have the same size, so that only shade and position have a meaning. */
   even?: boolean;
-  /** What the shade means; without it each group has a colour of its own. */
+  /** Meaning of the shade; without it each group has its own colour. */
   shadeAxis?: string;
   shadeUnit?: ChartUnit;
-  /** `group` is the name of a group, or where `groups` is given the key of one. */
+  /** `group` is the name of a group, or its key if `groups` is given. */
   items: { name: string; value: number; group?: string; shade?: number }[];
-  /** Groups that are known by key: several may have one name, and in an even map those without items are shown too. */
+  /** Groups by key: names can be equal, and an even map also shows groups without items. */
   groups?: { key: string; name: string }[];
-  /** What an item is, in an even map that says how many groups have none. */
+  /** Plural name of the items, for an even map that states how many groups have none. */
   memberName?: string;
 }
 
@@ -64,15 +64,15 @@ export interface MatrixChart extends Head {
   unit: ChartUnit;
   rows: string[];
   columns: string[];
-  /** Index of the row, index of the column, value; cells that are not named stay empty. */
+  /** Row index, column index, value; other cells are empty. */
   cells: [row: number, column: number, value: number][];
 }
 
-/** An axis of numbers, or of named steps in their order. */
+/** A numeric axis, or a category axis with ordered steps. */
 export interface BubbleAxis {
   name: string;
   unit: ChartUnit;
-  /** Named steps; values are then their indexes. */
+  /** Category names; values are their indexes. */
   steps?: string[];
 }
 
@@ -82,20 +82,20 @@ export interface BubblesChart extends Head {
   x: BubbleAxis;
   y: BubbleAxis;
   size?: { name: string; unit: ChartUnit };
-  /** What the colours mean; the groups are the items' own. */
+  /** Meaning of the colours, which show the items' groups. */
   groupAxis?: string;
   items: { name: string; x: number; y: number; size?: number; group?: string }[];
 }
 
-/** Spans of time, one row an item. */
+/** Time spans, one row per item. */
 export interface RoadmapChart extends Head {
   kind: 'roadmap';
   itemAxis: string;
   /** Names of the phases in their order; the last is a point in time. */
   phases: string[];
-  /** The date (`YYYY-MM-DD`) at which each phase begins, null where it is not known. */
+  /** The date (`YYYY-MM-DD`) at which each phase begins, null if unknown. */
   items: { name: string; dates: (string | null)[] }[];
-  /** Where the line of today stands, `YYYY-MM-DD`. */
+  /** The date of the line for today, `YYYY-MM-DD`. */
   today: string;
 }
 
@@ -105,18 +105,18 @@ export interface GraphChart extends Head {
   groupAxis: string;
   nodes: { id: string; name: string; group: string; centre?: boolean }[];
   edges: { source: string; target: string }[];
-  /** Nodes that there are, where only some are given. */
+  /** Total number of nodes, if only some are given. */
   total?: number;
 }
 
-/** Values over time; null is a gap and is drawn as one. */
+/** Values over time; null is drawn as a gap. */
 export interface LinesChart extends Head {
   kind: 'lines';
   valueAxis: string;
   unit: ChartUnit;
-  /** What the moments are; `Date` without it. */
+  /** Title of the time axis; default `Date`. */
   timeAxis?: string;
-  /** What each moment stands for, in UTC, from its beginning on; without it a day or a moment. */
+  /** The time span of each value, in UTC; without it a day or a point in time. */
   step?: TimeStep;
   /** Whether the last series is what others hold together. */
   rest?: boolean;
@@ -133,14 +133,14 @@ export interface DonutChart extends Head {
   items: { name: string; value: number }[];
 }
 
-/** A few figures in words and large digits. */
+/** A few labelled numbers. */
 export interface FiguresChart extends Head {
   kind: 'figures';
-  /** A text stands in the place of the number. */
+  /** A text is shown instead of the number. */
   items: { name: string; value: number | null; unit: ChartUnit; text?: string }[];
 }
 
-/** One picture of one thing. */
+/** A chart without panels. */
 export type SingleChart =
   | BarsChart
   | TreemapChart
@@ -152,22 +152,22 @@ export type SingleChart =
   | DonutChart
   | FiguresChart;
 
-/** Several pictures below each other. */
+/** Several charts below each other. */
 interface PanelsChart extends Head {
   kind: 'panels';
   panels: SingleChart[];
 }
 
-/** What a picture shows, as plain data: how it looks is decided where it is drawn. */
+/** The data of a chart, without its appearance. */
 export type Chart = SingleChart | PanelsChart;
 
-/** Options of the charting library with the size they were laid out for, in pixels. */
+/** Options of the charting library with the size of the chart, in pixels. */
 export interface Layout {
   width: number;
   height: number;
   option: Record<string, unknown>;
-  /** Labels that were cut, each with its whole text; those of one short form in the order of drawing. */
+  /** Complete texts by truncated label; those of equal labels in the order of drawing. */
   shortened: Map<string, string[]>;
-  /** One sentence that says what is to be seen. */
+  /** One sentence that describes the chart. */
   description: string;
 }

@@ -1,26 +1,26 @@
 import type { Cell } from './document.types.ts';
 
-/** Characters of a cell's longest line beyond which a column gets no wider, and those of a word that is kept whole. */
+/** Maximum characters of a line that widen a column, and of a word that is not broken. */
 const LINE = 60;
 const WORD = 18;
-/** The edges of a column, and that some letters are wider than others, in characters. */
+/** Allowance for padding and wide letters, in characters. */
 const EDGES = 4;
-/** Columns beyond which a table is written in smaller letters. */
+/** Number of columns above which a table has a smaller font. */
 const FEW = 6;
 
-/** How the columns of a table share the width. */
+/** Widths of a table's columns. */
 export interface Columns {
-  /** Together 1. */
+  /** Relative widths; their sum is 1. */
   shares: number[];
-  /** Whether there are so many that smaller letters are due. */
+  /** Whether the table needs a smaller font. */
   small: boolean;
-  /** By column: how many characters of a word have room. */
+  /** By column: the maximum characters of a word that fit. */
   letters: number[];
 }
 
 /**
- * The columns of a table by what stands in it: each gets room for its longest word, and what is left goes to those whose
- * texts are longer. Where there is no room for all words, they share it in proportion.
+ * Computes the column widths of a table: each column fits its longest word, and the remaining width is distributed to
+ * columns with longer texts. If the words do not fit, the width is distributed in proportion.
  */
 export function columnsOf(header: Cell[] | null, rows: readonly Cell[][]): Columns {
   const count = Math.max(1, header?.length ?? 0, ...rows.map((row) => row.length));
@@ -30,7 +30,7 @@ export function columnsOf(header: Cell[] | null, rows: readonly Cell[][]): Colum
   const wanted: number[] = [];
   for (let n = 0; n < count; n += 1) {
     const texts = rows.map((row) => textOf(row[n]));
-    // the text of a heading may be broken, its words should not
+    // a heading can be broken between words, not within them
     const word = Math.max(...[textOf(header?.[n]), ...texts].map((text) => longest(text, /\s+/)));
     const line = Math.max(0, ...texts.map((text) => longest(text, /\n/)));
     least.push(Math.min(word, WORD) + EDGES);

@@ -45,7 +45,7 @@ const ALIGNMENTS = {
 /** The deepest level of lists that Word numbers. */
 const LEVELS = 9;
 
-/** The document as an Office Open XML file (DOCX). */
+/** Writes a document as DOCX (Office Open XML). */
 export async function writeDocx(paper: PrintDocument): Promise<Buffer> {
   const lists = numbering();
   const deepest = {
@@ -136,7 +136,7 @@ function footer({ footer: text }: PrintDocument): Footer {
   });
 }
 
-/** The numberings of a document: each ordered list counts by itself. */
+/** The numberings of a document, one per ordered list. */
 interface Lists {
   config: { reference: string; levels: ILevelsOptions[] }[];
   next(start: number): string;
@@ -221,7 +221,7 @@ function blockOf(
   }
 }
 
-/** @param options.widths of columns that are known beforehand; the first of them names what stands in the others. */
+/** @param options.widths of the columns, if given; the first column then contains row headings. */
 function table(
   header: Cell[] | null,
   rows: Cell[][],
@@ -281,7 +281,7 @@ function signaturesOf({ signatures }: PrintDocument): (Paragraph | Table)[] {
   ];
 }
 
-/** @param size in half points, where it is not that of the document. */
+/** @param size in half points; default: that of the document. */
 function runsOf(inlines: Inline[], size?: number): ParagraphChild[] {
   return inlines.flatMap<ParagraphChild>(
     ({ text, link, code, bold, italics, strike, underline, subscript, superscript }) => {
@@ -309,8 +309,8 @@ function linesOf(text: string, style: object): TextRun[] {
     .map((line, n) => new TextRun({ ...style, text: line, ...(n > 0 ? { break: 1 } : {}) }));
 }
 
-/** Without the characters that XML 1.0 does not take. */
+/** Removes characters that XML 1.0 does not allow. */
 const printable = (text: string): string => text.replace(NOT_XML, '');
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
 const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;

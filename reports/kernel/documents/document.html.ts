@@ -16,7 +16,7 @@ const styles: Record<string, Style> = {
   code: { code: true },
 };
 
-/** An element that is being read: where its blocks go, and what its words look like. */
+/** An open element: where its blocks are added, and its text style. */
 interface Open {
   name: string;
   blocks: Block[];
@@ -29,7 +29,7 @@ interface Open {
   text: string;
 }
 
-/** The blocks of HTML as it is stored: well formed, and made of a closed list of elements. */
+/** Converts stored HTML to blocks; it is well-formed and only has allowed elements. */
 export function htmlBlocks(html: string): Block[] {
   const root = opened('root', {});
   const stack: Open[] = [root];
@@ -56,7 +56,7 @@ export function htmlBlocks(html: string): Block[] {
     });
   };
   const closedParagraphs = new WeakSet<Block>();
-  /** What follows begins a paragraph of its own. */
+  /** Ends the current paragraph. */
   const close = (blocks: Block[]) => {
     const last = blocks.at(-1);
     if (last) closedParagraphs.add(last);
@@ -100,7 +100,7 @@ const opened = (name: string, style: Style): Open => ({
   text: '',
 });
 
-/** Puts a closed element where it belongs. */
+/** Adds a closed element to its parent. */
 function finish(done: Open, parent: Open): void {
   const { name, blocks } = done;
   if (/^h[1-6]$/.test(name)) {
@@ -131,7 +131,7 @@ function finish(done: Open, parent: Open): void {
   }
 }
 
-/** The words of some blocks, a line for each. */
+/** The text of blocks, one line each. */
 function flat(blocks: Block[]): Inline[] {
   return blocks.flatMap((block, n): Inline[] => {
     const before: Inline[] = n > 0 ? [{ text: '\n' }] : [];

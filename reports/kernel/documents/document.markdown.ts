@@ -1,27 +1,27 @@
 import { Lexer, type Token, type Tokens, type TokensList } from 'marked';
 import type { Block, Inline } from './document.types.ts';
 
-/** How deep lists and quotes may lie in each other; what lies deeper is shown as text. */
+/** Maximum nesting of lists and quotes; deeper ones are shown as text. */
 const DEPTH = 20;
 /**
- * Characters of one list item or quote in which further blocks are looked for, which takes time with the square of its
- * length; a longer one is shown as text.
+ * Maximum characters of a list item or quote that is parsed for nested blocks, which takes quadratic time; a longer one is
+ * shown as text.
  */
 const MOST_NESTED = 20_000;
 
-/** The blocks of a Markdown text; HTML in it is told as it was typed. */
+/** Converts Markdown to blocks; HTML in it is shown as text. */
 export function markdownBlocks(text: string | null, level = 2): Block[] {
   if (text === null) return [];
   try {
     return blocksOf(new BoundedLexer().lex(text), level, 0);
   } catch (error) {
-    // thousands of quotes in each other are more than the reader can stand
+    // thousands of nested quotes overflow the parser's stack
     if (!(error instanceof RangeError)) throw error;
     return text.split(/\n\s*\n/).map(plain);
   }
 }
 
-/** Characters of one paragraph in which emphasis and links are looked for: it takes their square. */
+/** Maximum characters of a paragraph that is parsed for emphasis and links, which takes quadratic time. */
 const MOST_INLINE = 5_000;
 
 class BoundedLexer extends Lexer {
@@ -54,7 +54,7 @@ function blocksOf(tokens: Token[], level: number, depth: number): Block[] {
     if (depth > DEPTH) return token.raw.trim() ? [plain(token.raw)] : [];
     switch (token.type) {
       case 'heading':
-        // below the heading of the text that it stands in
+        // below the level of the enclosing heading
         return [
           {
             kind: 'heading',
@@ -135,7 +135,7 @@ function inlinesOf(tokens: Token[], style: Omit<Inline, 'text'> = {}): Inline[] 
         return [{ ...style, text: token.text }];
       case 'text':
         if (inside) return inlinesOf(inside, style);
-        // a line that was only broken for the editor is one line
+        // a soft line break is a space
         return [{ ...style, text: oneLine(decoded(token.text)) }];
       default:
         return [{ ...style, text: token.raw }];
@@ -143,7 +143,7 @@ function inlinesOf(tokens: Token[], style: Omit<Inline, 'text'> = {}): Inline[] 
   });
 }
 
-/** A text without its line breaks, in linear time however many blanks are in it. */
+/** Replaces line breaks by spaces, in linear time for any number of blanks. */
 const oneLine = (text: string): string => {
   const lines = text.split('\n');
   const ends = lines.map((line, n) => (n < lines.length - 1 ? line.trimEnd() : line));

@@ -4,8 +4,7 @@ import { blocksOf } from './document.parts.ts';
 import type { Align, Block, Cell, Inline, PrintDocument } from './document.types.ts';
 
 /**
- * What is used of pdfmake. Its own declarations bring those of browsers along, which change what the types of this
- * process mean.
+ * Types of the used part of pdfmake. Its own declarations include the DOM types, which conflict with those of Node.
  */
 interface PdfMaker {
   setFonts(fonts: unknown): void;
@@ -22,7 +21,7 @@ type Margin = [left: number, top: number, right: number, bottom: number];
 const COLOR = { text: '#1f2933', head: '#1c3d5a', faint: '#616e7c', line: '#cbd2d9', fill: '#eef2f6' };
 const SIZES = [15, 13, 11.5, 11, 10.5, 10.5];
 
-/** One of the fonts that every reader of PDF has; it has no letters but those of Latin-1. */
+/** A standard PDF font; it only has Latin-1 characters. */
 const COURIER = {
   normal: 'Courier',
   bold: 'Courier-Bold',
@@ -33,10 +32,10 @@ const isCourier = (text: string): boolean => /^[\n\t\x20-\x7e\xa0-\xff]*$/.test(
 const fontOfCode = (text: string) => (isCourier(text) ? { font: 'Courier' } : {});
 /** Characters that fit into a line of a code block: any of Courier, the widest of the other font. */
 const CODE_LINE = { courier: 84, other: 56 };
-/** What the layout does not break: it breaks after a hyphen or a slash that a letter follows. */
+/** Text without break opportunities: the layout breaks after a hyphen or a slash before a letter. */
 const UNBROKEN = /(?:[^\s/-]|[/-](?![A-Za-z]))+[/-]?/g;
 
-/** The document as PDF, in the package's own fonts; nothing is loaded from anywhere else. */
+/** Writes a document as PDF with the fonts of the package; nothing is loaded from the network. */
 export async function writePdf(paper: PrintDocument): Promise<Buffer> {
   const pdfmake: PdfMaker = load('pdfmake');
   const fonts: { Roboto: Record<string, string> } = load('pdfmake/fonts/Roboto.js');
@@ -77,7 +76,7 @@ export async function writePdf(paper: PrintDocument): Promise<Buffer> {
       ...blocksOf(paper.parts).map(blockOf),
       ...signaturesOf(paper),
     ],
-    // a heading does not stand alone at the foot of a page
+    // no heading at the bottom of a page without text
     pageBreakBefore: (node: { headlineLevel?: number }, following: Following) =>
       node.headlineLevel !== undefined &&
       !following.getFollowingNodesOnPage().some(({ text }) => text !== undefined),
@@ -85,7 +84,7 @@ export async function writePdf(paper: PrintDocument): Promise<Buffer> {
   return await pdfmake.createPdf(definition).getBuffer();
 }
 
-/** What pdfmake tells of a node's place. */
+/** The position of a node as pdfmake passes it. */
 interface Following {
   getFollowingNodesOnPage(): { text?: unknown }[];
 }
@@ -156,7 +155,7 @@ function blockOf(block: Block): Content {
   }
 }
 
-/** @param options.widths of columns that are known beforehand; the first of them names what stands in the others. */
+/** @param options.widths of the columns, if given; the first column then contains row headings. */
 function table(
   header: Cell[] | null,
   rows: Cell[][],
@@ -213,14 +212,14 @@ function signaturesOf({ signatures }: PrintDocument): Content[] {
   ];
 }
 
-/** A text; an extremely long one as several texts, one below the other. */
+/** A text; an extremely long one is split into several paragraphs. */
 function flowOf(inlines: Inline[], longest?: number): Content {
   const [first = [], ...more] = piecesOf(inlines);
   if (more.length === 0) return { text: textOf(first, longest) };
   return { stack: [first, ...more].map((piece) => ({ text: textOf(piece, longest) })) };
 }
 
-/** @param longest characters from which on a word is broken, since it would run into the next column. */
+/** @param longest maximum characters of a word; a longer one is broken, since it would overlap the next column. */
 function textOf(inlines: Inline[], longest = 80): Content[] {
   return inlines.map(({ text, link, code, bold, italics, strike, underline, subscript, superscript }) => ({
     text: breakable(text, longest),

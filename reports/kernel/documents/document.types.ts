@@ -1,4 +1,4 @@
-/** The forms in which documents are handed on, besides those of text. */
+/** The binary formats of documents. */
 export type DocumentFormat = 'docx' | 'pdf';
 
 /** A piece of text in a line. */
@@ -11,17 +11,17 @@ export interface Inline {
   underline?: boolean;
   subscript?: boolean;
   superscript?: boolean;
-  /** An address with http, https or mailto. */
+  /** A URL with http, https or mailto. */
   link?: string;
 }
 
 /** A cell of a table. */
 export type Cell = Inline[];
 
-/** Where the texts of a column begin; null: where the language has it. */
+/** Alignment of a column; null: default of the language. */
 export type Align = 'left' | 'center' | 'right' | null;
 
-/** What a document is made of, whatever it was written in. */
+/** The blocks of a document, independent of its source format. */
 export type Block =
   | { kind: 'heading'; level: number; inlines: Inline[] }
   | { kind: 'paragraph'; inlines: Inline[] }
@@ -31,34 +31,34 @@ export type Block =
   | { kind: 'table'; header: Cell[] | null; rows: Cell[][]; align?: Align[] }
   | { kind: 'rule' };
 
-/** A part of a document: a block, or a text that is made into blocks where the document is made. */
+/** A part of a document: a block, or a text that is parsed into blocks when the document is rendered. */
 export type Part =
   | Block
   | { kind: 'markdown'; text: string | null /** Of its highest headings. */; level: number }
   | { kind: 'html'; text: string };
 
-/** One who was asked to sign, as a document shows it. */
+/** A signatory as shown in a document. */
 interface DocumentSignature {
   name: string;
-  /** A moment in words, or that there is none yet. */
+  /** The time of the signature as text, or that it is pending. */
   when: string;
-  /** SHA-256 of what was signed. */
+  /** SHA-256 of the signed content. */
   hash: string | null;
 }
 
-/** A document that is printed or handed on. */
+/** A document to be exported. */
 export interface PrintDocument {
-  /** What it is, over the title. */
+  /** The kind of document, above the title. */
   kind: string;
   title: string;
   /** The lines of the title block: label and value. */
   facts: [string, string][];
   parts: Part[];
   signatures: DocumentSignature[];
-  /** What is to be said of its state, such as that it is a draft. */
+  /** A note about its state, such as that it is a draft. */
   notice: string | null;
-  /** Stands at the foot of each page. */
+  /** Footer of each page. */
   footer: string;
-  /** RFC 3339: when what it says was last written. */
+  /** RFC 3339: last change of the content. */
   written: string;
 }

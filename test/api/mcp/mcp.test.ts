@@ -320,7 +320,7 @@ describe('over standard streams', () => {
     expect(await refusal(client, 'create_card', tooLong)).toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('says so when the service takes the token no more', async () => {
+  it('says so when the service no longer accepts the token', async () => {
     const passing = await t.as('viewer', 'passing');
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(
@@ -344,7 +344,7 @@ describe('over standard streams', () => {
         );
       });
     const [none, wrong] = await Promise.all([started(), started('--url', url, '--token', 'est_wrong')]);
-    expect(none).toMatch(/token is needed/);
+    expect(none).toMatch(/token is required/);
     expect(wrong).toMatch(/refuses the token/);
   });
 });

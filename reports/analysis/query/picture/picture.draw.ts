@@ -18,7 +18,7 @@ import { render } from '../../../kernel/rendering/rendering.queue.ts';
 import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
 import type { QueryPlan } from '../query.plan.ts';
 import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
-import { valuePlace } from '../query.titles.ts';
+import { valueOrder } from '../query.titles.ts';
 import { readPictureCells } from './picture.read.ts';
 import { isAdditive, type PictureShape, shapeOf } from './picture.shape.ts';
 import {
@@ -33,18 +33,18 @@ import {
   unitOf,
 } from './picture.words.ts';
 
-/** A query's answer as a picture. */
+/** A query's result as a chart. */
 export interface DrawnQuery {
   svg: Buffer;
-  /** The feed position that it includes. */
+  /** The feed position of the data. */
   position: string;
-  /** How many groups there are, drawn or not. */
+  /** Total number of groups. */
   groups: number;
 }
 
 export interface DrawOptions {
   signal?: AbortSignal | undefined;
-  /** Nobody waits for the answer of a job: it may take longer. */
+  /** Whether a job draws it, with a longer time limit. */
   forJob: boolean;
 }
 
@@ -52,8 +52,8 @@ export interface DrawOptions {
 const JOB_RENDER_MS = 15 * 60_000;
 
 /**
- * Draws the answer of a query, from one snapshot.
- * @throws EstateError `query_too_heavy`, `as_of_expired`, `unavailable` when too many pictures are being made.
+ * Draws the result of a query, from one snapshot.
+ * @throws EstateError `query_too_heavy`, `as_of_expired`, `unavailable` if too many charts are being rendered.
  */
 export async function drawQuery(
   services: Services,
@@ -63,7 +63,7 @@ export async function drawQuery(
   { signal, forJob }: DrawOptions,
 ): Promise<DrawnQuery> {
   const shape = shapeOf(query, plan);
-  const limit = forJob ? TIME_LIMITS.job : TIME_LIMITS.atOnce;
+  const limit = forJob ? TIME_LIMITS.job : TIME_LIMITS.inRequest;
   const { read, position } = await withQuerySnapshot(
     services.db,
     queryTimeOf(ctx, query),
@@ -83,7 +83,7 @@ export async function drawQuery(
   return { svg, position, groups: read.groups };
 }
 
-/** The picture of a query's answer. */
+/** The chart of a query's result. */
 export function queryChart(picture: QueryPicture): Chart {
   const { shape } = picture;
   if (shape.kind === 'figures') return figuresOf(picture);
@@ -94,7 +94,7 @@ export function queryChart(picture: QueryPicture): Chart {
   return others.length === 0 ? only : { kind: 'panels', title: headOf(picture, shape.measures), panels };
 }
 
-/** Measures of one unit share a picture: lengths of others do not compare. */
+/** Groups measures by unit: only measures of one unit share a chart. */
 function byUnit(picture: QueryPicture): { unit: ChartUnit; measures: number[] }[] {
   const units: { unit: ChartUnit; measures: number[] }[] = [];
   for (const n of picture.shape.measures) {
@@ -106,7 +106,7 @@ function byUnit(picture: QueryPicture): { unit: ChartUnit; measures: number[] }[
   return units;
 }
 
-/** The measures as they are: of all cards, or of the first groups where no length could show them. */
+/** The measures as numbers: of all cards, or of the first groups if bars cannot show them. */
 function figuresOf(picture: QueryPicture): FiguresChart {
   const { cells, shape, groups, workspace } = picture;
   const kept = cells.filter(({ row }) => row !== null);
@@ -130,13 +130,13 @@ function figuresOf(picture: QueryPicture): FiguresChart {
   };
 }
 
-/** A day or moment as the workspace writes days; a text that is none as it is. */
+/** Formats a date or timestamp; other text is returned unchanged. */
 function dateOf(value: string, workspace: ChartWorkspace): string {
   const time = Date.parse(value);
   return Number.isNaN(time) ? value : formatDate(time, workspace);
 }
 
-/** Rows of bars: measures beside each other, groups as parts of a whole where they add up. */
+/** Rows of bars: measures next to each other, additive groups stacked. */
 function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): BarsChart {
   const { query, shape } = picture;
   const parted = shape.series.length > 0;
@@ -154,7 +154,7 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
     kind: 'bars',
     title: headOf(picture, measures),
     ...noteOf(picture, [
-      together ? takenTogether(picture, kept.length) : firstOf(kept.length, picture.rows),
+      together ? combinedNote(picture, kept.length) : firstOf(kept.length, picture.rows),
       series.note,
     ]),
     itemAxis: titleOf(picture, shape.axis),
@@ -170,12 +170,12 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
   };
 }
 
-const takenTogether = ({ shape, rows }: QueryPicture, drawn: number): string =>
-  `The ${shape.order === 'asked' ? 'first' : 'greatest'} ${formatCount(drawn)} of ${formatCount(rows)}, the others together`;
+const combinedNote = ({ shape, rows }: QueryPicture, drawn: number): string =>
+  `The ${shape.order === 'asked' ? 'first' : 'largest'} ${formatCount(drawn)} of ${formatCount(rows)}, the others combined`;
 
 const DAY_MS = 86_400_000;
 
-/** Lines over time. Where no group was, a count is zero and an average unknown. */
+/** Lines over time. Without a group, a count is zero and an average is null. */
 function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): LinesChart {
   const { query, shape, cells, workspace } = picture;
   const { step } = shape;
@@ -186,18 +186,18 @@ function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Li
   let drawn = 0;
   for (const { row, names, values } of cells) {
     if (row === null) continue;
-    const time = momentOf(names[axis!]);
+    const time = parseTime(names[axis!]);
     if (Number.isNaN(time)) undated = (undated ?? 0) + (numberOf(values[0]) ?? 0);
     else moments.set(time, row);
   }
   drawn = moments.size;
-  const times = withNeighbours(
+  const times = withGapEnds(
     [...moments.keys()].sort((a, b) => a - b),
     step,
   );
   const nothing = measures.map((n) => {
     const { fn } = query.measures[n]!;
-    // groups that were left out by `having` may have been there
+    // groups may be missing because of `having`
     return query.having.length === 0 && (isAdditive(query.measures[n]!) || fn === 'distinct') ? 0 : null;
   });
   const [first] = measures;
@@ -207,7 +207,7 @@ function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Li
     kind: 'lines',
     title: headOf(picture, measures),
     ...noteOf(picture, [
-      drawn < all ? `The latest ${formatCount(drawn)} of ${formatCount(all)} moments` : undefined,
+      drawn < all ? `The latest ${formatCount(drawn)} of ${formatCount(all)} points in time` : undefined,
       undated === null
         ? undefined
         : `Not drawn: without a date${known ? ` (${formatValue(undated, unit, workspace)})` : ''}`,
@@ -230,16 +230,16 @@ function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Li
   };
 }
 
-/** `2026`, `2026-Q3`, `2026-07`, a day or a moment, in milliseconds since 1970; NaN for what is none of them. */
-function momentOf(value: unknown): number {
+/** Parses `2026`, `2026-Q3`, `2026-07`, a date or a timestamp, to milliseconds since 1970; NaN for other text. */
+function parseTime(value: unknown): number {
   if (typeof value !== 'string') return Number.NaN;
   const quarter = /^(\d{4})-Q([1-4])$/.exec(value);
   if (!quarter) return Date.parse(value);
   return Date.parse(`${quarter[1]}-${String(Number(quarter[2]) * 3 - 2).padStart(2, '0')}-01`);
 }
 
-/** Where spans lie between two that have groups, the first and the last of them: what lies between is as they are. */
-function withNeighbours(times: number[], step: PictureShape['step']): number[] {
+/** Adds the first and the last span of each gap between groups, so that gaps are drawn correctly. */
+function withGapEnds(times: number[], step: PictureShape['step']): number[] {
   if (!step) return times;
   const beside = (time: number, count: number) =>
     step === 'day' ? time + count * DAY_MS : spanAfter(time, step, count);
@@ -252,18 +252,18 @@ function withNeighbours(times: number[], step: PictureShape['step']): number[] {
   });
 }
 
-/** The parts of a bar or the lines of a picture, and what each is worth in a row. */
+/** The series of a chart, with their values by row. */
 interface PictureSeries {
   names: string[];
-  /** Whether the last is what others hold together. */
+  /** Whether the last series combines others. */
   rest: boolean;
-  /** What is to be said of those that are left out. */
+  /** The note about omitted series. */
   note: string | undefined;
-  /** By number of the row, null for the others; what there is no group for is not in it. */
+  /** By row number, null for the others; rows without a group are absent. */
   rows: Map<number | null, (number | null | undefined)[]>;
 }
 
-/** Each measure a series. */
+/** One series per measure. */
 function seriesOfMeasures(picture: QueryPicture, measures: number[]): PictureSeries {
   const { cells, shape } = picture;
   const places = measures.map((n) => shape.measures.indexOf(n));
@@ -275,14 +275,14 @@ function seriesOfMeasures(picture: QueryPicture, measures: number[]): PictureSer
   };
 }
 
-/** Each group of the dimensions for series a series, in the order of the metamodel; the rest together, if that adds up. */
+/** One series per group of the series dimensions, in the order of the metamodel; the others combined if additive. */
 function seriesOfGroups(picture: QueryPicture): PictureSeries {
   const { cells, shape, metamodel, plan, query } = picture;
   const names = new Map(
     cells.flatMap(({ series, names }) => (series === null ? [] : [[series, names] as const])),
   );
   const place = (series: number) =>
-    shape.series.map((n) => valuePlace(metamodel, plan.columns[n]!, names.get(series)![n]));
+    shape.series.map((n) => valueOrder(metamodel, plan.columns[n]!, names.get(series)![n]));
   const kept = [...names.keys()].sort((a, b) => {
     const [of, other] = [place(a), place(b)];
     const differs = of.findIndex((value, at) => value !== other[at]);
@@ -313,5 +313,5 @@ function seriesOfGroups(picture: QueryPicture): PictureSeries {
   };
 }
 
-/** What groups are called that are taken together. */
+/** The label of combined groups. */
 const othersOf = (count: number): string => `${formatCount(count)} ${count === 1 ? 'other' : 'others'}`;

@@ -8,30 +8,30 @@ import { isAdditive, type PictureShape } from './picture.shape.ts';
 
 export type Value = string | number | boolean | null;
 
-/** What a picture shows of one row and one series; of those taken together, what they add up to. */
+/** One cell of a chart: a row and a series; for combined groups their sums. */
 interface PictureCell {
   /** From 1; null: the others. */
   row: number | null;
   series: number | null;
-  /** Of the dimensions, by their place in the question; null too for the others. */
+  /** Values of the dimensions by index; null for combined groups too. */
   names: Value[];
   /** In the order of the shape's measures. */
   values: Value[];
 }
 
-/** The groups of a query as far as a picture shows them. */
+/** The groups of a query that a chart shows. */
 export interface PictureCells {
   cells: PictureCell[];
-  /** How many rows, series and groups there are. */
+  /** Total numbers of rows, series and groups. */
   rows: number;
   series: number;
   groups: number;
 }
 
 /**
- * Reads what a picture shows, however many groups there are: rows and series are ranked in the database, and what goes
- * beyond the bounds comes added up.
- * @param guarded whether a heavy query is refused before it begins.
+ * Reads the cells of a chart for any number of groups: the database ranks rows and series, and combines those beyond the
+ * limits.
+ * @param guarded whether a heavy query is refused before it starts.
  * @throws EstateError `query_too_heavy`.
  */
 export async function readPictureCells(
@@ -104,6 +104,6 @@ function rowOrder(plan: QueryPlan, { order, axis }: PictureShape): string {
   if (order === 'asked') return 'row_n';
   if (order === 'greatest') return 'row_weight desc nulls last, row_n';
   const { column, type } = plan.dimensions[axis[0]!]!;
-  // groups without a date are kept, for the note
+  // groups without a date are included for the note
   return `${column} is not null, ${column}${type === 'datetime' ? '' : ' collate "C"'} desc`;
 }

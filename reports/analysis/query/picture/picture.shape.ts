@@ -2,34 +2,34 @@ import type { QueryMeasure, ReportQuery } from '../../../../domain/inventory/rep
 import type { TimeStep } from '../../../kernel/charts/charts.types.ts';
 import type { QueryPlan } from '../query.plan.ts';
 
-/** Rows or moments and series that one picture shows, and bars in all where they stand beside each other. */
+/** Maximum rows, points in time and series of a chart, and total bars of grouped bars. */
 const MOST = { rows: 200, moments: 500, series: 10, bars: 400, figures: 40 };
 
-/** How the groups of a query are to be drawn: dimensions and measures by their place in the question. */
+/** How the groups of a query are drawn: dimensions and measures by index. */
 export interface PictureShape {
   kind: 'figures' | 'bars' | 'lines';
-  /** What makes the rows, or the one dimension of time. */
+  /** Dimensions of the rows, or the time dimension. */
   axis: number[];
-  /** What makes the parts of a bar, or the lines; none: the measures do. */
+  /** Dimensions of the series; empty: one series per measure. */
   series: number[];
   measures: number[];
-  /** Measures that no length can show, or for which there is no room. */
+  /** Measures that are not drawn, because they are not numeric or exceed the limit. */
   undrawn: number[];
-  /** Which rows come first. */
+  /** The order of the rows. */
   order: 'asked' | 'greatest' | 'latest';
   most: { rows: number; series: number };
-  /** Of the moments of lines. */
+  /** Time span of the points of lines. */
   step?: TimeStep | 'day';
 }
 
-/** Whether the values of several groups may be added up. */
+/** Whether the values of several groups can be added. */
 export const isAdditive = ({ fn }: QueryMeasure): boolean => fn === 'count' || fn === 'sum';
 
 const isTime = (type: string): boolean => type === 'date' || type === 'datetime';
 
 /**
- * Chooses the picture by the question: without a dimension figures, with one bars by its measures, over time lines, with
- * several bars of the last within rows of the others.
+ * Chooses the chart for a query: figures without a dimension, bars for one dimension, lines over time, and for several
+ * dimensions bars of the last one within rows of the others.
  */
 export function shapeOf(query: ReportQuery, plan: QueryPlan): PictureShape {
   const dimensions = query.dimensions.map((_, n) => n);

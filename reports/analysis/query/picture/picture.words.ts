@@ -8,7 +8,7 @@ import { dimensionTitle, measureTitle, valueTitle } from '../query.titles.ts';
 import type { PictureCells, Value } from './picture.read.ts';
 import type { PictureShape } from './picture.shape.ts';
 
-/** All that a picture of a query is made of. */
+/** The data of a query's chart. */
 export interface QueryPicture extends PictureCells {
   query: ReportQuery;
   plan: QueryPlan;
@@ -21,7 +21,7 @@ export interface QueryPicture extends PictureCells {
 const measureColumn = ({ plan }: QueryPicture, n: number): QueryColumn =>
   plan.columns[plan.dimensions.length + n]!;
 
-/** How the values of a measure are written. */
+/** The unit of a measure. */
 export function unitOf({ query, ...picture }: QueryPicture, n: number): ChartUnit {
   const { unit } = measureColumn({ query, ...picture }, n);
   const { fn } = query.measures[n]!;
@@ -31,11 +31,11 @@ export function unitOf({ query, ...picture }: QueryPicture, n: number): ChartUni
 export const titleOfMeasure = (picture: QueryPicture, n: number): string =>
   measureTitle(picture.metamodel, picture.query.measures[n]!, measureColumn(picture, n));
 
-/** The title of dimensions that stand together. */
+/** The title of combined dimensions. */
 export const titleOf = ({ metamodel, query, plan }: QueryPicture, dimensions: number[]): string =>
   dimensions.map((n) => dimensionTitle(metamodel, query.dimensions[n]!, plan.columns[n]!)).join(' · ');
 
-/** The values of dimensions that stand together, in words. */
+/** The label of the values of combined dimensions. */
 export const nameOf = ({ metamodel, plan }: QueryPicture, dimensions: number[], names: Value[]): string =>
   dimensions.map((n) => valueTitle(metamodel, plan.columns[n]!, names[n])).join(' · ');
 
@@ -43,7 +43,7 @@ export const nameOf = ({ metamodel, plan }: QueryPicture, dimensions: number[], 
 export const numberOf = (value: Value | undefined): number | null =>
   typeof value === 'number' ? value : null;
 
-/** What the picture shows, in words below its title. */
+/** The note below the title. */
 export function noteOf(picture: QueryPicture, more: (string | undefined)[]): { note?: string } {
   const { query, shape, metamodel, workspace } = picture;
   const types = query.from.map((key) => metamodel.cardTypes.get(key)?.label ?? key);
@@ -60,15 +60,15 @@ export function noteOf(picture: QueryPicture, more: (string | undefined)[]): { n
   return note === undefined ? {} : { note };
 }
 
-/** What is drawn by what, as the title says it. */
+/** The title of a chart: measures by dimensions. */
 export function headOf(picture: QueryPicture, measures: number[]): string {
   const drawn = measures.map((n) => titleOfMeasure(picture, n)).join(', ');
   const by = [picture.shape.axis, picture.shape.series].filter(({ length }) => length > 0);
   return by.length > 0 ? `${drawn} by ${by.map((of) => titleOf(picture, of)).join(' and ')}` : drawn;
 }
 
-/** What is said of groups for which there is no room. */
+/** The note about groups that are not drawn. */
 export const firstOf = (drawn: number, all: number): string | undefined =>
   drawn < all
-    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; the other formats hold all`
+    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; the other formats contain all`
     : undefined;

@@ -126,7 +126,7 @@ describe('the picture of a query', () => {
     expect(sums.items[0]).toEqual({ name: 'Item 300', values: [300] });
     // 1 to 101
     expect(sums.items.at(-1)).toEqual({ name: '101 others', values: [(101 * 102) / 2] });
-    expect(sums.note).toContain('The greatest 199 of 300, the others together');
+    expect(sums.note).toContain('The largest 199 of 300, the others combined');
     const sorted = (await drawn({ ...of, sort: [{ column: 'name', dir: 'asc' }] })) as BarsChart;
     expect([sorted.items[0]?.name, sorted.items.at(-1)?.values]).toEqual(['Item 1', [101]]);
     expect(sorted.note).toContain('The first 199 of 300');

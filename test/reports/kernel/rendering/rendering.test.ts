@@ -42,7 +42,7 @@ it('makes files and pictures in another thread, the same as here', async () => {
 
 it('survives what fails, and hands refusals on as they are', async () => {
   await expect(render({ make: 'chart', chart: { kind: 'bars' } as never, workspace })).rejects.toThrow(
-    "can't be made",
+    'rendering failed',
   );
   await expect(render({ make: 'csv', ...costs(1), table: 'nothing' })).rejects.toMatchObject({
     code: 'validation_failed',
