@@ -28,7 +28,7 @@ import { ppmDashboardReport } from './modelling/ppm/ppm-dashboard.report.ts';
 import { ppmGanttReport } from './modelling/ppm/ppm-gantt.report.ts';
 import { ppmGroupOptionsReport } from './modelling/ppm/ppm-group-options.report.ts';
 
-/** Every report, in the order of the API's description. */
+/** All reports, in the order of the OpenAPI document. */
 export const reportCatalogue: readonly Report[] = [
   dashboardReport,
   myWorkspaceReport,
@@ -60,7 +60,7 @@ export const reportCatalogue: readonly Report[] = [
 
 const byName = new Map(reportCatalogue.map((report) => [report.name, report]));
 
-/** @throws Error when there is none: names come from the catalogue. */
+/** @throws Error for an unknown name. */
 export function reportNamed(name: string): Report {
   const report = byName.get(name);
   if (!report) throw new Error(`there is no report ${name}`);

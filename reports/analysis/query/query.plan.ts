@@ -295,7 +295,8 @@ function checkMeasure(
 ): boolean {
   if (given === undefined) {
     if (fn !== 'count') planning.fault(`${path}.field`, 'required', `"${fn}" needs a field`);
-    else if (p !== undefined) planning.fault(`${path}.p`, 'not_offered', 'is only supported with "percentile"');
+    else if (p !== undefined)
+      planning.fault(`${path}.p`, 'not_offered', 'is only supported with "percentile"');
     return fn === 'count' && p === undefined;
   }
   if ((fn === 'percentile') !== (p !== undefined)) {

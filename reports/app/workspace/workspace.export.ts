@@ -46,7 +46,7 @@ import { type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 const ZIP = 'application/zip';
 
 /**
- * Whoever takes the whole workspace along takes its costs as well.
+ * An archive contains costs, so that it also requires the right to see costs.
  * @throws EstateError `forbidden`.
  */
 function requireRights({ caller }: Ctx): void {
@@ -71,7 +71,7 @@ async function factsOf(
 }
 
 /**
- * Starts to write the whole workspace, from one snapshot; see {@link startStream}.
+ * Starts to write the complete workspace from one snapshot; see {@link startStream}.
  * @throws EstateError `forbidden`, before anything is written.
  */
 export async function streamWorkspace(
@@ -80,7 +80,7 @@ export async function streamWorkspace(
   request: WorkspaceExport,
 ): Promise<StartedFile> {
   requireRights(ctx);
-  // known before the first row goes out
+  // the event must be durable before the first row is sent
   await command(ctx, async ({ emit }) =>
     emit({ event_type: 'export.streamed', data: { format: 'workspace', ...request } }),
   );
@@ -93,7 +93,7 @@ export async function streamWorkspace(
   );
 }
 
-/** Asks for the archive as a job. @throws EstateError `forbidden`. */
+/** Enqueues the export as a job. @throws EstateError `forbidden`. */
 export async function startWorkspaceExport(ctx: Ctx, request: WorkspaceExport): Promise<StartedJob> {
   requireRights(ctx);
   return await command(ctx, async (work) => {
@@ -148,7 +148,7 @@ export async function runWorkspaceExport(
   });
 }
 
-/** What is written, besides the rows themselves. */
+/** Parameters of an archive. */
 interface ArchiveFacts {
   shapes: ReadonlyMap<string, TableShape>;
   schema: string;
@@ -163,15 +163,15 @@ interface Person {
   display_name: string;
 }
 
-/** The rows of the settings that go along. */
+/** The settings in the archive. */
 const SETTINGS_QUERY = `select row_to_json(x)::text from (
     select substr(t.key, ${storedKey('' as never).length + 1}) as key, t.value from settings t
     where t.key = any(?::text[]) order by t.key collate "C") x`;
 
 /**
- * Writes a workspace into `out` as a zip, part by part, with only a few pieces of a part in memory: rows as lines of JSON,
- * stored files unchanged, and at the end the manifest, the only part that depends on this run. People have ids derived from
- * their addresses, and the archive contains only people to whom something in it refers.
+ * Streams a workspace into `out` as a zip file, part by part with little memory: rows as NDJSON, stored files unchanged, and
+ * at the end the manifest, the only part that depends on this run. People have ids derived from their addresses, and the
+ * archive only contains people to whom its rows refer.
  * @throws the signal's reason when aborted.
  */
 async function writeArchive(
@@ -184,7 +184,7 @@ async function writeArchive(
   const moment = new Date();
   const zip = new ZipFile();
   const sent = pipeline(zip.outputStream, out, { signal });
-  // met below, or by whoever waits for the last part
+  // handled below, or when the last part is awaited
   sent.catch(() => undefined);
   const failed = new Promise<never>((_resolve, reject) => {
     zip.on('error', reject);
@@ -280,7 +280,7 @@ async function writeArchive(
   }
 }
 
-/** Those of the people whom something names, in the order of the ids that they have in archives. */
+/** Rows of the people to whom the archive refers, in the order of their archive ids. */
 async function* linesOf(people: Person[], ids: ReadonlyMap<string, string>, named: ReadonlySet<string>) {
   const rows = people
     .filter(({ id }) => named.has(id))
@@ -289,7 +289,7 @@ async function* linesOf(people: Person[], ids: ReadonlyMap<string, string>, name
   for (const row of rows) yield { bytes: Buffer.from(`${JSON.stringify(row)}\n`), rows: 1 };
 }
 
-/** What a stored file holds; undefined where that is gone. */
+/** The content of a stored file; undefined if it is missing. */
 async function contentOf(blobs: BlobStore, id: string): Promise<Readable | undefined> {
   try {
     return await openContent(blobs, id);

@@ -58,9 +58,9 @@ const Answer = reportSchema('AdminDashboard', {
 });
 type Answer = Static<typeof Answer>;
 
-/** Days without a login after which an account is idle. */
+/** Days without a login after which an account counts as idle. */
 const IDLE_DAYS = 90;
-/** Days over which activity is counted, and after which an untouched draft is stuck. */
+/** Days over which activity is counted, and after which an unchanged draft counts as stuck. */
 const ACTIVE_DAYS = 30;
 
 interface Params {
@@ -75,7 +75,7 @@ interface CardFigures {
   approval_pipeline: Answer['approval_pipeline'];
 }
 
-/** One pass over the cards. */
+/** Counts over cards, in one pass. */
 const cardFigures = ({ sql, cards, asOf }: Input): Promise<CardFigures> =>
   queryValue(
     sql,
@@ -139,7 +139,7 @@ interface TodoFigures {
   oldest_overdue_todos: Answer['oldest_overdue_todos'];
 }
 
-/** Todos on the report's cards, and, unless it is filtered, those that are on none. */
+/** To-dos on the report's cards and, without a filter, those without a card. */
 const todoFigures = ({ sql, cards, filtered, params, asOf }: Input): Promise<TodoFigures> =>
   queryValue(
     sql,
@@ -160,19 +160,19 @@ const todoFigures = ({ sql, cards, filtered, params, asOf }: Input): Promise<Tod
     [asOf, ...cards.bindings, params.top],
   );
 
-/** What an administrator looks after: people, responsibilities, approvals and todos. */
+/** Users, responsibilities, approvals and to-dos, for administrators. */
 export const adminDashboardReport = defineReport({
   name: 'admin-dashboard',
   id: 'readAdminDashboard',
-  summary: 'Read how people work with the landscape, and what is left lying',
-  description: `Users are active accounts of people, as they are today; idle ones have not logged in for ${IDLE_DAYS} days. \`active_users_30d\` and contributors count the last ${ACTIVE_DAYS} days. An approval is stuck when a draft has not changed for ${ACTIVE_DAYS} days. Without \`costs.view\` events tell no costs.`,
+  summary: 'Read user activity and neglected work',
+  description: `Users are the current active accounts of persons; idle ones have not logged in for ${IDLE_DAYS} days. \`active_users_30d\` and contributors count the last ${ACTIVE_DAYS} days. An approval counts as stuck if a draft has not changed for ${ACTIVE_DAYS} days. Without \`costs.view\` events contain no costs.`,
   permission: 'admin.users',
   params: {
     top: Type.Integer({
       minimum: 0,
       maximum: 1000,
       default: 20,
-      description: 'How many users, events and todos each list holds at most',
+      description: 'Maximum number of users, events and to-dos in each list',
     }),
   },
   answer: Answer,
@@ -251,7 +251,7 @@ export const adminDashboardReport = defineReport({
 const labels: Partial<Record<keyof Answer['kpis'], string>> = {
   total_users: 'Users',
   active_users_30d: 'Active in 30 days',
-  pending_sso_invitations: 'Not yet logged in by SSO',
+  pending_sso_invitations: 'Never logged in by SSO',
   cards_without_stakeholders: 'Cards without stakeholders',
   broken_total: 'Broken approvals',
   stuck_approvals: 'Drafts left lying',
@@ -259,7 +259,7 @@ const labels: Partial<Record<keyof Answer['kpis'], string>> = {
   unassigned_todo_count: 'Unassigned todos',
 };
 
-/** The key figures, who looks after cards, and how far approvals are. */
+/** Key figures, cards with and without stakeholders, and approval statuses. */
 function adminDashboardChart(answer: Answer, context: ChartContext): Chart {
   const bars = { kind: 'bars', itemAxis: 'Type', valueAxis: 'Cards', unit: 'count' } as const;
   return {
@@ -268,7 +268,7 @@ function adminDashboardChart(answer: Answer, context: ChartContext): Chart {
     panels: [
       {
         kind: 'figures',
-        title: 'What is left lying',
+        title: 'Neglected work',
         items: Object.entries(labels).map(([key, name]) => ({
           name,
           value: answer.kpis[key as keyof Answer['kpis']],

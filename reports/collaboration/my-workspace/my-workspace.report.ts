@@ -4,7 +4,7 @@ import { figuresTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
 
-/** The counts of the answer, with their names in pictures. */
+/** The counts with their chart labels. */
 const labels = {
   attention_count: 'Need attention',
   open_todo_count: 'Open todos',
@@ -33,13 +33,13 @@ const Answer = reportSchema(
   Object.fromEntries(figures.map((name) => [name, Count])) as Record<Figure, typeof Count>,
 );
 
-/** What waits for the caller. */
+/** Open tasks and cards of the caller. */
 export const myWorkspaceReport = defineReport({
   name: 'my-workspace',
   id: 'readMyWorkspace',
-  summary: 'Read what waits for you, and how much of the landscape is yours',
+  summary: 'Read your open tasks, and the number of your cards',
   description:
-    'Cards are those that you have starred, hold a role on, or made. Todos are open ones that are yours; a filter leaves those on its cards. `attention_count` is the sum of overdue todos, unanswered questions of surveys and broken approvals.',
+    'Counts your favorite cards, the cards on which you have a role, and those that you have created. To-dos are your open ones; with a filter only those on its cards. `attention_count` is the sum of overdue to-dos, pending survey responses and broken approvals.',
   permission: 'login',
   scope: 'account',
   params: {},

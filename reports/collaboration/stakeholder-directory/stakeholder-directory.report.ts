@@ -39,7 +39,7 @@ const Answer = reportSchema('StakeholderDirectory', {
 });
 type Answer = Static<typeof Answer>;
 
-/** The roles of a type as JSON rows, with which the people are joined. */
+/** The roles of a type as JSON rows, to be joined with people. */
 const rolesOf = (types: CardType[], role: string | undefined) =>
   types.flatMap((type, place) =>
     type.stakeholderRoles
@@ -53,31 +53,31 @@ const rolesOf = (types: CardType[], role: string | undefined) =>
       })),
   );
 
-/** Who holds which roles on which cards. */
+/** Users with their stakeholder roles and cards. */
 export const stakeholderDirectoryReport = defineReport({
   name: 'stakeholder-directory',
   id: 'readStakeholderDirectory',
-  summary: 'Read who holds which roles on how many cards',
+  summary: 'Read users with their stakeholder roles and cards',
   description:
-    'Each holder of a role on cards of a type with `card_count`, and one page of these cards in the order of their names: `cards` on a page, `cards_page` from 1. Nobody is left out; `holders_count` counts people once for each type.',
+    'Each user with a role on cards of a type, with `card_count` and one page of these cards by name: `cards` is the page size, `cards_page` the page from 1. All users are included; `holders_count` counts each user once per type.',
   permission: 'admin.users',
   params: {
-    type: Type.Optional(Type.String({ maxLength: 100, description: 'Key of a card type; absent: all' })),
+    type: Type.Optional(Type.String({ maxLength: 100, description: 'Key of a card type; default: all' })),
     role: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Key of a stakeholder role; absent: all' }),
+      Type.String({ maxLength: 100, description: 'Key of a stakeholder role; default: all' }),
     ),
-    user_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only what this user holds' })),
+    user_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only roles of this user' })),
     cards: Type.Integer({
       minimum: 0,
       maximum: 1000,
       default: 50,
-      description: 'Cards to list for each holder',
+      description: 'Cards per user and page',
     }),
     cards_page: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
       default: 1,
-      description: 'Which page of them',
+      description: 'The page of cards',
     }),
   },
   answer: Answer,
@@ -86,7 +86,7 @@ export const stakeholderDirectoryReport = defineReport({
   check(ctx, { type, role }) {
     const types = type === undefined ? visibleTypes(ctx) : [typeOf(ctx, 'type', type)];
     if (role !== undefined && rolesOf(types, role).length === 0) {
-      throw invalidField('role', 'unknown_value', `"${role}" is no stakeholder role`);
+      throw invalidField('role', 'unknown_value', `"${role}" is not a stakeholder role`);
     }
   },
   dependsOn: (topic) => /^(cards:|metamodel$|users$)/.test(topic),
@@ -180,10 +180,10 @@ const cardsTable = (answer: Answer): ReportTable =>
     ),
   );
 
-/** How many people a picture shows. */
+/** Maximum number of people in the chart. */
 const SHOWN = 50;
 
-/** Who holds the most roles on cards. */
+/** The people with the most roles on cards. */
 function stakeholderDirectoryChart(answer: Answer): Chart {
   const people = new Map<string, { name: string; roles: number }>();
   for (const { user_id, display_name, card_count } of holdersOf(answer)) {

@@ -5,13 +5,13 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { findRows } from '../../../domain/kernel/resources/rows.ts';
 import type { PrintDocument } from '../../kernel/documents/document.types.ts';
 
-/** A document as stored, and as its reader is shown it. */
+/** A stored document and its JSON for the caller. */
 export interface ReadDocument<Row extends SignedRow> {
   row: Row;
   text: Record<string, unknown>;
 }
 
-/** Reads a document for a file; undefined when there is none. */
+/** Reads a document for export; undefined if it does not exist. */
 export async function readDocument<Row extends SignedRow>(
   ctx: Ctx,
   kind: SignedKind<Row>,
@@ -28,10 +28,10 @@ const statusNames = {
   signed: 'Signed',
 } as const;
 
-/** A moment as a file tells it, the same for every reader: in UTC, to the minute. */
+/** Formats a time for a file, in UTC to the minute. */
 const moment = (at: string): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** What the file of any signed document tells: the first lines, its signatures, and whether it is what was signed. */
+/** The title lines, signatures and integrity note of a signed document's file. */
 export function signedFacts<Row extends SignedRow>(
   kind: SignedKind<Row>,
   { row, text }: ReadDocument<Row>,
@@ -52,7 +52,7 @@ export function signedFacts<Row extends SignedRow>(
   ];
   const changed = integrityOf(kind.contentOf(row), row) === 'changed';
   const notice = changed
-    ? 'The content is no longer what was signed: it was changed past the service.'
+    ? 'The content differs from the signed content: it was changed outside the service.'
     : row.status === 'signed'
       ? null
       : 'Not signed yet.';
@@ -61,7 +61,7 @@ export function signedFacts<Row extends SignedRow>(
     notice,
     written: String(row.signed_at ?? row.updated_at),
     signatures: signatories.map(({ display_name, signed_at, content_hash }) => ({
-      name: display_name || 'Somebody who was deleted',
+      name: display_name || 'Deleted user',
       when: signed_at ? moment(signed_at) : 'not yet',
       hash: content_hash,
     })),

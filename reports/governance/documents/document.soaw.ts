@@ -7,7 +7,7 @@ import { notFound } from '../../../platform/errors.ts';
 import type { Block, Cell, Part, PrintDocument } from '../../kernel/documents/document.types.ts';
 import { type ReadDocument, readDocument, signedFacts } from './document.read.ts';
 
-/** A statement as a file that is handed on: its name without the ending, and what stands in it. */
+/** A statement for export: the file name without extension, and its content. */
 export interface SoawFile {
   name: string;
   paper: PrintDocument;

@@ -23,37 +23,35 @@ const Answer = reportSchema('EolReport', {
       type: Type.String(),
       subtype: Nullable(Type.String()),
       eol_product: Nullable(Type.String()),
-      eol_label: Nullable(
-        Type.String({ description: 'What people call the product; null where nothing is known of it' }),
-      ),
+      eol_label: Nullable(Type.String({ description: 'The label of the product; null if it is unknown' })),
       eol_cycle: Nullable(Type.String()),
       status: Choice(['eol', 'approaching', 'supported', 'unknown']),
       source: Type.Union([Type.Literal('manual'), Type.Literal('api')], {
         description: '`api`: the linked release cycle; `manual`: the lifecycle of the card',
       }),
       ends_on: Nullable(DateOnly),
-      days_left: Nullable(Type.Integer({ description: 'Until `ends_on`; negative when it has passed' })),
+      days_left: Nullable(Type.Integer({ description: 'Until `ends_on`; negative if it has passed' })),
       cycle_data: Nullable(object({ releaseDate: Nullable(DateOnly), support: dateOrFlag, eol: dateOrFlag })),
       lifecycle: Nullable(Type.Record(Type.String(), Type.String())),
       affected_apps: Type.Array(App),
     },
-    { description: 'The first to end first' },
+    { description: 'Earliest end first' },
   ),
   summary: object({
     eol: Type.Integer(),
     approaching: Type.Integer(),
     supported: Type.Integer(),
     unknown: Type.Integer(),
-    impacted_apps: Type.Integer({ description: 'Applications that use something whose end has come' }),
+    impacted_apps: Type.Integer({ description: 'Applications that use an item past its end of life' }),
     approaching_impacted_apps: Type.Integer({
-      description: 'Applications that use something whose end approaches',
+      description: 'Applications that use an item near its end of life',
     }),
     manual: Type.Integer({ description: 'Items whose source is `manual`' }),
   }),
 });
 type Answer = Static<typeof Answer>;
 
-/** Days from the report's date on in which an end counts as approaching, unless asked otherwise. */
+/** Default number of days before the end in which an item counts as approaching. */
 const DAYS = 180;
 
 interface Params {
@@ -61,22 +59,22 @@ interface Params {
 }
 
 /**
- * The cards of which it is known when they end: through the release cycle that they are linked to, or else through
- * their own lifecycle; with what depends on them. Facts about products are today's, also with `as_of`.
+ * Cards with a known end of life, from the linked release cycle or else from their lifecycle, and the applications that
+ * depend on them. Product data is always current, even with `as_of`.
  */
 export const eolReport = defineReport({
   name: 'eol',
   id: 'readEolReport',
-  summary: 'Read what reaches the end of its life, and who depends on it',
+  summary: 'Read cards at or near their end of life, and the dependent applications',
   description:
-    'Applications and IT components that are linked to a release cycle, and those whose lifecycle tells of a phase-out or an end. `eol`: the end has come; `approaching`: it comes within `days`, or the phase-out has begun; `unknown`: linked, and nothing is known of the end. `source` is `api` where the linked cycle decides, `manual` where the lifecycle does. `affected_apps` are the applications that use an IT component; they are not told without relations.view.',
+    'Applications and IT components that are linked to a release cycle, or whose lifecycle has a phase-out or end date. `eol`: the end is past; `approaching`: it is within `days`, or the phase-out has begun; `unknown`: linked, but the end is unknown. `source` is `api` if the linked cycle determines it, `manual` if the lifecycle does. `affected_apps` are the applications that use an IT component; omitted without relations.view.',
   permission: 'reports.ea_dashboard',
   params: {
     days: Type.Integer({
       minimum: 0,
       maximum: 36_500,
       default: DAYS,
-      description: 'How many days before its end a card counts as approaching it',
+      description: 'Number of days before its end in which a card counts as `approaching`',
     }),
     status: Type.Optional(
       Type.String({
@@ -113,16 +111,16 @@ export const eolReport = defineReport({
   tables: (answer) => [itemsTable(answer), appsTable(answer), figuresTable('summary', answer.summary)],
 });
 
-/** Types whose cards stand for products. */
+/** Types of cards that can be linked to products. */
 const typesOfProducts = ({ cardTypes, visibleTypes }: Metamodel): string[] =>
   visibleTypes.filter((key) => cardTypes.get(key)!.fields.has(EOL_PRODUCT));
 
-/** A phase of the lifecycle as a date; null for what is none, as the columns of old rows may hold it. */
+/** A phase of the lifecycle as a date; null for an empty text, which old rows can contain. */
 const phase = (key: string) => `nullif(c.lifecycle ->> '${key}', '')::date`;
 
 /**
- * Dates decide by what is nearest to them: a cycle's end, then the lifecycle. Cards are gone through once; relations are
- * looked up for the cards that are found.
+ * SQL of the items: the end of the linked cycle takes precedence over the lifecycle. Cards are scanned once; relations are
+ * looked up for the found cards.
  */
 const ITEMS = (cards: string, seen: string): string => `
   with asked as (select ?::date as today, ?::int as days),
@@ -232,7 +230,7 @@ const appsTable = ({ items }: Answer): ReportTable =>
 
 const statuses = ['eol', 'approaching', 'supported', 'unknown'];
 
-/** Bars of the cards of each product, parted by status; those whose lifecycle decides are named by their type. */
+/** Bars per product, stacked by status; cards without a product are grouped by type. */
 function eolChart({ items, summary }: Answer, { metamodel }: ChartContext): Chart {
   const rows = new Map<string, number[]>();
   for (const { type, eol_product, eol_label, status, source } of items) {
@@ -246,7 +244,7 @@ function eolChart({ items, summary }: Answer, { metamodel }: ChartContext): Char
   return {
     kind: 'bars',
     title: 'End of life by product',
-    note: `${summary.eol} ended with ${summary.impacted_apps} applications, ${summary.approaching} approaching with ${summary.approaching_impacted_apps}`,
+    note: `${summary.eol} past the end, used by ${summary.impacted_apps} applications; ${summary.approaching} approaching, used by ${summary.approaching_impacted_apps}`,
     itemAxis: 'Product',
     valueAxis: 'Cards',
     unit: 'count',

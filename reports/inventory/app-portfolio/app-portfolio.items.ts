@@ -33,14 +33,14 @@ const text = {
   lineEnd: Buffer.from('\n'),
 };
 
-/** Where the name stands in the line of a card that is related to. */
+/** Offset of the name in the line of a related card. */
 const NAME_FROM = ID_FROM + ID_TEXT + text.name.length;
 
-/** What is common to all relations of a kind. */
+/** The common text of all relations of a kind. */
 interface Entry {
   head: Buffer;
   tail: Buffer;
-  /** Bytes behind the name in the line of the other card. */
+  /** Number of bytes after the name in the line of the related card. */
   behind: number;
   isOrganization: boolean;
 }
@@ -57,34 +57,34 @@ const [CARD, KIND, OTHER, NAME, SUBTYPE, ATTRIBUTES, LIFECYCLE] = [0, 1, 2, 3, 4
 const VALUES = 7;
 
 /**
- * Writes the rows of `itemRows` as the items of an array, on a line each with a comma before it: a relation's text is put together where
- * it is sent from, of that of the card that it leads to, which is there once.
+ * Writes the rows of `itemRows` as array items, one per line and preceded by a comma. The text of a relation is built from
+ * the line of its related card, directly in the output buffer.
  */
 export class ItemWriter {
   readonly #related: NumberedLines;
-  /** Which of the cards are related to. */
+  /** Flags of the related cards. */
   readonly isRelated: Uint8Array;
   readonly #entries: Entry[];
-  /** Where the values of a row stand; `to` is below `from` for NULL. */
+  /** Start and end of a row's values; `to` is less than `from` for NULL. */
   readonly #places = { from: new Int32Array(VALUES), to: new Int32Array(VALUES) };
   #ready: Buffer[] = [];
   #bytes = Buffer.allocUnsafeSlow(CHUNK);
   #used = 0;
-  /** The id of the card that is being written. */
+  /** The id of the current card. */
   readonly #card = Buffer.alloc(ID.bytes);
   #state: 'none' | 'relations' | 'tags' = 'none';
   #begun = 0;
   #listed = 0;
   #organizations: number[] = [];
 
-  /** @param related the cards that may be related to, of which the lines are as `cardsOfTypes` has them. */
+  /** @param related lines of all possible related cards, as in `cardsOfTypes`. */
   constructor(related: NumberedLines, kinds: readonly RelationKind[]) {
     this.#related = related;
     this.isRelated = new Uint8Array(related.numbers.count);
     this.#entries = kinds.map(entryOf);
   }
 
-  /** All items, piece by piece. */
+  /** Yields all items in chunks. */
   async *items(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
     for await (const { bytes } of lines) {
       for (let at = 0; at < bytes.length; ) at = this.#row(bytes, at);
@@ -102,10 +102,10 @@ export class ItemWriter {
     return taken;
   }
 
-  /** Writes what a row says, and tells where it ends. */
+  /** Writes a row. @returns where it ends. */
   #row(row: Buffer, start: number): number {
     const { from, to } = this.#places;
-    // how many values there are is known
+    // skip the number of values
     let at = start + 2;
     for (let n = 0; n < VALUES; n += 1) {
       const length = int32At(row, at);
@@ -131,7 +131,7 @@ export class ItemWriter {
     return at;
   }
 
-  /** Whether the row belongs to the card that is being written. */
+  /** Whether the row belongs to the current card. */
   #isOf(row: Buffer): boolean {
     const from = this.#places.from[CARD]!;
     const card = this.#card;
@@ -150,7 +150,7 @@ export class ItemWriter {
     this.#state = 'relations';
   }
 
-  /** Writes a member whose value is a text, or JSON as the database keeps it. */
+  /** Writes a member with a text or jsonb value. */
   #value(head: Buffer, row: Buffer, n: number, isText: boolean): void {
     const [from, to] = [this.#places.from[n]!, this.#places.to[n]!];
     this.#copy(head);
@@ -160,7 +160,7 @@ export class ItemWriter {
       this.#room(maxJsonLength(to - from));
       this.#used = writeJsonText(row, from, to, this.#bytes, this.#used);
     } else {
-      // the version of the form goes first
+      // skip the version byte of jsonb
       this.#copy(row, from + 1, to);
     }
   }
@@ -168,7 +168,7 @@ export class ItemWriter {
   #relation(entry: Entry, row: Buffer): void {
     const { bytes, from, to, numbers } = this.#related;
     const number = numbers.find(row, this.#places.from[OTHER]!);
-    // a card that the caller does not see
+    // the caller does not see the related card
     if (number < 0) return;
     this.isRelated[number] = 1;
     if (entry.isOrganization) this.#organizations.push(number);
@@ -192,7 +192,7 @@ export class ItemWriter {
     this.#used += 1;
   }
 
-  /** Writes a comma before what is not the first of its list. */
+  /** Writes a comma, except before the first item of a list. */
   #separate(): void {
     if (this.#listed > 0) {
       this.#room(1);
@@ -202,7 +202,7 @@ export class ItemWriter {
     this.#listed += 1;
   }
 
-  /** Ends the relations, and names the organizations among them, in order and each once. */
+  /** Ends the relations, and lists the distinct organizations among them in order. */
   #closeRelations(): void {
     if (this.#state !== 'relations') return;
     this.#state = 'tags';
@@ -212,7 +212,7 @@ export class ItemWriter {
     const all = [...new Set(this.#organizations)].sort((a, b) => numbers.compare(a, b));
     for (const number of all) {
       this.#separate();
-      // with its quotes
+      // including the quotes
       const start = from[number]! + ID_FROM - 1;
       this.#copy(bytes, start, start + ID_TEXT + 2);
     }
@@ -237,7 +237,7 @@ export class ItemWriter {
     if (this.#used + bytes > this.#bytes.length) this.#pass(bytes);
   }
 
-  /** Hands on what was written, and makes room for so many bytes. */
+  /** Returns the written bytes, and ensures free space for a number of bytes. */
   #pass(room: number): void {
     if (this.#used > 0) this.#ready.push(this.#bytes.subarray(0, this.#used));
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(room, CHUNK));

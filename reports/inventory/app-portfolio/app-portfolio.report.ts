@@ -64,7 +64,7 @@ interface Params {
   type: string;
 }
 
-/** The visible relation types with an end of the type, in the form that the answer has. */
+/** The visible relation types of the card type, as in the response. */
 const relationTypesOf = (ctx: Ctx, type: string) =>
   ctx.metamodel.visibleRelationTypes
     .map((key) => ctx.metamodel.relationTypes.get(key)!)
@@ -80,11 +80,11 @@ const relationTypesOf = (ctx: Ctx, type: string) =>
       attributes_schema: relation.attributes_schema,
     }));
 
-/** The cards of a type with all that they are related to, and what they can be grouped by; streamed, and not kept. */
+/** The cards of a type with all their relations, and the possible groupings; streamed and not cached. */
 export const appPortfolioReport = defineReport({
   name: 'app-portfolio',
   id: 'readAppPortfolioReport',
-  summary: 'Read the applications with their relations and what they can be grouped by',
+  summary: 'Read the applications with their relations and possible groupings',
   permission: 'reports.portfolio',
   permissionNote: 'relations.view',
   params: { type: typeParam('Application') },
@@ -128,7 +128,7 @@ async function* jsonOf({
   const rows = itemRows(ctx, type, kinds, cards);
   const all = rows(wholeTable);
   yield '{"items":[';
-  // as of a date, rows are read for all cards at once
+  // with `as_of`, all rows are read in one statement
   yield* writer.items(
     isHistorical ? snapshot.lines('rows', all.sql, all.bindings) : snapshot.ranges('rows', 'cards', rows),
   );
@@ -145,7 +145,7 @@ async function* jsonOf({
   yield `,"position":"${position}"}`;
 }
 
-/** The cards that cards of a type may be related to, a line each. */
+/** The possible related cards of a type, one per line. */
 async function relatedLines(
   snapshot: Snapshot,
   kinds: readonly RelationKind[],
@@ -153,13 +153,13 @@ async function relatedLines(
 ): Promise<Buffer> {
   const types = [...new Set(kinds.map(({ other }) => other))].sort();
   const chunks: Buffer[] = [];
-  // of one type after the other, so that they are put in order side by side
+  // one statement per type, so that they are sorted in parallel
   const parts = snapshot.parts(relatedCard, types.length, () =>
     types.map((type) => cardsByName([type], visible)),
   );
   for await (const { bytes } of parts) chunks.push(bytes);
   const whole = Buffer.concat(chunks);
-  // but for the comma and the line feed of the last
+  // without the comma and the line feed of the last line
   return whole.subarray(0, Math.max(0, whole.length - 2));
 }
 
@@ -208,7 +208,7 @@ interface Item {
 
 const NONE = 'No organization';
 
-/** A bar for each organization with the cards that are related to it, parted by the phase that they are in. */
+/** One bar per organization with its related cards, stacked by lifecycle phase. */
 function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartContext): Chart {
   const phases = [...phaseLabels, 'Not begun', 'No lifecycle'];
   const bars = new Map<string, { name: string; values: number[] }>();

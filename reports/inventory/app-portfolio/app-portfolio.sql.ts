@@ -8,14 +8,14 @@ import { jsonLine, jsonText } from '../../kernel/report.sql.ts';
 
 const ORGANIZATION = 'Organization';
 
-/** Relations of one type, which all lead to cards of one other. */
+/** A relation type with its other card type. */
 export interface RelationKind {
   relationType: string;
   other: string;
   ways: Way[];
 }
 
-/** The relation types that lead from cards of a type to others and have relations, in the order of the answer. */
+/** The relation types of a card type that have relations, in the order of the response. */
 export async function relationKinds(snapshot: Snapshot, ctx: Ctx, type: string): Promise<RelationKind[]> {
   const kinds = new Map<string, RelationKind>();
   for (const [other, ways] of waysFrom(ctx, type)) {
@@ -35,8 +35,8 @@ export async function relationKinds(snapshot: Snapshot, ctx: Ctx, type: string):
 
 /**
  * The cards of a type, each followed by its relations and its tags: rows of `card_id`, `kind`, `other_id`, `name`, `subtype`,
- * `attributes` and `lifecycle`. The kind of a card is 0, that of a relation the place of its type, counted from 1, and that of a
- * tag one more. Relations of cards that are left out may come too.
+ * `attributes` and `lifecycle`. The kind of a card is 0, of a relation the 1-based index of its type, of a tag one more than
+ * the highest index. Relations of excluded cards can be included.
  */
 export function itemRows(
   ctx: Ctx,
@@ -73,7 +73,7 @@ export const organizations = (visible: Fragment): Fragment => ({
   bindings: visible.bindings,
 });
 
-/** The lifecycles of the cards of a type, and the organizations that each is related to, one a line. */
+/** The lifecycles of the cards of a type with their related organizations, one per line. */
 export function organizationsOf(ctx: Ctx, type: string, cards: Fragment, visible: Fragment): Fragment {
   const pairs = relatedPairs(ctx, type, ORGANIZATION);
   const item = jsonLine({ lifecycle: { json: 'c.lifecycle' }, organizations: { array: 'o.list' } });

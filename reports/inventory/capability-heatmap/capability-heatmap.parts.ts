@@ -6,12 +6,12 @@ import { bytesOfRelated, type Related, writeRelated } from './capability-heatmap
 
 const BAR = 0x7c;
 
-/** The costs that stand behind the lines' text, after a bar, by the lines' numbers; they are taken off. */
-export function takeCosts({ bytes, from, to, numbers }: NumberedLines): Decimals {
+/** Removes the costs, which follow each line's text after a `|`, from the lines. @returns them by line number. */
+export function extractCosts({ bytes, from, to, numbers }: NumberedLines): Decimals {
   const texts: string[] = [];
   for (let n = 0; n < numbers.count; n += 1) {
     let bar = to[n]! - 1;
-    // a few bytes: step by step it is found sooner than by a call
+    // for few bytes a loop is faster than `lastIndexOf`
     while (bar > from[n]! && bytes[bar] !== BAR) bar -= 1;
     texts.push(bytes.toString('latin1', bar + 1, to[n]!));
     to[n] = bar;
@@ -20,14 +20,14 @@ export function takeCosts({ bytes, from, to, numbers }: NumberedLines): Decimals
 }
 
 export interface Parts {
-  /** Each without the brace that ends it, as the applications are. */
+  /** Lines without their closing brace, like those of the applications. */
   capabilities: NumberedLines;
   apps: NumberedLines;
   /** The applications of each capability. */
   supporting: Lists;
-  /** Those of the applications, for who may see them. */
+  /** Costs of the applications, if the caller may see them. */
   costs: Decimals | undefined;
-  /** How many risks concern each capability, for who may see them. */
+  /** Number of risks by capability, if the caller may see them. */
   risks: Int32Array | undefined;
   related: Related;
 }
@@ -36,13 +36,13 @@ const comma = Buffer.from(',');
 const end = Buffer.from(']}');
 
 /**
- * Writes the capabilities, on a line each. An application stands under many, so its text is made and sent once.
- * @param isRelated is told which cards the applications are related to. @param more bytes that will follow.
+ * Writes the capabilities, one per line. The text of an application is built once and copied for each of its capabilities.
+ * @param isRelated is set for each card related to an application. @param more number of bytes that will follow.
  */
 export function writeCapabilities(parts: Parts, isRelated: Uint8Array, more: number): ReportBody {
   const { capabilities, apps, supporting, costs, risks, related } = parts;
   const body = new ReportBody(bytesOf(parts) + more);
-  // where each has been written
+  // start and end of each written application
   const [from, to] = [new Int32Array(apps.numbers.count), new Int32Array(apps.numbers.count)];
   body.text('{"items":[\n');
   for (let n = 0; n < capabilities.numbers.count; n += 1) {
@@ -70,7 +70,7 @@ export function writeCapabilities(parts: Parts, isRelated: Uint8Array, more: num
   return body;
 }
 
-/** What a capability says of its applications, but for their texts. */
+/** Bytes of a capability's members about its applications, without their texts. */
 const FIGURES = 150;
 
 function bytesOf({ capabilities, apps, supporting, related }: Parts): number {

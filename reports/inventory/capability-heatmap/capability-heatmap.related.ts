@@ -14,16 +14,16 @@ import type { Way } from '../../kernel/report.related.ts';
 
 const ORGANIZATION = 'Organization';
 
-/** What each application is related to, by their numbers. */
+/** The related objects of each application, by number. */
 export interface Related {
   cards: IdNumbers;
-  /** In the order of the answer. */
+  /** In the order of the response. */
   byType: { head: Buffer; lists: Lists }[];
   organizations: Lists | undefined;
   tags: { numbers: IdNumbers; lists: Lists };
 }
 
-/** @param ways of applications to other types, in the order of the answer. */
+/** @param ways relation paths from applications to other types, in the order of the response. */
 export function relatedOf(
   apps: NumberedLines,
   { numbers, types }: NumberedCards,
@@ -63,7 +63,7 @@ const end = Buffer.from(']}');
 
 const around = opening.organizations.length + opening.byType.length + opening.tags.length + end.length;
 
-/** How many bytes {@link writeRelated} writes for an application, at most. */
+/** Maximum number of bytes that {@link writeRelated} writes for an application. */
 export function bytesOfRelated({ byType, organizations, tags }: Related, app: number): number {
   let bytes = around;
   let ids = lengthOf(tags.lists, app) + (organizations ? lengthOf(organizations, app) : 0);
@@ -77,7 +77,7 @@ export function bytesOfRelated({ byType, organizations, tags }: Related, app: nu
 
 const lengthOf = ({ starts }: Lists, owner: number): number => starts[owner + 1]! - starts[owner]!;
 
-/** Writes the last members of an application, which name what it is related to, and marks the cards. */
+/** Writes the last members of an application, its related objects, and flags these cards. */
 export function writeRelated(
   body: ReportBody,
   { cards, byType, organizations, tags }: Related,

@@ -31,7 +31,7 @@ import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
-import { takeCosts, writeCapabilities } from './capability-heatmap.parts.ts';
+import { extractCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
 
 const Answer = reportSchema('CapabilityHeatmapReport', {
@@ -39,8 +39,8 @@ const Answer = reportSchema('CapabilityHeatmapReport', {
     ...Named,
     parent_id: Nullable(Uuid),
     app_count: Type.Integer(),
-    total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
-    risk_count: Type.Optional(Type.Integer({ description: 'Left out without `risks.view`' })),
+    total_cost: Type.Optional(Type.Number({ description: 'Absent without `costs.view`' })),
+    risk_count: Type.Optional(Type.Integer({ description: 'Absent without `risks.view`' })),
     attributes: OpenObject,
     apps: arrayOf({ ...App, related_by_type: Type.Record(Type.String(), Type.Array(Uuid)) }),
   }),
@@ -55,7 +55,7 @@ type Answer = Static<typeof Answer>;
 const CAPABILITY = 'BusinessCapability';
 const APP = 'Application';
 
-/** Bytes that are expected behind the capabilities: of a related card, and of what is said of the metamodel. */
+/** Expected bytes after the capabilities: per related card, and for the metamodel. */
 const ROOM = { card: 120, rest: 64 * 1024 };
 
 interface Params {
@@ -67,7 +67,7 @@ const costsOf = (ctx: Ctx): string =>
     .map((key) => numberIn('c.attributes', key))
     .join(' + ') || '0';
 
-/** Members of applications, and of capabilities, which go on with what is known from others. */
+/** Members of applications and of capabilities, to which members from other sources are appended. */
 const members = {
   app: [
     { name: 'id', kind: 'id' },
@@ -93,8 +93,7 @@ const writers = {
 };
 
 /**
- * The applications of the report, and maybe others, as they stand under each of their capabilities but for what they are
- * related to, with their costs behind a bar.
+ * Reads lines of the report's applications (and possibly others) without their related objects, with the costs after a `|`.
  */
 function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
   const pairs = relatedPairs(ctx, APP, CAPABILITY);
@@ -111,7 +110,7 @@ function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
   );
 }
 
-/** The capabilities by name, but for what is known from their applications. */
+/** Reads the capabilities by name, without the members derived from applications. */
 function readCapabilities({ ctx, lines, visible }: ReportInput<Params>): Promise<Buffer> {
   return lines(
     {
@@ -129,14 +128,14 @@ export const capabilityHeatmapReport = defineReport({
   id: 'readCapabilityHeatmapReport',
   summary: 'Read the business capabilities with the applications that support each',
   description:
-    '`app_count` and `total_cost` (all cost fields of the applications; left out without `costs.view`) are of the applications that are linked to the capability itself, not to those below it. `risk_count` (left out without `risks.view`) counts the risks that are not closed and are linked to the capability or to one of these applications, each once. `filter` narrows the applications, not the capabilities.',
+    '`app_count` and `total_cost` (all cost fields of the applications; absent without `costs.view`) include the applications that are linked to the capability itself, not to its descendants. `risk_count` (absent without `risks.view`) is the number of distinct risks that are not closed and are linked to the capability or one of these applications. `filter` applies to the applications, not to the capabilities.',
   permission: 'reports.ea_dashboard',
   permissionNote:
     'relations.view; costs.view for the metric total_cost; risks.view for the metric risk_count',
   params: {
     metric: Type.Enum(['app_count', 'total_cost', 'risk_count'], {
       default: 'app_count',
-      description: 'Which number the picture shows; the answer holds all',
+      description: 'The number in the chart; the other formats contain all',
     }),
   },
   answer: Answer,
@@ -156,14 +155,14 @@ export const capabilityHeatmapReport = defineReport({
     await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
     const ways = waysFrom(ctx, APP);
     const seesCosts = may(ctx.caller, 'costs.view');
-    // what was read is gone through while the database makes the next
+    // results are processed while the database executes the next statement
     const readOfCapabilities = await readCapabilities(input);
     const [readOfApps, capabilities] = await meanwhile(readApps(input), () =>
       numberedLines(readOfCapabilities),
     );
     const [ends, { apps, costs }] = await meanwhile(readEnds(lines, ways, visible), () => {
       const numbered = numberedLines(readOfApps);
-      return { apps: numbered, costs: seesCosts ? takeCosts(numbered) : undefined };
+      return { apps: numbered, costs: seesCosts ? extractCosts(numbered) : undefined };
     });
     const risks = may(ctx.caller, 'risks.view') ? readRiskLinks(sql) : Promise.resolve(undefined);
     const [riskLinks, cards] = await meanwhile(risks, () => numberedCards(ends));
@@ -225,7 +224,7 @@ const meanings: Record<Params['metric'], { name: string; unit: ChartUnit }> = {
   risk_count: { name: 'Risks', unit: 'count' },
 };
 
-/** A tile for each capability in the area of the topmost above it, shaded by the metric. */
+/** One tile per capability in the area of its root, shaded by the metric. */
 function capabilityHeatmapChart(
   items: Answer['items'],
   metric: Params['metric'],
@@ -235,7 +234,7 @@ function capabilityHeatmapChart(
   return {
     ...areaTiles(items, (item) => item[metric] ?? 0),
     title: `${typeLabel(context, 'BusinessCapability')} by ${name.toLowerCase()}`,
-    note: 'Each tile is a capability, in the area of the topmost above it',
+    note: 'Each tile is a capability, in the area of its top-level capability',
     valueAxis: 'capabilities',
     shadeAxis: name,
     shadeUnit: unit,
@@ -244,7 +243,7 @@ function capabilityHeatmapChart(
 
 const PAIR = 2 * ID.bytes;
 
-/** The links of risks that are not closed, as bytes: the id of each card, and of its risk right behind it. */
+/** Reads the links of risks that are not closed, as binary pairs of card id and risk id. */
 async function readRiskLinks(sql: Sql): Promise<Buffer> {
   const { rows } = await sql.raw(
     `select string_agg(uuid_send(k.card_id) || uuid_send(k.risk_id), ''::bytea order by k.card_id, k.risk_id) as pairs
@@ -253,7 +252,7 @@ async function readRiskLinks(sql: Sql): Promise<Buffer> {
   return rows[0].pairs ?? Buffer.alloc(0);
 }
 
-/** How many risks concern each capability, or an application that supports it; each counts once. */
+/** Counts the distinct risks of each capability and its applications. */
 function countRisks(
   pairs: Buffer,
   capabilities: NumberedLines,
@@ -266,7 +265,7 @@ function countRisks(
   const ofCapabilities = listsOf(capabilities.numbers, risks, owned, numbered);
   const ofApps = listsOf(apps.numbers, risks, owned, numbered);
   const counts = new Int32Array(capabilities.numbers.count);
-  // the capability that has counted each last, from 1
+  // the last capability (from 1) that has counted each risk
   const seen = new Int32Array(risks.count);
   const count = (lists: Lists, owner: number, capability: number) => {
     for (let n = lists.starts[owner]!; n < lists.starts[owner + 1]!; n += 1) {

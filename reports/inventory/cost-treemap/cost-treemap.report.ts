@@ -28,7 +28,7 @@ import {
 } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
 
-/** The name of the group of those that belong to none. */
+/** The name of the group for cards without a group. */
 const REST = 'Ungrouped';
 
 const GroupId = Nullable(
@@ -54,7 +54,7 @@ const Answer = reportSchema('CostTreemapReport', {
       id: GroupId,
       name: Type.String(),
       parent_name: Type.Optional(
-        Nullable(Type.String({ description: 'The name of the card above the card of the group' })),
+        Nullable(Type.String({ description: 'The name of the parent of the group’s card' })),
       ),
       cost: Type.Number(),
     }),
@@ -69,7 +69,7 @@ interface Params {
   parent_card_id?: string;
 }
 
-/** Whether the cards are grouped by the cards of another type that they are related to. */
+/** Whether the cards are grouped by related cards of a type. */
 const groupsByCards = (ctx: Ctx, group: string) => ctx.metamodel.cardTypes.get(group)?.is_hidden === false;
 
 function check(ctx: Ctx, { type: key, cost_field, group_by, aggregate }: Params): void {
@@ -97,7 +97,7 @@ async function requireParent({ sql, ctx, visible }: ReportInput<Params>, id: str
   if (rows.length === 0) throw unseenCard(ctx, notFound('card', id));
 }
 
-/** The common tables, and what an item's cost and group are made of: `c` is the card itself, `i` the item of it. */
+/** The common tables, and SQL of an item's cost and group: `c` is the card, `i` its item. */
 function partsOf({ ctx, params, visible }: ReportInput<Params>) {
   const { type, cost_field, group_by, aggregate } = params;
   const tables: Fragment[] = [];
@@ -122,7 +122,7 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
   return { tables, joins, cost, group, groupId, ownGroup };
 }
 
-/** The items on a line each, the most expensive first, and on the last line the sums. */
+/** The items, one per line by descending cost, and on the last line the sums. */
 function answerLines(input: ReportInput<Params>): Fragment {
   const { params, cards, visible } = input;
   const { type, cost_field: costField, group_by: groupBy, parent_card_id: parent } = params;
@@ -174,18 +174,18 @@ function answerLines(input: ReportInput<Params>): Fragment {
 
 const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name, s.id), '[]')`;
 
-/** What cards cost, as areas: grouped, with the costs of what they are related to, level by level. */
+/** Costs of cards as a treemap: grouped, optionally with costs of related cards, by hierarchy level. */
 export const costTreemapReport = defineReport({
   name: 'cost-treemap',
   id: 'readCostTreemapReport',
-  summary: 'Read what cards cost, grouped, for a treemap',
-  description: `The highest cost first; cards without costs have no area and are left out. Grouped by a related type, a card with several related cards counts under the first by name; those without one are "${REST}". Groups of related cards have the id of their card, so that several may have one name; \`parent_name\` tells them apart. Options of one label have their keys in brackets.`,
+  summary: 'Read the grouped costs of cards for a treemap',
+  description: `Highest cost first; cards without costs are omitted. Grouped by a related type, a card with several related cards counts in the group of the first by name; cards without one are in "${REST}". Groups of related cards are identified by the id of their card, so that names can be equal; \`parent_name\` distinguishes them. Options with equal labels have their keys in brackets.`,
   permission: 'reports.ea_dashboard',
   errors: ['not_found'],
   permissionNote: 'costs.view; relations.view for related types',
   params: {
     type: typeParam('Application'),
-    cost_field: fieldParam('costTotalAnnual', 'Cost field that gives the area'),
+    cost_field: fieldParam('costTotalAnnual', 'Cost field for the area'),
     group_by: Type.Optional(
       Type.String({ maxLength: 100, description: 'A related card type, or a select field of the type' }),
     ),
@@ -236,7 +236,7 @@ export const costTreemapReport = defineReport({
   chart: (answer, params, context) => costTreemapChart(answer, params, context),
 });
 
-/** An area for the costs of each card, within that of its group. */
+/** One area per card by cost, within that of its group. */
 export const costTreemapChart = (
   {
     items,
@@ -253,7 +253,7 @@ export const costTreemapChart = (
   title: `Cost: ${typeLabel(context, type)}`,
   valueAxis: fieldLabel(context, type, cost_field),
   unit: 'currency',
-  // what is earned has no area
+  // negative costs have no area
   items: items
     .filter(({ cost }) => cost > 0)
     .map(({ name, cost, group, group_id }) => ({
@@ -272,8 +272,8 @@ function groupsOf(
 }
 
 /**
- * The groups by card, as a common table `grouped (card_id, group_id, name)`: the related card of the other type; of
- * several the first by name, so that the groups add up to the total.
+ * The common table `grouped (card_id, group_id, name)`: the related card of the other type, if several the first by name, so
+ * that the groups add up to the total.
  */
 function groupsByType(ctx: Ctx, type: string, other: string, visible: Fragment): Fragment {
   const pairs = relatedPairs(ctx, type, other);
@@ -287,7 +287,7 @@ function groupsByType(ctx: Ctx, type: string, other: string, visible: Fragment):
   };
 }
 
-/** The label of a select field's option, over the alias `c`; options of one label have their keys in brackets. */
+/** The label of a select field's option, over the alias `c`; options with equal labels have their keys in brackets. */
 export function groupOfField(type: CardType, key: string): Fragment {
   const options = [...type.fields.get(key)!.optionLabels].map(([option, name]) => ({ option, name }));
   const names = distinctLabels([...options, { option: undefined, name: REST }], ({ option }) =>
@@ -301,8 +301,8 @@ export function groupOfField(type: CardType, key: string): Fragment {
 }
 
 /**
- * The costs of related cards by card, as a common table `added (card_id, cost)`. A related card counts once for each
- * card that it is related to.
+ * The common table `added (card_id, cost)`: the costs of related cards. A related card counts once for each card to which it
+ * is related.
  */
 function addedCosts(
   ctx: Ctx,
@@ -313,10 +313,10 @@ function addedCosts(
 ): Fragment {
   const pairs = others.map((other) => relatedPairs(ctx, type, other));
   const all = pairs.map((pair) => pair.sql).join(' union all ');
-  // cards of different types are different in any case
+  // no duplicates across types
   const once = pairs.find((pair) => pair.once)?.once ?? '';
   return {
-    // a cost is read once for each card, and not for each of its relations
+    // the cost is read once per card instead of once per relation
     sql: `added as (
       select e.card_id, sum(o.cost) as cost
       from (select ${once} card_id, other_id from (${all}) every) e

@@ -14,13 +14,12 @@ const Answer = reportSchema('CostReport', {
   total: Type.Number(),
 });
 
-/** What cards cost: the sum of all cost fields of each. */
+/** The sum of all cost fields of each card. */
 export const costReport = defineReport({
   name: 'cost',
   id: 'readCostReport',
-  summary: 'Read what the cards of a type cost',
-  description:
-    'The sum of all cost fields of each card, the highest first; cards without costs are left out.',
+  summary: 'Read the costs of the cards of a type',
+  description: 'The sum of all cost fields of each card, highest first; cards without costs are omitted.',
   permission: 'reports.ea_dashboard',
   permissionNote: 'costs.view',
   params: { type: typeParam('Application') },
@@ -37,7 +36,7 @@ export const costReport = defineReport({
     const { costKeys } = typeOf(ctx, 'type', params.type);
     const cost = costKeys.map((key) => numberIn('v.attributes', key)).join(' + ') || '0';
     const item = jsonLine({ id: { id: 'p.id' }, name: { text: 'p.name' }, cost: { json: 'p.cost' } });
-    // the items on a line each, and the total on the last
+    // one line per item, and the total on the last line
     const read = await lines({
       sql: `with priced as materialized (
           select c.id, c.name, ${cost} as cost from cards c ${attributesOnce} where c.type = ? and ${cards.sql})
@@ -56,7 +55,7 @@ export const costReport = defineReport({
   chart: ({ items }, { type }, context) => costChart(items, type, context),
 });
 
-/** A bar for the costs of each card, the highest first. */
+/** One bar per card, highest cost first. */
 const costChart = (items: { name: string; cost: number }[], type: string, context: ChartContext): Chart => ({
   kind: 'bars',
   title: `Cost: ${typeLabel(context, type)}`,

@@ -3,7 +3,7 @@ import { queryRows } from '../../../platform/database.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import type { ReportInput } from '../../kernel/report.ts';
 
-/** The newest events of cards and relations, newest first; costs are cut by the caller's app permission alone: the answer is shared by many callers. */
+/** The newest events of cards and relations. Costs only depend on the application permission, since the result is shared. */
 export async function recentEvents(
   input: Omit<ReportInput<unknown>, 'params'>,
   most: number,
@@ -11,7 +11,7 @@ export async function recentEvents(
   const { sql, ctx, cards } = input;
   const hidden = ctx.metamodel.hiddenTypes;
   const costs = may(ctx.caller, 'costs.view');
-  // a relation names the card at its other end, which need not be among those that the caller sees
+  // relation events contain the name of the other card, which the caller might not see
   const relations = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
   const narrowed = isNarrowed(input);
   const conditions = [

@@ -51,7 +51,7 @@ const Answer = reportSchema('Dashboard', {
 });
 type Answer = Static<typeof Answer>;
 
-/** Days back to the snapshot that trends compare with. */
+/** Age in days of the snapshot with which trends compare. */
 const COMPARISON_DAYS = 30;
 const RECENT = 10;
 
@@ -86,7 +86,7 @@ async function comparison(sql: Sql, asOf: Date): Promise<{ slot: Date; metrics: 
   return rows[0];
 }
 
-/** Counts of the cards; those of all cards as they are now are kept type by type. */
+/** Counts of the cards; the current counts of all cards are cached by type. */
 async function countsOf(input: Input): Promise<Figures> {
   const { sql, ctx, cards, isHistorical, asOf, cache } = input;
   const today = asOf.toISOString().slice(0, 10);
@@ -98,13 +98,13 @@ async function countsOf(input: Input): Promise<Figures> {
   );
 }
 
-/** Key figures of the landscape, the newest events, and how the figures moved. */
+/** Key figures of the inventory, their trends, and the newest events. */
 export const dashboardReport = defineReport({
   name: 'dashboard',
   id: 'readDashboard',
-  summary: 'Read the key figures of the landscape',
+  summary: 'Read the key figures of the inventory',
   description:
-    'Trends compare with the stored snapshot of 30 days before; narrowed by a filter, or by what the caller sees, there is none to compare with.',
+    'Trends compare with the stored snapshot of 30 days before. They are null with a filter, or if the caller does not see all cards.',
   permission: 'reports.ea_dashboard',
   params: {},
   answer: Answer,
@@ -178,7 +178,7 @@ const bars = (title: string, itemAxis: string, items: [name: string, count: numb
   items: items.map(([name, count]) => ({ name, values: [count] })),
 });
 
-/** The key figures, and how the cards are spread. */
+/** The key figures, and distributions of the cards. */
 function dashboardChart(figures: Figures, context: ChartContext): Chart {
   const approved = figures.approval_statuses.APPROVED ?? 0;
   const phases = lifecyclePhases.map((phase, index): [string, number] => [

@@ -32,22 +32,22 @@ const Answer = reportSchema('DataQualityReport', {
 });
 type Answer = Static<typeof Answer>;
 
-/** A card counts as stale when nothing in it has changed for as many days. */
+/** Days without a change after which a card counts as stale. */
 const STALE_DAYS = 90;
 
-/** How well the landscape is described: per type, and the cards that need work first. */
+/** Data quality by type, and the cards with the lowest quality. */
 export const dataQualityReport = defineReport({
   name: 'data-quality',
   id: 'readDataQualityReport',
-  summary: 'Read how well the landscape is described',
-  description: `Complete from 80 on, partial from 40, minimal below. Stale: nothing changed for ${STALE_DAYS} days. Orphaned: without a relation, a parent and a child.`,
+  summary: 'Read the data quality of the inventory',
+  description: `Complete from 80 on, partial from 40, minimal below. Stale: no change for ${STALE_DAYS} days. Orphaned: without relations, parent and children.`,
   permission: 'reports.ea_dashboard',
   params: {
     worst: Type.Integer({
       minimum: 0,
       maximum: 1000,
       default: 20,
-      description: 'How many cards to list, those of the lowest data quality first',
+      description: 'Maximum number of listed cards, lowest data quality first',
     }),
   },
   answer: Answer,
@@ -94,7 +94,7 @@ export const dataQualityReport = defineReport({
          'total_items', coalesce(sum(total), 0),
          'with_lifecycle', coalesce(sum(with_lifecycle), 0),
          'orphaned', (${
-           // that they stand alone is looked for without what else they were then, which is not put together once more
+           // orphaned cards are computed separately from the historical attributes, which would be built a second time
            isHistorical
              ? `with alone as materialized (select c.id from cards c where ${orphaned})
                 select count(*) from seen s where s.id in (select a.id from alone a)`
@@ -138,7 +138,7 @@ const totalsTable = (answer: Answer): ReportTable => {
   return figuresTable('totals', { overall_data_quality, total_items, with_lifecycle, orphaned, stale });
 };
 
-/** Bars of the cards of each type, parted by how complete they are. */
+/** Bars per type, stacked by completeness. */
 const dataQualityChart = (
   { by_type, overall_data_quality, total_items }: Answer,
   context: ChartContext,

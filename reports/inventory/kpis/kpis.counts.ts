@@ -3,7 +3,7 @@ import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.type
 import type { Cache } from '../../../platform/cache.ts';
 import type { Sql } from '../../../platform/database.ts';
 
-/** Active cards of one type that have approval, quarter of data quality and lifecycle phase in common. */
+/** Number of active cards of one type by approval, quarter of data quality and lifecycle phase. */
 export interface CountedCards {
   approval: string;
   /** 0 for a data quality from 0 to below 25, and so on up to 3. */
@@ -16,7 +16,7 @@ export interface CountedCards {
 
 /**
  * The lifecycle phase of a card on a date, as SQL over a jsonb expression: the last phase that has begun; `plan`
- * when all lie ahead; `none` without any date.
+ * if all are in the future; `none` without any date.
  */
 export function phaseOn(lifecycle: string): string {
   const begun = [...lifecyclePhases]
@@ -28,7 +28,7 @@ export function phaseOn(lifecycle: string): string {
 
 /**
  * Counts the cards of the types in one pass. `today` is a date, YYYY-MM-DD.
- * @param narrowed a condition over the alias `c` that the cards have to meet besides.
+ * @param narrowed an additional condition over the alias `c`.
  */
 export async function countTypes(
   sql: Sql,
@@ -56,9 +56,9 @@ export async function countTypes(
 const KEEP_SECONDS = 24 * 60 * 60;
 
 /**
- * The same, but counts only those types anew whose cards have changed since they were last counted. The versions
- * of the types are read from the same snapshot as the cards, so that what is kept under them is exact.
- * @param sql a transaction that sees one snapshot throughout.
+ * Like {@link countTypes}, with cached counts of types whose cards have not changed. The topic versions are read from the same
+ * snapshot as the cards, so that the cached counts are exact.
+ * @param sql a transaction with one snapshot.
  */
 export async function countChangedTypes(
   sql: Sql,
@@ -71,7 +71,7 @@ export async function countChangedTypes(
      from unnest(?::text[]) as t(type) left join topic_versions v on v.topic = 'cards:' || t.type`,
     [types],
   );
-  // the state of a type stands in the value, so that the next state replaces it
+  // the version is part of the value, so that the next version replaces the entry
   const states = new Map<string, string>(
     rows.map(({ type, version }: { type: string; version: number }) => [type, `${version}:${today}`]),
   );
@@ -89,6 +89,6 @@ export async function countChangedTypes(
     counts.set(type, cards);
     await cache.set(key(type), JSON.stringify({ state: states.get(type), cards }), KEEP_SECONDS);
   }
-  // in the order of the types, whichever were counted anew
+  // in the order of the types
   return new Map(types.map((type) => [type, counts.get(type)!]));
 }

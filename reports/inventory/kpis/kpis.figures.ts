@@ -29,7 +29,7 @@ export type Figures = StaticOf<typeof figureSchemas>;
 
 const quarters = ['0-25', '25-50', '50-75', '75-100'] as const;
 
-/** Adds up what was counted for each type. */
+/** Aggregates the counts of all types. */
 export function figuresOf(counts: ReadonlyMap<string, CountedCards[]>): Figures {
   const figures: Figures = {
     total_cards: 0,

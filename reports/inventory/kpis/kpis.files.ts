@@ -11,11 +11,11 @@ import { type KpiPeriod, kpiConditions, kpiRows } from './kpis.snapshots.ts';
 
 const BATCH = 1_000;
 
-/** Figures that are parted further; each part is a column of its own. */
+/** Figures with a breakdown; each part is a separate column. */
 const parted = ['by_type', 'approval_statuses', 'data_quality_distribution', 'lifecycle_distribution'];
 
 interface KpiColumn extends Column {
-  /** SQL of its cells. */
+  /** SQL of the cells. */
   sql: string;
   bindings?: string[];
 }
@@ -49,7 +49,7 @@ function rowsOf(period: KpiPeriod): Fragment {
   };
 }
 
-/** Columns of all that any snapshot of the period tells, types that are gone included. */
+/** Columns of all figures in any snapshot of the period, including deleted types. */
 async function columnsOf(snapshot: Snapshot, rows: Fragment): Promise<KpiColumn[]> {
   const found = await snapshot.query<{ part: string; key: string }>(
     `select p.part, key from (select k.metrics ${rows.sql}) m,

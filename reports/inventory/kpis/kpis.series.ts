@@ -2,20 +2,20 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Chart, LinesChart } from '../../kernel/charts/charts.types.ts';
 import type { Figures } from './kpis.figures.ts';
 
-/** Snapshots that a picture has room for; of more, the last of each stretch of time is drawn. */
+/** Maximum number of drawn snapshots; of more, the last of each interval is drawn. */
 const MOST = 400;
-/** How much longer than usual nothing was stored where a line is broken; longer where some are left out. */
+/** Factor of the usual interval above which a missing snapshot is drawn as a gap. */
 const GAP = { all: 1.5, thinned: 2.5 };
 
 /** Stored snapshots over time, oldest first. */
 export interface KpiSeries {
-  /** RFC 3339. A moment without figures is a gap. */
+  /** RFC 3339. A point without figures is a gap. */
   points: { at: string; figures: Figures | null }[];
-  /** How many snapshots there are, drawn or not. */
+  /** Total number of snapshots. */
   total: number;
 }
 
-/** The snapshots of a period, thinned out evenly where they are too many, with its gaps. */
+/** Reads the snapshots of a period with gaps, evenly sampled if there are too many. */
 export async function readKpiSeries(
   ctx: Ctx,
   from: string | undefined,
@@ -47,10 +47,10 @@ export async function readKpiSeries(
   return { points, total: rows[0]?.total ?? 0 };
 }
 
-/** How the key figures moved: lines that are broken where nothing was stored. */
+/** The key figures over time, with gaps where no snapshot was stored. */
 export function kpiChart({ points, total }: KpiSeries): Chart {
   const drawn = points.filter(({ figures }) => figures !== null).length;
-  const note = drawn < total ? `Every ${Math.ceil(total / drawn)}th snapshot or so is drawn` : undefined;
+  const note = drawn < total ? `About every ${Math.ceil(total / drawn)}th snapshot is drawn` : undefined;
   const lines = (
     title: string,
     valueAxis: string,

@@ -10,7 +10,7 @@ import { figuresOf } from './kpis.figures.ts';
 export const KPI_TOPIC = 'kpis';
 
 /**
- * Stores the figures of this moment under a schedule's slot; a slot that has a snapshot keeps it.
+ * Stores the current figures under a schedule's slot, unless the slot has a snapshot.
  * @returns whether one was stored.
  */
 export async function takeKpiSnapshot(ctx: Ctx, slot: Date): Promise<boolean> {
@@ -32,22 +32,22 @@ export async function takeKpiSnapshot(ctx: Ctx, slot: Date): Promise<boolean> {
   });
 }
 
-/** Spans of time that snapshots are gathered by, in UTC. */
+/** Intervals of snapshots, in UTC. */
 export type KpiStep = 'day' | 'week' | 'month' | 'year';
 
-/** Which snapshots are wanted. */
+/** The requested period of snapshots. */
 export interface KpiPeriod {
   /** RFC 3339. */
   from?: string;
   /** RFC 3339; not included. */
   to?: string;
-  /** The last snapshot of each span, under its beginning; without it every snapshot. */
+  /** Returns the last snapshot of each interval, with the interval's beginning as slot; without it every snapshot. */
   every?: KpiStep;
 }
 
 /**
- * The rows of a series as a FROM clause under the alias `k`: the snapshots, or the spans of time from the first to the last
- * of them. A span in which none was stored is a gap: all but its `slot` is null.
+ * The FROM clause of a series with the alias `k`: the snapshots, or the intervals from the first to the last snapshot. In an
+ * interval without a snapshot all columns except `slot` are null.
  */
 export const kpiRows = (every: KpiStep | undefined): string =>
   every === undefined
@@ -60,7 +60,7 @@ export const kpiRows = (every: KpiStep | undefined): string =>
           where slot >= b.begins at time zone 'UTC' and slot < (b.begins + interval '1 ${every}') at time zone 'UTC'
           order by slot desc limit 1) s on true) k`;
 
-/** The rows of {@link kpiRows} that lie in the period. */
+/** Conditions of the period over {@link kpiRows}. */
 export function kpiConditions({ from, to }: KpiPeriod): Condition[] {
   const conditions: Condition[] = [];
   if (from) conditions.push({ sql: 'k.slot >= ?::timestamptz', bindings: [from] });
@@ -83,7 +83,7 @@ const series: Omit<ListSpec, 'from'> = {
   },
 };
 
-/** The stored snapshots as a time series, newest first unless asked otherwise. */
+/** The stored snapshots as a time series, by default newest first. */
 export async function listKpiSnapshots(ctx: Ctx, params: ListParams & KpiPeriod): Promise<JsonText> {
   const { from, to, every } = params;
   const asked = { from, to, every };

@@ -25,13 +25,13 @@ const Answer = reportSchema('LandscapeReport', {
 });
 type Answer = Static<typeof Answer>;
 
-/** The cards of a type under the cards of another that they are related to. */
+/** The cards of a type, grouped by related cards of another type. */
 export const landscapeReport = defineReport({
   name: 'landscape',
   id: 'readLandscapeReport',
-  summary: 'Read the cards of a type, grouped by the cards of another that they are related to',
+  summary: 'Read the cards of a type, grouped by related cards of another type',
   description:
-    'A card that is related to several groups stands in each. Groups come by name, those without a card included. `filter` narrows the cards, not the groups.',
+    'A card that is related to several groups is in each of them. Groups are ordered by name and include those without cards. `filter` applies to the cards, not to the groups.',
   permission: 'reports.ea_dashboard',
   permissionNote: 'relations.view',
   params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
@@ -65,7 +65,7 @@ export const landscapeReport = defineReport({
       items: { array: 'f.entries' },
     });
     await sql.raw(`set local work_mem = '64MB'`);
-    // the entries are a subquery of their own, so that the database's workers write them
+    // a separate subquery, so that parallel workers build the entries
     const groups = await lines({
       sql: `select ${group}
         from cards c left join (
@@ -121,7 +121,7 @@ function* rowsOf({ groups, ungrouped }: Answer) {
 
 const UNGROUPED = { key: '', name: 'Ungrouped' };
 
-/** A tile for each card in the area of its group; a group without cards is an empty area. */
+/** One tile per card in the area of its group; a group without cards is an empty area. */
 export function landscapeChart(
   groups: { id: string; name: string; parent_id: string | null; items: { name: string }[] }[],
   ungrouped: { name: string }[],
@@ -139,7 +139,7 @@ export function landscapeChart(
   return {
     kind: 'treemap',
     title: `${typeLabel(context, type)} by ${typeLabel(context, group_by)}`,
-    note: `Each tile is one of type ${typeLabel(context, type)}, in every group that it is related to`,
+    note: `Each tile is a card of type ${typeLabel(context, type)}, shown in every related group`,
     valueAxis: 'cards',
     unit: 'count',
     even: true,

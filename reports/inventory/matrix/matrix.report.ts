@@ -22,13 +22,13 @@ type Answer = Static<typeof Answer>;
 
 type Line = Static<typeof Line>;
 
-/** Which cards of one type are related to which of another. */
+/** A matrix of the relations between the cards of two types. */
 export const matrixReport = defineReport({
   name: 'matrix',
   id: 'readMatrixReport',
   summary: 'Read which cards of two types are related',
   description:
-    'An intersection is a pair that a relation of any type joins, in either direction. `filter` narrows the rows.',
+    'An intersection is a pair of cards with a relation of any type, in either direction. `filter` applies to the rows.',
   permission: 'reports.ea_dashboard',
   permissionNote: 'relations.view',
   params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
@@ -92,7 +92,7 @@ function* named(rows: Line[], columns: Line[], pairs: Answer['intersections']) {
 
 type Named = Pick<Line, 'id' | 'name'>;
 
-/** A cell for each pair that is related; rows and columns with the most relations first. */
+/** One cell per related pair; rows and columns with the most relations first. */
 export function matrixChart(
   answer: { rows: Named[]; columns: Named[]; intersections: { row_id: string; col_id: string }[] },
   { row_type, col_type }: { row_type: string; col_type: string },
@@ -111,7 +111,7 @@ export function matrixChart(
   return {
     kind: 'matrix',
     title: `${typeLabel(context, row_type)} by ${typeLabel(context, col_type)}`,
-    note: 'A cell is filled where the two are related; those with the most relations come first',
+    note: 'A filled cell is a related pair; rows and columns with the most relations come first',
     rowAxis: typeLabel(context, row_type),
     columnAxis: typeLabel(context, col_type),
     valueAxis: 'Related',

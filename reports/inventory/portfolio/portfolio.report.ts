@@ -20,7 +20,7 @@ import { jsonLine, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
-  Type.Unknown({ description: 'The value of the field; null where it is empty' }),
+  Type.Unknown({ description: 'The value of the field; null if it is empty' }),
 );
 
 const Answer = reportSchema('PortfolioReport', {
@@ -42,20 +42,20 @@ type Params = Record<'type' | (typeof fields)[number], string>;
 
 const fields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
 
-/** Cards by four of their fields, for bubbles in a plane. */
+/** Cards by four of their fields, for a bubble chart. */
 export const portfolioReport = defineReport({
   name: 'portfolio',
   id: 'readPortfolioReport',
   summary: 'Read the cards of a type by four of their fields',
-  description: 'Each parameter names a field of the type; `size` is null where the field holds no number.',
+  description: 'Each parameter names a field of the type; `size` is null if the value is not a number.',
   permission: 'reports.portfolio',
   permissionNote: 'costs.view for cost fields',
   params: {
     type: typeParam('Application'),
-    x_axis: fieldParam('functionalSuitability', 'Field along the horizontal axis'),
-    y_axis: fieldParam('technicalSuitability', 'Field along the vertical axis'),
-    size_field: fieldParam('costTotalAnnual', 'Field that gives the size'),
-    color_field: fieldParam('businessCriticality', 'Field that gives the colour'),
+    x_axis: fieldParam('functionalSuitability', 'Field of the horizontal axis'),
+    y_axis: fieldParam('technicalSuitability', 'Field of the vertical axis'),
+    size_field: fieldParam('costTotalAnnual', 'Field for the size'),
+    color_field: fieldParam('businessCriticality', 'Field for the colour'),
   },
   answer: Answer,
   timeTravel: true,
@@ -104,7 +104,7 @@ export const portfolioReport = defineReport({
   chart: ({ items }, params, context) => portfolioChart(items, params, context),
 });
 
-/** A circle for each card that has a place on both axes; the largest first, so that small ones lie above. */
+/** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
 function portfolioChart(items: Answer['items'], params: Params, context: ChartContext): Chart {
   const { type } = params;
   const placed = items.flatMap((item): BubblesChart['items'] => {

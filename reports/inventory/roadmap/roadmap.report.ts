@@ -23,7 +23,7 @@ const Answer = reportSchema('RoadmapReport', {
   }),
 });
 
-/** The lifecycles of cards, for bars along time. */
+/** The lifecycles of cards, for a roadmap. */
 export const roadmapReport = defineReport({
   name: 'roadmap',
   id: 'readRoadmapReport',
@@ -32,7 +32,7 @@ export const roadmapReport = defineReport({
   permission: 'reports.ea_dashboard',
   params: {
     type: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Key of a card type; absent: all types' }),
+      Type.String({ maxLength: 100, description: 'Key of a card type; default: all types' }),
     ),
   },
   answer: Answer,
@@ -72,7 +72,7 @@ export const roadmapReport = defineReport({
   chart: ({ items }, { type }, context) => roadmapChart(items, type, context),
 });
 
-/** A row of phases for each card, those that begin first above. */
+/** One row of phases per card, in order of the first date. */
 function roadmapChart(
   items: { name: string; lifecycle: Lifecycle }[],
   type: string | undefined,

@@ -5,8 +5,8 @@ import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.queries.ts
 import { withoutCosts } from '../../kernel/report.cards.ts';
 
 /**
- * Pairs `(process_id, other_id, attributes)` of processes and the cards of another type that relations of visible types
- * join, in either direction, each pair once; costs are left out for those who may not see them. The text of a subquery.
+ * A subquery of distinct pairs `(process_id, other_id, attributes)` of processes and related cards of another type, by visible
+ * relation types in either direction; without costs if the caller may not see them.
  */
 export function relatedTo(ctx: Ctx, other: string): Fragment {
   const types = ctx.metamodel.visibleRelationTypes.map((key) => ctx.metamodel.relationTypes.get(key)!);
@@ -25,12 +25,13 @@ export function relatedTo(ctx: Ctx, other: string): Fragment {
   };
 }
 
-/** What a process shows, `(content_id, lineage_id)`, behind the alias `p` of processes with an `id`. */
+/** Joins the current diagram `(content_id, lineage_id)` of the processes `p`. */
 export const shownDiagram = `cross join lateral (select d.content_id, d.lineage_id from process_diagrams d
   where d.process_id = p.id order by ${CURRENT_FIRST} limit 1) shown`;
 
 /**
- * The elements, as `e`, that are linked to an application, as `l.application_id`, in what the processes `p` show.
+ * Joins the elements `e` of the current diagrams of the processes `p` that are linked to an application
+ * (`l.application_id`).
  */
 export const applicationLinks = `${shownDiagram}
   join process_element_links l on l.lineage_id = shown.lineage_id and l.flow_version_id is null

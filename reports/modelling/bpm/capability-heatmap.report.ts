@@ -30,7 +30,7 @@ const Answer = reportSchema('BpmCapabilityHeatmap', {
 
 const CAPABILITY = 'BusinessCapability';
 
-/** What is counted of the processes of a capability, over the alias `p`, and its name in pictures. */
+/** Conditions of the counted processes, over the alias `p`, with their chart labels. */
 const metrics = {
   process_count: { sql: 'true', name: 'Processes' },
   high_risk_count: {
@@ -48,15 +48,15 @@ const metrics = {
 } as const;
 type Metric = keyof typeof metrics;
 
-/** Capabilities with one number about the processes that support each. */
+/** Capabilities with a count of the processes that support each. */
 export const bpmCapabilityHeatmapReport = defineReport({
   name: 'bpm-capability-heatmap',
   path: 'bpm/capability-heatmap',
   id: 'readBpmCapabilityHeatmap',
   module: 'bpm',
-  summary: 'Read capabilities with a number about the processes that support each',
+  summary: 'Read capabilities with a count of the processes that support each',
   description:
-    'Counts the processes that are linked to the capability itself, not to those below it. `filter` narrows the processes.',
+    'Counts the processes that are linked to the capability itself, not to its descendants. `filter` applies to the processes.',
   permission: 'reports.bpm_dashboard',
   permissionNote: 'relations.view',
   params: {
@@ -103,7 +103,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
   chart: ({ items }, { metric }, context) => ({
     ...areaTiles(items, ({ metric_value }) => metric_value),
     title: `${typeLabel(context, CAPABILITY)} by ${metrics[metric].name.toLowerCase()}`,
-    note: 'Each tile is a capability, in the area of the topmost above it',
+    note: 'Each tile is a capability, in the area of its top-level capability',
     valueAxis: 'capabilities',
     shadeAxis: metrics[metric].name,
     shadeUnit: 'count',

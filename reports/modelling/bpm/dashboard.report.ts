@@ -35,7 +35,7 @@ const Answer = reportSchema('BpmDashboard', {
 type Answer = Static<typeof Answer>;
 type Counts = Record<string, number>;
 
-/** How many processes are named. */
+/** Maximum number of listed processes. */
 const MOST = 10;
 
 const counts = (key: string, unknown: boolean): string =>
@@ -51,7 +51,7 @@ export const bpmDashboardReport = defineReport({
   module: 'bpm',
   summary: 'Read the key figures of processes',
   description:
-    'How many there are of each type, maturity, automation and risk, the first ten of those with a high or critical risk, and how many have a diagram. Percentages have one decimal.',
+    'Number of processes by type, maturity, automation and risk, the first ten with a high or critical risk, and the number with a diagram. Percentages have one decimal.',
   permission: 'reports.bpm_dashboard',
   params: {},
   answer: Answer,
@@ -105,7 +105,7 @@ export const bpmDashboardReport = defineReport({
   },
 });
 
-/** The key figures of processes, and bars for each of the fields by which they are counted. */
+/** The key figures of processes, and bars for each counted field. */
 function bpmDashboardChart(answer: Answer, context: ChartContext): Chart {
   const fields: [key: string, counts: Counts][] = [
     ['processType', answer.by_process_type],

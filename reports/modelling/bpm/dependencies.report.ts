@@ -24,13 +24,13 @@ type Answer = Static<typeof Answer>;
 
 const DEPENDENCY = 'relProcessDependency';
 
-/** Which processes depend on which. */
+/** Dependencies between processes. */
 export const processDependenciesReport = defineReport({
   name: 'bpm-process-dependencies',
   path: 'bpm/process-dependencies',
   id: 'readProcessDependencies',
   module: 'bpm',
-  summary: 'Read which processes depend on which',
+  summary: 'Read the dependencies between processes',
   description: 'An edge leads from a process to one on which it depends; both are among the nodes.',
   permission: 'reports.bpm_dashboard',
   permissionNote: 'relations.view',
@@ -69,7 +69,7 @@ export const processDependenciesReport = defineReport({
   ],
 });
 
-/** Processes joined by what depends on what, those with the most dependencies first. */
+/** A graph of processes and their dependencies, those with the most dependencies first. */
 function processDependenciesChart(answer: Answer, context: ChartContext): Chart {
   const subtypes = context.metamodel.cardTypes.get(PROCESS)?.subtypes ?? [];
   const counts = new Map<string, number>();
@@ -81,7 +81,7 @@ function processDependenciesChart(answer: Answer, context: ChartContext): Chart 
   return {
     kind: 'graph',
     title: `Dependencies of ${typeLabel(context, PROCESS)}`,
-    note: `Arrows lead to what is depended on${alone > 0 ? ` · Not drawn: ${alone} without dependencies` : ''}`,
+    note: `Arrows lead to the process that is depended on${alone > 0 ? ` · Not drawn: ${alone} without dependencies` : ''}`,
     groupAxis: 'Subtype',
     nodes: joined
       .toSorted((a, b) => counts.get(b.id)! - counts.get(a.id)!)

@@ -31,15 +31,15 @@ const Answer = reportSchema('ElementApplicationMap', {
 
 const APPLICATION = 'Application';
 
-/** By application, the elements of diagrams that use it. */
+/** Diagram elements by linked application. */
 export const elementApplicationMapReport = defineReport({
   name: 'bpm-element-application-map',
   path: 'bpm/element-application-map',
   id: 'readElementApplicationMap',
   module: 'bpm',
-  summary: 'Read by application which elements of diagrams use it',
+  summary: 'Read diagram elements by linked application',
   description:
-    'Applications to which an element of a diagram is linked, by name. `filter` narrows the processes.',
+    'Applications to which a diagram element is linked, by name. `filter` applies to the processes.',
   permission: 'reports.bpm_dashboard',
   permissionNote: 'bpm.view',
   params: {},

@@ -53,12 +53,12 @@ const shared = (other: string) =>
 interface Cells {
   /** A query of all cells. @param joined pairs `b` of a process and a card that are related, both in the matrix. */
   from(joined: string): string;
-  /** One cell as JSON over the alias `x`, and what they are ordered by. */
+  /** One cell as JSON over the alias `x`, and the order of cells. */
   json: string;
   order: string;
 }
 
-/** The processes of the report, all cards of another type, and what stands where they meet. */
+/** The processes of the report, all cards of another type, and the cells. */
 async function matrixText(
   { sql, ctx, cards, visible }: ReportInput<object>,
   other: string,
@@ -85,7 +85,7 @@ interface Matrix {
 
 /**
  * The tables of a matrix.
- * @param other what its columns are called. @param more further columns of the cells.
+ * @param other name of its columns. @param more further columns of the cells.
  */
 function matrixTables(
   { rows, columns, cells }: Matrix,
@@ -115,7 +115,7 @@ function matrixTables(
   ];
 }
 
-/** A filled cell for each process and card that meet, however often. */
+/** One filled cell per pair of process and card. */
 function processMatrixChart(
   { rows, columns, cells }: Matrix,
   type: string,
@@ -139,7 +139,7 @@ export const capabilityProcessMatrixReport = defineReport({
   id: 'readCapabilityProcessMatrix',
   summary: 'Read which processes support which capabilities',
   description:
-    'Rows are processes, columns capabilities; a cell is a pair that is related. `filter` narrows the rows.',
+    'Rows are processes, columns capabilities; a cell is a related pair. `filter` applies to the rows.',
   answer: matrixAnswer('CapabilityProcessMatrix', {
     process_id: Uuid,
     capability_id: Uuid,
@@ -164,7 +164,7 @@ export const processApplicationMatrixReport = defineReport({
   id: 'readProcessApplicationMatrix',
   summary: 'Read which processes use which applications',
   description:
-    'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` narrows the rows.',
+    'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` applies to the rows.',
   permissionNote: 'relations.view; bpm.view for elements of diagrams',
   answer: matrixAnswer('ProcessApplicationMatrix', {
     process_id: Uuid,

@@ -26,7 +26,7 @@ const Answer = reportSchema('ProcessMap', {
     attributes: OpenObject,
     lifecycle: Nullable(CardLifecycle),
     app_count: Count,
-    total_cost: Type.Optional(Type.Number({ description: 'Left out without `costs.view`' })),
+    total_cost: Type.Optional(Type.Number({ description: 'Absent without `costs.view`' })),
     apps: arrayOf({
       id: Uuid,
       name: Name,
@@ -47,15 +47,15 @@ const Answer = reportSchema('ProcessMap', {
 
 const others = ['Application', 'DataObject', 'Organization', 'BusinessContext'] as const;
 
-/** All processes with what they use, and whom they belong to. */
+/** All processes with their applications and organisations. */
 export const processMapReport = defineReport({
   name: 'bpm-process-map',
   path: 'bpm/process-map',
   id: 'readProcessMap',
   module: 'bpm',
-  summary: 'Read all processes with what they use and whom they belong to',
+  summary: 'Read all processes with their applications and organisations',
   description:
-    '`total_cost` is the sum of all cost fields of the applications, left out without `costs.view`. `filter` narrows the processes.',
+    '`total_cost` is the sum of all cost fields of the applications, absent without `costs.view`. `filter` applies to the processes.',
   permission: 'reports.bpm_dashboard',
   permissionNote: 'relations.view; bpm.view; costs.view for costs',
   params: {},
@@ -128,7 +128,7 @@ export const processMapReport = defineReport({
   chart: ({ items }, _params, context) => ({
     ...areaTiles(items, ({ app_count }) => app_count),
     title: `${typeLabel(context, PROCESS)} by applications`,
-    note: 'Each tile is a process, in the area of the topmost above it',
+    note: 'Each tile is a process, in the area of its top-level process',
     valueAxis: 'processes',
     shadeAxis: 'Applications',
     shadeUnit: 'count',

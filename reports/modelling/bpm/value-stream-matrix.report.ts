@@ -46,7 +46,7 @@ type Answer = Static<typeof Answer>;
 
 const others = ['Organization', 'BusinessContext', 'Application'] as const;
 
-/** Where processes stand that belong to no context. */
+/** Key for processes without a context. */
 const NO_CONTEXT = '__none__';
 
 const head = (alias: string) =>
@@ -54,15 +54,15 @@ const head = (alias: string) =>
 const number = (key: string) =>
   `case when jsonb_typeof(c.attributes -> '${key}') = 'number' then (c.attributes -> '${key}')::numeric end`;
 
-/** Which processes run where in a value stream. */
+/** Processes by organisation and value stream. */
 export const valueStreamMatrixReport = defineReport({
   name: 'bpm-value-stream-matrix',
   path: 'bpm/value-stream-matrix',
   id: 'readValueStreamMatrix',
   module: 'bpm',
-  summary: 'Read which processes stand for which organisation in which value stream',
+  summary: 'Read processes by organisation and value stream',
   description:
-    '`cells` holds by organisation and business context (`__none__` for processes without one) the processes that are related to both; `unassigned` those without an organisation. A context’s `sort_order` and `column_width` are its attributes `sortOrder` and `columnWidth`, where the workspace has such. `filter` narrows the processes.',
+    '`cells` lists by organisation and business context (`__none__` for processes without one) the processes that are related to both; `unassigned` lists those without an organisation. A context’s `sort_order` and `column_width` are its attributes `sortOrder` and `columnWidth`, if they exist. `filter` applies to the processes.',
   permission: 'reports.bpm_dashboard',
   permissionNote: 'relations.view',
   params: {},
@@ -156,7 +156,7 @@ export const valueStreamMatrixReport = defineReport({
   },
 });
 
-/** A cell for each organization and context, shaded by how many processes run there. */
+/** One cell per organization and context, shaded by the number of processes. */
 function valueStreamChart(answer: Answer, context: ChartContext): MatrixChart {
   const rows = answer.organizations.filter(({ id }) => answer.cells[id]);
   const used = Object.values(answer.cells).some((cells) => cells[NO_CONTEXT]);

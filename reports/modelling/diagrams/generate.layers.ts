@@ -1,19 +1,19 @@
 import type { DrawnCard, DrawnRelation, Layout } from './generate.types.ts';
 
 const CARD = { width: 180, height: 60 };
-/** Room between columns, in which lines run and say what they are, and between cards of a column. */
+/** Gap between columns, with space for labelled lines, and between cards of a column. */
 const GAP = { column: 160, row: 30 };
-/** Cards of a column, at most: a level that has more takes several. */
+/** Maximum number of cards per column: a larger level has several columns. */
 const ROWS = 10;
 const MARGIN = 40;
 const TITLE = 60;
 const SWEEPS = 4;
 
 /**
- * Cards in columns by how far they are from the first one: those that it points to on the right, those that point to it on
- * the left. Within a column, cards stand near those that they are joined to.
+ * Lays out cards in columns by distance from the first card: targets on the right, sources on the left. Within a column, cards
+ * are placed near their related cards.
  */
-export function layered(cards: readonly DrawnCard[], relations: readonly DrawnRelation[]): Layout {
+export function layoutLayers(cards: readonly DrawnCard[], relations: readonly DrawnRelation[]): Layout {
   const columns = columnsOf(cards, relations);
   const tallest = Math.max(0, ...columns.map((column) => column.length));
   const height = (count: number) => count * CARD.height + Math.max(0, count - 1) * GAP.row;
@@ -51,11 +51,11 @@ function columnsOf(cards: readonly DrawnCard[], relations: readonly DrawnRelatio
     .sort((a, b) => a - b)
     .map((level) => cards.filter(({ id }) => levels.get(id) === level).toSorted(byTypeAndName));
   const place = new Map<string, number>();
-  const note = (level: DrawnCard[]) => {
+  const addLevel = (level: DrawnCard[]) => {
     for (const [at, { id }] of level.entries()) place.set(id, (at + 0.5) / level.length);
   };
-  for (const level of byLevel) note(level);
-  // each sweep brings cards nearer to the middle of those that they are joined to
+  for (const level of byLevel) addLevel(level);
+  // each sweep moves cards towards the mean position of their neighbours (barycenter heuristic)
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     for (const level of sweep % 2 === 0 ? byLevel : byLevel.toReversed()) {
       const middle = new Map(
@@ -65,7 +65,7 @@ function columnsOf(cards: readonly DrawnCard[], relations: readonly DrawnRelatio
         }),
       );
       level.sort((a, b) => middle.get(a.id)! - middle.get(b.id)! || byTypeAndName(a, b));
-      note(level);
+      addLevel(level);
     }
   }
   return byLevel.flatMap((level) => {
@@ -78,7 +78,7 @@ function columnsOf(cards: readonly DrawnCard[], relations: readonly DrawnRelatio
 const byTypeAndName = (a: DrawnCard, b: DrawnCard): number =>
   a.type.localeCompare(b.type) || a.name.localeCompare(b.name) || (a.id < b.id ? -1 : 1);
 
-/** How many relations each card is away from the first, negative for those on its left; the first way there counts. */
+/** Distance of each card from the first in relations, negative on the left; by breadth-first search. */
 function levelsOf(cards: readonly DrawnCard[], relations: readonly DrawnRelation[]): Map<string, number> {
   const levels = new Map<string, number>(cards.slice(0, 1).map(({ id }) => [id, 0]));
   const out = new Map<string, string[]>();
@@ -90,16 +90,16 @@ function levelsOf(cards: readonly DrawnCard[], relations: readonly DrawnRelation
     add(into, target, source);
   }
   const reached = [...levels.keys()];
-  // grows while it is gone through
+  // the queue grows while it is iterated
   for (const id of reached) {
     const level = levels.get(id)!;
-    const reach = (peer: string, side: number) => {
+    const visit = (peer: string, side: number) => {
       if (levels.has(peer)) return;
       levels.set(peer, level + (level === 0 ? side : Math.sign(level)));
       reached.push(peer);
     };
-    for (const peer of out.get(id) ?? []) reach(peer, 1);
-    for (const peer of into.get(id) ?? []) reach(peer, -1);
+    for (const peer of out.get(id) ?? []) visit(peer, 1);
+    for (const peer of into.get(id) ?? []) visit(peer, -1);
   }
   const last = Math.max(0, ...levels.values());
   for (const { id } of cards) if (!levels.has(id)) levels.set(id, last + 1);

@@ -5,20 +5,20 @@ const GAP = 12;
 const HEADER = 32;
 const MARGIN = 40;
 const TITLE = 60;
-/** Cards beside each other in a frame, at most. */
+/** Maximum number of cards per row in a frame. */
 const ACROSS = 4;
-/** The width that rows of frames fill. */
+/** Maximum width of a row of frames. */
 const PAGE = 1_500;
 
-/** Cards of one group; `card` is null for those that belong to none. */
+/** The cards of one group; `card` is null for cards without a group. */
 export interface CardGroup {
   card: DrawnCard | null;
   label: string;
   cards: DrawnCard[];
 }
 
-/** Frames in rows, each with its cards in a grid: as square as it gets. */
-export function shelved(groups: readonly CardGroup[]): Layout {
+/** Lays out frames in rows, each with its cards in a nearly square grid. */
+export function layoutGroups(groups: readonly CardGroup[]): Layout {
   const layout: { groups: PlacedGroup[]; cards: PlacedCard[] } = { groups: [], cards: [] };
   let [x, y, tallest] = [MARGIN, MARGIN + TITLE, 0];
   for (const { card, label, cards } of groups) {

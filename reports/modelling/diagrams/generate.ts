@@ -7,19 +7,19 @@ import { inkOn } from '../../kernel/charts/charts.theme.ts';
 import { activeCards, reportCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { layered } from './generate.layers.ts';
-import { type CardGroup, shelved } from './generate.shelves.ts';
+import { layoutLayers } from './generate.layers.ts';
+import { type CardGroup, layoutGroups } from './generate.shelves.ts';
 import type { Box, DrawnCard, DrawnRelation, Layout } from './generate.types.ts';
 
 export interface GenerateRequest {
   view: 'dependencies' | 'landscape';
-  /** Of dependencies: the card in the middle. */
+  /** For dependencies: the central card. */
   card_id?: string;
   depth: number;
   direction: 'both' | 'outgoing' | 'incoming';
-  /** Keys of relation types; none: all. */
+  /** Keys of relation types; empty: all. */
   relation_types: string[];
-  /** Of a landscape: the type of its cards, and of those that they are grouped by. */
+  /** For a landscape: the type of its cards, and the type that they are grouped by. */
   type?: string;
   group_by?: string;
   filter?: string;
@@ -32,12 +32,12 @@ export interface GeneratedDrawing {
   xml: string;
   card_ids: string[];
   relation_count: number;
-  /** Whether there are more cards than were asked for. */
+  /** Whether there are more than `max_cards` cards. */
   truncated: boolean;
 }
 
 /**
- * Draws what a query finds: the dependencies around a card, or the cards of a type grouped by those of another.
+ * Generates a diagram of the dependencies of a card, or of the cards of a type grouped by another type.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed`.
  */
 export async function generateDrawing(ctx: Ctx, request: GenerateRequest): Promise<GeneratedDrawing> {
@@ -48,12 +48,12 @@ export async function generateDrawing(ctx: Ctx, request: GenerateRequest): Promi
 
 async function dependencies(ctx: Ctx, request: GenerateRequest): Promise<GeneratedDrawing> {
   const { card_id, depth, direction, filter, max_cards: most } = request;
-  if (card_id === undefined) throw invalidField('card_id', 'required', 'says which card is in the middle');
+  if (card_id === undefined) throw invalidField('card_id', 'required', 'is required for this view');
   refuseOthers(request, ['type', 'group_by']);
   const known = ctx.metamodel.visibleRelationTypes;
   const unknown = request.relation_types.findIndex((key) => !known.includes(key));
   if (unknown >= 0) {
-    throw invalidField(`relation_types.${unknown}`, 'unknown_value', 'is no relation type');
+    throw invalidField(`relation_types.${unknown}`, 'unknown_value', 'is not a relation type');
   }
   const relations = request.relation_types.length > 0 ? request.relation_types : known;
   const found = await readAround(ctx, { card_id, depth, direction, relations, filter, most });
@@ -61,7 +61,7 @@ async function dependencies(ctx: Ctx, request: GenerateRequest): Promise<Generat
   return {
     view: 'dependencies',
     title,
-    xml: drawnXml(layered(found.cards, found.relations), renderContextOf(ctx, title)),
+    xml: drawnXml(layoutLayers(found.cards, found.relations), renderContextOf(ctx, title)),
     card_ids: found.cards.map(({ id }) => id),
     relation_count: found.relations.length,
     truncated: found.truncated,
@@ -70,9 +70,8 @@ async function dependencies(ctx: Ctx, request: GenerateRequest): Promise<Generat
 
 async function landscape(ctx: Ctx, request: GenerateRequest): Promise<GeneratedDrawing> {
   const { type, group_by, filter, max_cards: most } = request;
-  if (type === undefined) throw invalidField('type', 'required', 'says which cards are drawn');
-  if (group_by === undefined)
-    throw invalidField('group_by', 'required', 'says by which cards they are grouped');
+  if (type === undefined) throw invalidField('type', 'required', 'is required for this view');
+  if (group_by === undefined) throw invalidField('group_by', 'required', 'is required for this view');
   refuseOthers(request, ['card_id']);
   const [kind, frame] = [typeOf(ctx, 'type', type), typeOf(ctx, 'group_by', group_by)];
   const rest = `No ${frame.label}`;
@@ -82,17 +81,17 @@ async function landscape(ctx: Ctx, request: GenerateRequest): Promise<GeneratedD
   return {
     view: 'landscape',
     title,
-    xml: drawnXml(shelved(groups), renderContextOf(ctx, title)),
+    xml: drawnXml(layoutGroups(groups), renderContextOf(ctx, title)),
     card_ids: [...new Set(cards.map(({ id }) => id))],
     relation_count: 0,
     truncated,
   };
 }
 
-/** @throws EstateError naming a member that says nothing of the view. */
+/** @throws EstateError naming a member that the view does not support. */
 function refuseOthers(request: GenerateRequest, members: ('card_id' | 'type' | 'group_by')[]): void {
   const other = members.find((member) => request[member] !== undefined);
-  if (other) throw invalidField(other, 'not_offered', `says nothing of the view ${request.view}`);
+  if (other) throw invalidField(other, 'not_offered', `is not supported by the view ${request.view}`);
 }
 
 const GREY = '#607d8b';
@@ -107,7 +106,7 @@ function renderContextOf({ metamodel }: Ctx, title: string): RenderContext {
   };
 }
 
-/** How cards and relations look and are called. */
+/** Colours and labels of cards and relations. */
 interface RenderContext {
   title: string;
   /** The colour of a card type, as `#rrggbb`. */
@@ -122,7 +121,7 @@ const TITLE = 'text;html=1;align=left;verticalAlign=middle;fontSize=20;fontStyle
 const EDGE =
   'edgeStyle=orthogonalEdgeStyle;rounded=1;html=1;endArrow=block;endFill=1;strokeColor=#607d8b;fontSize=10;labelBackgroundColor=#ffffff;';
 
-/** What is laid out as XML of draw.io, each card with its id, so that it is followed. */
+/** Writes a layout as draw.io XML; each card has its id, so that reads of the diagram update it. */
 export function drawnXml({ groups, cards, edges }: Layout, look: RenderContext): string {
   const right = Math.max(600, ...[...groups, ...cards].map(({ x, width }) => x + width));
   const title = `<mxCell id="title" value="${attribute(look.title)}" style="${TITLE}" vertex="1" parent="1">${geometry({ x: 40, y: 20, width: right - 40, height: 40 })}</mxCell>`;
@@ -178,13 +177,13 @@ interface Around {
 }
 
 interface FoundGraph {
-  /** The one in the middle first, the nearest before others. */
+  /** The central card first, then by distance. */
   cards: DrawnCard[];
   relations: DrawnRelation[];
   truncated: boolean;
 }
 
-/** The cards around one, hop by hop, until there are enough. @throws EstateError `not_found`, and as the filter's. */
+/** Reads the cards around one, hop by hop, up to a maximum. @throws EstateError `not_found`, and as the filter's. */
 async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
   const active = activeCards(ctx);
   const { rows: middle } = await ctx.db.raw(
@@ -233,11 +232,11 @@ interface Grouped {
   group_by: string;
   filter?: string;
   most: number;
-  /** What the frame of the cards that are related to none is called. */
+  /** The label of the frame for cards without a group. */
   rest: string;
 }
 
-/** The cards of a type under those of another, by name; a card that is related to several stands under each. */
+/** Reads the cards of a type by related cards of another type; a card can be in several groups. */
 async function readGroups(
   ctx: Ctx,
   { type, group_by, filter, most, rest }: Grouped,

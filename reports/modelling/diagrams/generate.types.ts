@@ -1,4 +1,4 @@
-/** A card as a drawing shows it. */
+/** A card in a diagram. */
 export interface DrawnCard {
   id: string;
   name: string;
@@ -19,19 +19,19 @@ export interface Box {
   height: number;
 }
 
-/** A card at its place; `within` is the index of the group that holds it, to which its place is relative. */
+/** A placed card; `within` is the index of its group, to which its position is relative. */
 export interface PlacedCard extends Box {
   card: DrawnCard;
   within?: number;
 }
 
-/** A frame around cards; `card` is the one that it stands for, null for those that belong to none. */
+/** A frame around cards; `card` is the group's card, null for cards without a group. */
 export interface PlacedGroup extends Box {
   card: DrawnCard | null;
   label: string;
 }
 
-/** Everything at its place. */
+/** The placed groups, cards and lines. */
 export interface Layout {
   groups: PlacedGroup[];
   cards: PlacedCard[];

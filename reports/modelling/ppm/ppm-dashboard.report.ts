@@ -20,7 +20,7 @@ const Counts = Type.Record(Type.String(), Count);
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
 const Health = object(
   { onTrack: Count, atRisk: Count, offTrack: Count, noReport: Count },
-  { description: 'Initiatives by what their newest status report says' },
+  { description: 'Initiatives by the health in their newest status report' },
 );
 
 const Answer = reportSchema('PpmDashboard', {
@@ -37,7 +37,7 @@ const Answer = reportSchema('PpmDashboard', {
       {
         fiscal_year: Type.Integer(),
         budget: Type.Number(),
-        planned: Type.Number({ description: 'Of cost lines with a date in it' }),
+        planned: Type.Number({ description: 'Sum of cost lines with a date in the year' }),
         actual: Type.Number(),
       },
       { description: 'Null without costs.view' },
@@ -46,7 +46,7 @@ const Answer = reportSchema('PpmDashboard', {
 });
 type Answer = Static<typeof Answer>;
 
-/** Money of one fiscal year; planned and actual are those of cost lines with a date. */
+/** Amounts of one fiscal year; planned and actual only include cost lines with a date. */
 type Year = NonNullable<Answer['by_fiscal_year']>[number];
 
 type Input = ReportInput<object>;
@@ -83,7 +83,7 @@ async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by
   return counted!;
 }
 
-/** What was allowed, planned and spent by fiscal year. */
+/** Budget, planned and actual costs by fiscal year. */
 async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
   const month = await readSetting(sql, 'fiscal_year_start');
   const { rows } = await sql.raw(
@@ -108,15 +108,15 @@ async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
   return [...years.values()].sort((a, b) => a.fiscal_year - b.fiscal_year);
 }
 
-/** How the portfolio of initiatives stands. */
+/** Status, health and costs of the portfolio of initiatives. */
 export const ppmDashboardReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-dashboard',
   path: 'ppm/dashboard',
   id: 'readPpmDashboard',
-  summary: 'Read how the portfolio of initiatives stands',
+  summary: 'Read the status, health and costs of the portfolio of initiatives',
   description:
-    'Health is that of each initiative’s newest status report. Without costs.view all amounts are null. Fiscal years begin with the month of the settings, and are called after the calendar year in which they end.',
+    'Health is that of each initiative’s newest status report. Without costs.view all amounts are null. Fiscal years begin with the month in the settings, and are named after the calendar year in which they end.',
   params: {},
   answer: Answer,
   check: requirePortfolio,
@@ -146,7 +146,7 @@ const yearsTable = ({ by_fiscal_year }: Answer): ReportTable =>
     by_fiscal_year ?? [],
   );
 
-/** How the initiatives stand, their health, and where costs may be seen the money of each year. */
+/** Status and health of the initiatives and, if costs are visible, the amounts of each year. */
 function ppmDashboardChart(answer: Answer, context: ChartContext): Chart {
   const money: FiguresChart['items'] =
     answer.total_budget === null
@@ -187,7 +187,7 @@ const healthBars = ({ health_schedule, health_cost, health_scope }: Answer): Bar
 
 const yearBars = (years: NonNullable<Answer['by_fiscal_year']>): BarsChart => ({
   kind: 'bars',
-  title: 'Money by fiscal year',
+  title: 'Costs by fiscal year',
   itemAxis: 'Fiscal year',
   valueAxis: 'Amount',
   unit: 'currency',

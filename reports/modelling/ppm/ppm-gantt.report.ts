@@ -48,12 +48,12 @@ type Answer = Static<typeof Answer>;
 
 type Item = Answer['items'][number];
 
-/** The attributes that the report shows, as `v`, each looked up once however often it is looked at. */
+/** The attributes of the report as `v`, each extracted once. */
 const attributes = `cross join lateral (select c.attributes ->> 'initiativeStatus' as status,
     c.attributes ->> 'startDate' as start_date, c.attributes ->> 'endDate' as end_date,
     c.attributes -> 'costBudget' as cost_budget, c.attributes -> 'costActual' as cost_actual offset 0) v`;
 
-/** A day among attributes, as text where it is one. */
+/** The text of an attribute if it is a date, else null. */
 const day = (column: string): string =>
   `case when ${column} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then ${column} end`;
 const amount = (column: string): string => `case when jsonb_typeof(${column}) = 'number' then ${column} end`;
@@ -77,7 +77,7 @@ const person = jsonText({
   role_key: { text: 'k.role' },
 });
 
-/** Money members, null for those who see no costs. */
+/** Amounts, null if the caller sees no costs. */
 function moneyOf(ctx: Ctx): Record<string, { json: string }> {
   const money = {
     cost_budget: amount('v.cost_budget'),
@@ -108,19 +108,19 @@ function groupJoin(ctx: Ctx, type: string | undefined, visible: Fragment): Fragm
   };
 }
 
-/** Initiatives along time, each with money, people and its newest status report. */
+/** Initiatives over time, each with costs, people and its newest status report. */
 export const ppmGanttReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-gantt',
   path: 'ppm/gantt',
   id: 'readPpmGantt',
-  summary: 'Read the initiatives along time',
+  summary: 'Read the initiatives over time',
   description:
-    'Each initiative once, also where it is related to several cards of the type that it is grouped by: to the first by name. Without costs.view all amounts are null. As a workbook it is the export of the portfolio, with a sheet for the newest reports and one for the people.',
+    'Each initiative is listed once: if it is related to several cards of the grouping type, in the group of the first by name. Without costs.view all amounts are null. The workbook is the export of the portfolio, with a sheet for the newest reports and one for the people.',
   permissionNote: 'reports.ppm_dashboard; relations.view for group_by',
   params: {
     group_by: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Key of a type of the group options; absent: no groups' }),
+      Type.String({ maxLength: 100, description: 'Key of a type of the group options; default: no groups' }),
     ),
   },
   answer: Answer,
@@ -129,7 +129,7 @@ export const ppmGanttReport = defineReport({
     if (group_by === undefined) return;
     requirePermission(ctx.caller, 'relations.view');
     if (!groupTypes(ctx).some(({ type_key }) => type_key === group_by)) {
-      throw invalidField('group_by', 'unknown_value', `"${group_by}" is none of the group options`);
+      throw invalidField('group_by', 'unknown_value', `"${group_by}" is not one of the group options`);
     }
   },
   dependsOn: (topic, { group_by }) =>
@@ -237,7 +237,7 @@ const peopleTable = (items: Item[]): ReportTable =>
     ),
   );
 
-/** The initiatives along time, the first to begin first; in groups, these in the order of the report. */
+/** The initiatives over time by start date, within their groups. */
 function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): Chart {
   const dated = items.filter(({ start_date, end_date }) => start_date ?? end_date);
   const order = grouped
@@ -246,7 +246,7 @@ function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): 
   const left = items.length - dated.length;
   return {
     kind: 'roadmap',
-    title: `${typeLabel(context, INITIATIVE)} along time`,
+    title: `${typeLabel(context, INITIATIVE)} over time`,
     ...(left > 0 ? { note: `Not drawn: ${left} without a start or an end` } : {}),
     itemAxis: typeLabel(context, INITIATIVE),
     phases: ['From start to end', 'End'],

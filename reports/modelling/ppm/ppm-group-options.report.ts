@@ -14,7 +14,7 @@ type Answer = Static<typeof Answer>;
 
 type Option = Answer['items'][number];
 
-/** The visible types that a relation type joins to initiatives, in the order of the metamodel. */
+/** The visible types with a relation type to initiatives, in the order of the metamodel. */
 export function groupTypes({ metamodel }: Pick<Ctx, 'metamodel'>): Option[] {
   const joined = new Set(
     metamodel.visibleRelationTypes.flatMap((key) => {
@@ -28,13 +28,13 @@ export function groupTypes({ metamodel }: Pick<Ctx, 'metamodel'>): Option[] {
     .map((key) => ({ type_key: key, type_label: metamodel.cardTypes.get(key)!.label }));
 }
 
-/** By which types initiatives can be grouped. */
+/** The types by which initiatives can be grouped. */
 export const ppmGroupOptionsReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-group-options',
   path: 'ppm/group-options',
   id: 'readPpmGroupOptions',
-  summary: 'Read by which types initiatives can be grouped',
+  summary: 'Read the types by which initiatives can be grouped',
   params: {},
   answer: Answer,
   check: requirePortfolio,

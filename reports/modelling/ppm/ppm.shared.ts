@@ -3,12 +3,12 @@ import { may, requirePermission } from '../../../domain/kernel/permissions/polic
 import { INITIATIVE, PPM_TOPIC } from '../../../domain/modelling/ppm/ppm.model.ts';
 import type { Report } from '../../kernel/report.ts';
 
-/** What all reports on portfolios of initiatives declare. */
+/** Common declarations of the reports on portfolios of initiatives. */
 export const ofPortfolio = {
   permission: 'ppm.view',
   permissionNote: 'reports.ppm_dashboard',
   module: 'ppm',
-  // plans, lines and status reports of the past are not kept as tables
+  // plans, lines and status reports have no history
   timeTravel: false,
 } as const satisfies Partial<Report>;
 
@@ -17,9 +17,9 @@ export function requirePortfolio(ctx: Ctx): void {
   requirePermission(ctx.caller, 'reports.ppm_dashboard');
 }
 
-/** Whether a report shows costs; a role on single initiatives makes no difference, since many share the answer. */
+/** Whether a report shows costs; roles on single initiatives are not considered, since the result is shared. */
 export const showsCosts = (ctx: Ctx): boolean => may(ctx.caller, 'costs.view');
 
-/** What figures over initiatives follow from. */
+/** Whether figures over initiatives depend on a topic. */
 export const followsInitiatives = (topic: string): boolean =>
   topic === `cards:${INITIATIVE}` || topic === PPM_TOPIC || topic === 'metamodel' || topic === 'users';

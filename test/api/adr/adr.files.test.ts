@@ -95,7 +95,7 @@ describe('a decision', () => {
     }
     // written past the service
     await t.services.db('adrs').where({ id: made.id }).update({ decision: 'Other' });
-    expect(await wordsOf((await file('docx')).raw)).toContain('no longer what was signed');
+    expect(await wordsOf((await file('docx')).raw)).toContain('differs from the signed content');
     expect((await viewer.get(`/api/v1/adr/${randomUUID()}/export`)).status).toBe(404);
     expect((await viewer.get(`/api/v1/adr/${made.id}/export?format=exe`)).status).toBe(422);
   });

@@ -92,7 +92,7 @@ describe('the portfolio of initiatives', () => {
     expect(narrowed.body).toMatchObject({ total_initiatives: 1, total_actual: 0 });
   });
 
-  it('is drawn: figures, health, money of those who may see it, and initiatives along time', async () => {
+  it('is drawn: figures, health, money of those who may see it, and initiatives over time', async () => {
     const textsOf = async (path: string, client = admin) => {
       const svg = await client.get(at(path), { accept: 'image/svg+xml' });
       expect(svg.status, svg.text).toBe(200);
@@ -101,7 +101,7 @@ describe('the portfolio of initiatives', () => {
       return texts.map(({ text, title }) => title ?? text).join('\n');
     };
     const dashboard = await textsOf('dashboard');
-    for (const text of ['Budget', '$500', 'At Risk', 'Off track', 'Money by fiscal year', '2027'])
+    for (const text of ['Budget', '$500', 'At Risk', 'Off track', 'Costs by fiscal year', '2027'])
       expect(dashboard).toContain(text);
     const seen = await textsOf('dashboard', viewer);
     for (const text of ['Budget', '$500', 'Money']) expect(seen).not.toContain(text);
@@ -111,7 +111,7 @@ describe('the portfolio of initiatives', () => {
     expect((await viewer.get(at('group-options'), { accept: 'image/svg+xml' })).status).toBe(406);
   });
 
-  it('lies along time, each initiative once, with money, people and the newest report', async () => {
+  it('lies over time, each initiative once, with money, people and the newest report', async () => {
     const { body } = await admin.get(`${at('gantt')}?group_by=Application`);
     expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['Harbour', 'Bridge', 'Canal']);
     expect(body.items[0]).toMatchObject({

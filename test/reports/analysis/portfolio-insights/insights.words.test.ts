@@ -60,7 +60,7 @@ it('puts the most severe first, with the figures that it names', () => {
       '1 application (5 % of 20) is past the end of life, and 2 more will be within a year. Of those that end or are being phased out, 1 is critical to the business.',
     figures: { ended: 1, ending: 2, leaving_critical: 1 },
   });
-  expect(found[3]!.observation).toContain('takes 50 % of annual costs of 1000. 10 % is spent on');
+  expect(found[3]!.observation).toContain('accounts for 50 % of annual costs of 1000. 10 % is spent on');
 });
 
 it('tells of groups, of which one stands out', () => {
@@ -78,7 +78,7 @@ it('tells of groups, of which one stands out', () => {
   expect(found).toMatchObject({
     key: 'groups',
     severity: 'warning',
-    recommendation: 'Look at “Claims” first.',
+    recommendation: 'Start with “Claims”.',
   });
   expect(found!.observation).toContain(
     '2 groups; the largest is “Sales” with 10 (50 %); 2 of 20 are in none.',

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cardsOf, readDrawing } from '../../../../domain/modelling/diagrams/drawing.work.ts';
 import { inkOn } from '../../../../reports/kernel/charts/charts.theme.ts';
-import { layered } from '../../../../reports/modelling/diagrams/generate.layers.ts';
-import { shelved } from '../../../../reports/modelling/diagrams/generate.shelves.ts';
+import { layoutLayers } from '../../../../reports/modelling/diagrams/generate.layers.ts';
+import { layoutGroups } from '../../../../reports/modelling/diagrams/generate.shelves.ts';
 import { drawnXml } from '../../../../reports/modelling/diagrams/generate.ts';
 import type { Box, DrawnCard, Layout } from '../../../../reports/modelling/diagrams/generate.types.ts';
 import { drawingFaults } from '../../../support/drawio.ts';
@@ -45,7 +45,7 @@ describe('what is drawn', () => {
       target: card(target).id,
       type: 'r',
     });
-    const layout = layered(
+    const layout = layoutLayers(
       [card(0), card(1), card(2), card(3)],
       [relation(0, 1), relation(1, 2), relation(3, 0)],
     );
@@ -67,7 +67,7 @@ describe('what is drawn', () => {
       fc.property(graph, fc.string({ unit: 'grapheme', maxLength: 20 }), ([count, pairs], name) => {
         const cards = Array.from({ length: count }, (_, n) => card(n, n === 0 ? name : undefined));
         const relations = pairs.map(([a, b]) => ({ source: cards[a]!.id, target: cards[b]!.id, type: 'r' }));
-        const layout = layered(cards, relations);
+        const layout = layoutLayers(cards, relations);
         expectTidy(layout);
         const xml = drawnXml(layout, look);
         expect(drawingFaults(xml)).toEqual([]);
@@ -84,7 +84,7 @@ describe('what is drawn', () => {
           label: 'None',
           cards: Array.from({ length: size }, (_, n) => card(n)),
         }));
-        const layout = shelved(groups);
+        const layout = layoutGroups(groups);
         expectTidy(layout);
         const xml = drawnXml(layout, look);
         expect(drawingFaults(xml)).toEqual([]);
@@ -96,7 +96,7 @@ describe('what is drawn', () => {
 
   it('is refused as a drawing where it would not open', () => {
     const xml = drawnXml(
-      layered([card(0), card(1)], [{ source: card(0).id, target: card(1).id, type: 'r' }]),
+      layoutLayers([card(0), card(1)], [{ source: card(0).id, target: card(1).id, type: 'r' }]),
       look,
     );
     expect(drawingFaults(xml)).toEqual([]);
