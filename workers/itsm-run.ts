@@ -11,7 +11,7 @@ import {
 } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
 import { isRemoteError } from '../integrations/itsm/remote.ts';
-import { usualConditions } from '../integrations/itsm/runs/run.state.ts';
+import { defaultConditions } from '../integrations/itsm/runs/run.state.ts';
 import { executeRun } from '../integrations/itsm/runs/run.ts';
 import { isConnectionLoss } from '../platform/database.ts';
 import { EstateError, isStorageFull } from '../platform/errors.ts';
@@ -30,7 +30,7 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /** The processor of synchronisation runs. */
-export const processesRuns = (conditions = usualConditions): JobProcessor =>
+export const processesRuns = (conditions = defaultConditions): JobProcessor =>
   processes(
     itsmRunJob,
     async (job: Job, services) => {

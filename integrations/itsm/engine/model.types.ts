@@ -149,7 +149,7 @@ export interface Resolution {
   /** A field; null: whether the remaining side is removed. */
   path: Path | null;
   winner: Side;
-  seen: { local: Value; remote: Value };
+  values: { local: Value; remote: Value };
 }
 
 /**
@@ -160,7 +160,7 @@ export interface Refusal {
   remoteId: string;
   path: Path | null;
   side: Side;
-  seen: { local: Value; remote: Value };
+  values: { local: Value; remote: Value };
   reason: string;
 }
 

@@ -258,8 +258,8 @@ function blockWrite(
       one.remoteId === remoteId &&
       one.path === path &&
       one.side === side &&
-      isEqual(one.seen.local, local) &&
-      isEqual(one.seen.remote, remote),
+      isEqual(one.values.local, local) &&
+      isEqual(one.values.remote, remote),
   );
   return refusal ? { kind: 'refused', side, reason: refusal.reason } : outcome;
 }
@@ -279,8 +279,8 @@ export function findResolution(
     (one) =>
       one.remoteId === remoteId &&
       one.path === path &&
-      isEqual(one.seen.local, local) &&
-      isEqual(one.seen.remote, remote),
+      isEqual(one.values.local, local) &&
+      isEqual(one.values.remote, remote),
   )?.winner;
 }
 

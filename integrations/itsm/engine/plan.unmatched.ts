@@ -292,7 +292,7 @@ function planCreateLocal(
     (one) =>
       one.remoteId === record.id &&
       one.path === null &&
-      isEqual(canonical(one.seen.remote), canonical(values)),
+      isEqual(canonical(one.values.remote), canonical(values)),
   );
   if (refusal) {
     planning.again.add(record.id);

@@ -127,7 +127,7 @@ async function readCards(ctx: Ctx, mapping: Mapping): Promise<Map<string, LocalC
   const reader = await openCards(ctx, mapping, mapping.card_filter);
   const cards = new Map<string, LocalCard>();
   for (let after: string | null = null; cards.size < CARDS; ) {
-    const chunk: LocalCard[] = await reader.walk(ctx.db, after, CHUNK);
+    const chunk: LocalCard[] = await reader.page(ctx.db, after, CHUNK);
     for (const card of chunk) cards.set(card.id, card);
     if (chunk.length < CHUNK) break;
     after = chunk.at(-1)!.id;

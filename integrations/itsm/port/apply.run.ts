@@ -14,7 +14,7 @@ import { emptySyncState, indexPairs } from '../engine/state.ts';
 import { RemoteError, unless } from '../remote.ts';
 import { loadPairs, storeChanges } from '../store/pairs.ts';
 import {
-  copiesFromRecords,
+  hasCopyingRows,
   markBegun,
   markEnded,
   readBegunRows,
@@ -24,34 +24,32 @@ import {
 import { openRefusedItems } from '../store/review-items.ts';
 import { type CardReader, openCards } from './local.cards.ts';
 import { applySteps, readState } from './port.local.ts';
-import { createRemovals, remotePort } from './port.remote.ts';
+import { createDeletedContentStore, remotePort } from './port.remote.ts';
 
-/** Rows of a plan that are read, and at most written, at once. */
+/** The number of rows of a chunk. */
 const CHUNK = 1_000;
-/** Pages of changed records that are read to know which may have moved; beyond these all are looked at. */
-const MOVED_PAGES = 10;
-const MOVED_PAGE = 1_000;
+/** The maximum number of pages of changed records that are read before applying; if there are more, all records are read by key. */
+const CHANGED_PAGES = 10;
+const CHANGED_PAGE = 1_000;
 
-/** What applying a run works with. */
+/** The context of applying a run. */
 export interface ApplyTools {
-  /** As whom it writes. */
   ctx: Ctx;
   connector: Connector;
-  /** Ends it between two steps; what it was aborted with is thrown. */
+  /** Stops applying between two steps; its reason is thrown. */
   signal: AbortSignal;
-  /** Called first in each transaction that writes: throws when the run is somebody else's by now. */
-  hold: (work: { sql: Knex.Transaction }) => Promise<void>;
-  /** Called before rows are written outside: throws when nothing may be any more. */
-  mayWrite?: (sql: Knex.Transaction) => Promise<void>;
-  /** Called after each transaction that has ended rows, with how many have ended so far, in earlier processes too. */
+  /** Called first in each transaction that writes: locks the run. Throws when the job has lost its lease. */
+  lockRun: (work: { sql: Knex.Transaction }) => Promise<void>;
+  /** Called before rows are written to the remote. Throws when that is no longer allowed. */
+  requireWritable?: (sql: Knex.Transaction) => Promise<void>;
+  /** Called after each transaction that has ended rows, with the total number of ended rows. */
   onProgress?: (ended: number) => Promise<void>;
 }
 
 /**
- * Applies the approved rows of a run's plan; called again after a kill it goes on where it was. What closes the plan in
- * the sync state is left to the caller, who knows whether rows wait for a person's word. All that is written in the inventory
- * is one batch, under the run's id.
- * @throws RemoteError when the remote fails otherwise than about single rows; `answer_lost` when an answer stays away.
+ * Applies the approved rows of a run's plan. Resumes an interrupted run. The caller stores the final changes of the sync state,
+ * depending on undecided rows. All writes to the inventory are one mutation batch with the run's id.
+ * @throws RemoteError for errors that do not concern single rows; `answer_lost` if the outcome of a write is unknown.
  */
 export async function applyRun(
   tools: ApplyTools,
@@ -76,15 +74,15 @@ export async function applyRun(
     { runId, mapping, cards, isUndo: head.undo_of !== null },
     options.chunk ?? CHUNK,
   );
-  // what is taken back goes to what it was here, whatever the record holds
-  const moved =
-    plan.stopped === null && head.undo_of === null && (await copiesFromRecords(ctx.db, runId))
+  // an undo does not copy values from records
+  const changed =
+    plan.stopped === null && head.undo_of === null && (await hasCopyingRows(ctx.db, runId))
       ? await changedSinceRead(tools.connector, mapping.remote_table, mapping.filter_query, closing.watermark)
       : new Set<string>();
   const applied = await applyPlan(mapping, plan, port, {
     ...options,
     approvedOnly: true,
-    mayHaveChanged: (id) => moved === null || moved.has(id),
+    mayHaveChanged: (id) => changed === null || changed.has(id),
   });
   if (applied.status === 'lost')
     throw new RemoteError('answer_lost', `table ${mapping.remote_table}`, applied.message!);
@@ -92,9 +90,8 @@ export async function applyRun(
 }
 
 /**
- * Finds out what has become of the writes that an earlier run has sent without hearing of them again: a later plan would
- * take what has arrived for somebody's change.
- * @returns how many there were. @throws RemoteError when the remote cannot be asked.
+ * Finds out whether the writes of an earlier run without a response were executed; otherwise a later plan would see them as changes
+ * by users. @returns the number of writes. @throws RemoteError when the remote does not respond.
  */
 export async function settleRun(tools: ApplyTools, runId: string): Promise<number> {
   const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
@@ -112,7 +109,7 @@ export async function settleRun(tools: ApplyTools, runId: string): Promise<numbe
   return rows.length;
 }
 
-/** Records that have changed since they were read for the plan; null where that cannot be told. */
+/** Records that have changed since they were read for the plan; null if unknown. */
 async function changedSinceRead(
   connector: Connector,
   table: string,
@@ -120,50 +117,50 @@ async function changedSinceRead(
   watermark: string | null,
 ): Promise<Set<string> | null> {
   if (watermark === null) return null;
-  // what has the very moment of the watermark was read with it
+  // changes at the time of the watermark have been read
   const since = new Date(Date.parse(watermark) + 1_000).toISOString();
-  const moved = new Set<string>();
+  const changed = new Set<string>();
   let cursor: string | null = null;
-  for (let pages = 0; pages < MOVED_PAGES; pages += 1) {
+  for (let pages = 0; pages < CHANGED_PAGES; pages += 1) {
     const read = connector.readSince({
       table,
       fields: [],
       ...(filter === null ? {} : { filter }),
-      limit: MOVED_PAGE,
+      limit: CHANGED_PAGE,
       cursor,
       since,
       overlapMs: 0,
       display: false,
     });
-    // the account may read the records, and not what has changed
+    // the account may read records, but not which have changed
     const page: Page | null = await unless(read, ['forbidden'], null);
     if (page === null) return null;
-    for (const { id } of page.records) moved.add(id);
+    for (const { id } of page.records) changed.add(id);
     cursor = page.next;
-    if (cursor === null) return moved;
+    if (cursor === null) return changed;
   }
   return null;
 }
 
-/** The inventory, the sync state and the journal in PostgreSQL, and the remote through its connector. */
+/** Applies with PostgreSQL and the connector. */
 function databasePort(
   tools: ApplyTools,
   { runId, mapping, cards, isUndo }: { runId: string; mapping: Mapping; cards: CardReader; isUndo: boolean },
   chunk: number,
 ): EnginePort {
-  const { ctx, signal, hold, mayWrite, onProgress } = tools;
+  const { ctx, signal, lockRun, requireWritable, onProgress } = tools;
   const mappingId = mapping.id;
-  const removals = createRemovals(
+  const removals = createDeletedContentStore(
     { connector: tools.connector, table: mapping.remote_table },
     { sql: ctx.db, runId },
   );
   const remote = remotePort(tools.connector, mapping, removals);
   let done = 0;
 
-  /** Holds the run and its sync state until the transaction ends. */
-  const enter = async (sql: Knex.Transaction) => {
+  /** Locks the run and its sync state until the transaction ends. */
+  const lock = async (sql: Knex.Transaction) => {
     signal.throwIfAborted();
-    await hold({ sql });
+    await lockRun({ sql });
     await lockSyncState(sql, mappingId);
   };
   const store = async (sql: Knex.Transaction, endings: readonly RowResult[]) => {
@@ -181,21 +178,21 @@ function databasePort(
     await markEnded(sql, runId, ends);
     if (!isUndo) await openRefusedItems(sql, mappingId, runId, endings);
   };
-  const tell = async (ended: number) => {
+  const reportProgress = async (ended: number) => {
     done += ended;
     await onProgress?.(done);
   };
 
-  async function* standing() {
-    for (let coming = readRows(ctx.db, runId, -1, chunk); ; ) {
-      const rows = await coming;
+  async function* rowsInOrder() {
+    for (let pending = readRows(ctx.db, runId, -1, chunk); ; ) {
+      const rows = await pending;
       signal.throwIfAborted();
       done += rows.filter(({ progress }) => progress !== 'pending' && progress !== 'begun').length;
       const more = rows.length === chunk;
       if (more) {
-        // read while these are applied; what becomes of them changes nothing of others
-        coming = readRows(ctx.db, runId, rows.at(-1)!.row.no, chunk);
-        coming.catch(() => {});
+        // read in advance: applying these rows does not change the others
+        pending = readRows(ctx.db, runId, rows.at(-1)!.row.no, chunk);
+        pending.catch(() => {});
       }
       if (rows.length > 0) yield rows;
       if (!more) return;
@@ -204,49 +201,49 @@ function databasePort(
 
   return {
     ...remote,
-    rows: standing,
+    rows: rowsInOrder,
     storeDeletedContent: (rows) => removals.store(rows),
     async writeLocal(steps) {
       const endings = await command(ctx, async (work) => {
-        await enter(work.sql);
-        const taken = await applySteps({ ctx, mappingId, cards }, work, steps);
-        await store(work.sql, taken);
-        return taken;
+        await lock(work.sql);
+        const results = await applySteps({ ctx, mappingId, cards }, work, steps);
+        await store(work.sql, results);
+        return results;
       });
-      await tell(endings.length);
+      await reportProgress(endings.length);
       return endings.map(({ outcome }) => outcome);
     },
     async begin(rows) {
       return await inTransaction(ctx.db, async (sql) => {
-        await enter(sql);
-        await mayWrite?.(sql);
+        await lock(sql);
+        await requireWritable?.(sql);
         const state = await readState(
           sql,
           mappingId,
           cards,
           rows.map(({ row }) => row),
         );
-        const objections = rows.map(({ row, check }) => check(state.of(row)));
+        const staleReasons = rows.map(({ row, check }) => check(state.stateOf(row)));
         await markBegun(
           sql,
           runId,
-          rows.filter((_, n) => objections[n] === null).map(({ row: { no } }) => no),
+          rows.filter((_, n) => staleReasons[n] === null).map(({ row: { no } }) => no),
         );
-        return objections;
+        return staleReasons;
       });
     },
     async finish(endings) {
       await inTransaction(ctx.db, async (sql) => {
-        await enter(sql);
+        await lock(sql);
         await store(sql, endings);
       });
-      await tell(endings.length);
+      await reportProgress(endings.length);
     },
     async resolveIds(remoteIds, cardIds) {
       const { pairs, redirects } = await loadPairs(ctx.db, mappingId, { remoteIds, cardIds });
       return indexPairs({ ...emptySyncState(), pairs }, redirects);
     },
-    // the caller closes the plan when no row waits any more
+    // finishRun stores the final changes when no row is undecided
     close: async () => {},
   };
 }

@@ -22,72 +22,76 @@ import type { LocalWrite } from '../engine/plan.types.ts';
 import { formatValue } from '../engine/values.ts';
 import { type RelatedField, relatedFields } from './local.cards.ts';
 
-/** What the inventory says to a write: the card that it is about, or why it is refused. */
-type LocalAnswer =
+/** The result of a write: the card, or why it was refused. */
+type LocalWriteResult =
   /** `unwritten`: paths that could not be written, and why. */
   | { kind: 'done'; cardId: string | null; unwritten?: Record<Path, string> }
   | { kind: 'refused'; message: string };
 
-/** A write with its place among those that are carried out together. */
+/** A write with its index. */
 interface Numbered<K extends LocalWrite['kind']> {
   n: number;
   write: Extract<LocalWrite, { kind: K }>;
 }
 
-const texts: ReadonlySet<Path> = new Set(['name', 'alias', 'description', 'subtype', 'external_id']);
+const textFields: ReadonlySet<Path> = new Set(['name', 'alias', 'description', 'subtype', 'external_id']);
 
 /**
- * Carries out writes of which no two are about the same card or relation, in few statements and by the rules that hold
- * for everybody's. The cards that they are about must be locked. What is refused of one stops no other.
- * @returns an answer for each, in their order.
+ * Executes independent writes with the bulk operations of the inventory, which check the same rules as the API. The cards must be
+ * locked. A refused write does not affect the others.
+ * @returns the results in the order of the writes.
  */
 export async function writeInventory(
   work: Work,
   ctx: Ctx,
   writes: readonly LocalWrite[],
-): Promise<LocalAnswer[]> {
-  const answers: LocalAnswer[] = [];
-  const of = <K extends LocalWrite['kind']>(...kinds: K[]): Numbered<K>[] =>
+): Promise<LocalWriteResult[]> {
+  const results: LocalWriteResult[] = [];
+  const writesOf = <K extends LocalWrite['kind']>(...kinds: K[]): Numbered<K>[] =>
     writes.flatMap((write, n) => (kinds.includes(write.kind as K) ? [{ n, write } as Numbered<K>] : []));
-  const note = (n: number, cardId: string | null, error: EstateError | null) => {
-    answers[n] = error ? { kind: 'refused', message: why(error) } : { kind: 'done', cardId };
+  const setResult = (n: number, cardId: string | null, error: EstateError | null) => {
+    results[n] = error ? { kind: 'refused', message: why(error) } : { kind: 'done', cardId };
   };
 
-  const created = of('create').map((one) => readable(one));
+  const creations = writesOf('create').map((one) => withInput(one));
   if (!may(ctx.caller, 'inventory.create')) {
-    for (const { n } of created) note(n, null, forbidden('inventory.create'));
-  } else await createCards(work, ctx, created, answers);
-  // relations before the rest of a card
-  const updated = of('update').map((one) => readable(one));
-  const related = [...wantedRelated(created, answers), ...wantedRelated(updated, answers)];
-  const unrelated = new Map<number, Record<Path, string>>();
-  for (const [at, message] of await relateWithin(work, ctx, related)) {
+    for (const { n } of creations) setResult(n, null, forbidden('inventory.create'));
+  } else await createCards(work, ctx, creations, results);
+  // relations are written before the other values of a card
+  const updates = writesOf('update').map((one) => withInput(one));
+  const related = [...relationValues(creations, results), ...relationValues(updates, results)];
+  const unwrittenRelations = new Map<number, Record<Path, string>>();
+  for (const [at, message] of await writeRelations(work, ctx, related)) {
     const { n, path } = related[at]!;
-    unrelated.set(n, { ...unrelated.get(n), [path]: message });
+    unwrittenRelations.set(n, { ...unwrittenRelations.get(n), [path]: message });
   }
-  await patchCards(work, ctx, updated, answers);
-  for (const { n, write, unwritten } of [...created, ...updated]) {
-    const answer = answers[n]!;
-    const all = { ...unwritten, ...(answer.kind === 'done' && answer.unwritten), ...unrelated.get(n) };
-    if (answer.kind !== 'done' || Object.keys(all).length === 0) continue;
+  await patchCards(work, ctx, updates, results);
+  for (const { n, write, unwritten } of [...creations, ...updates]) {
+    const result = results[n]!;
+    const all = {
+      ...unwritten,
+      ...(result.kind === 'done' && result.unwritten),
+      ...unwrittenRelations.get(n),
+    };
+    if (result.kind !== 'done' || Object.keys(all).length === 0) continue;
     const isAll = write.kind === 'update' && Object.keys(all).length === Object.keys(write.values).length;
-    answers[n] = isAll ? { kind: 'refused', message: reasonsOf(all) } : { ...answer, unwritten: all };
+    results[n] = isAll ? { kind: 'refused', message: joinReasons(all) } : { ...result, unwritten: all };
   }
   for (const [kind, act] of [
     ['archive', archiveEachWithin],
     ['restore', restoreEachWithin],
   ] as const) {
-    const chosen = of(kind);
+    const chosen = writesOf(kind);
     const errors = await act(
       work,
       ctx,
       chosen.map(({ write }) => write.cardId),
     );
-    for (const [k, { n, write }] of chosen.entries()) note(n, write.cardId, errors[k]!);
+    for (const [k, { n, write }] of chosen.entries()) setResult(n, write.cardId, errors[k]!);
   }
-  const told = of('relate', 'unrelate');
-  if (told.length > 0) {
-    const operations = told.map(({ n, write }) => ({
+  const relations = writesOf('relate', 'unrelate');
+  if (relations.length > 0) {
+    const operations = relations.map(({ n, write }) => ({
       row_index: n,
       action: write.kind === 'relate' ? ('upsert' as const) : ('delete' as const),
       type: write.relationType,
@@ -95,44 +99,43 @@ export async function writeInventory(
       target: { id: write.target! },
     }));
     for (const { row_index: n, error } of await bulkRelationsOfLocked(work, ctx, operations)) {
-      answers[n] = error === null ? { kind: 'done', cardId: null } : { kind: 'refused', message: error };
+      results[n] = error === null ? { kind: 'done', cardId: null } : { kind: 'refused', message: error };
     }
   }
-  return answers;
+  return results;
 }
 
-/** Whether the writes move, archive or restore cards, or only put new ones below others; null: neither. */
-export function hierarchyUse(writes: readonly LocalWrite[]): 'exclusive' | 'shared' | null {
-  const alone = writes.some(
+/** The lock of the card hierarchy: exclusive to move, archive or restore cards, shared to create children; null: none. */
+export function hierarchyLockOf(writes: readonly LocalWrite[]): 'exclusive' | 'shared' | null {
+  const isExclusive = writes.some(
     (write) =>
       write.kind === 'archive' ||
       write.kind === 'restore' ||
       (write.kind === 'update' && 'parent_id' in write.values),
   );
-  if (alone) return 'exclusive';
+  if (isExclusive) return 'exclusive';
   return writes.some((write) => write.kind === 'create' && write.values.parent_id) ? 'shared' : null;
 }
 
-/** Ids of the cards that the writes are about, both ends of relations among them. */
-export const cardsOf = (writes: readonly LocalWrite[]): string[] =>
+/** Ids of the cards that the writes affect, including both ends of relations. */
+export const affectedCards = (writes: readonly LocalWrite[]): string[] =>
   writes.flatMap((write) => {
     if (write.kind === 'relate' || write.kind === 'unrelate')
       return [write.source, write.target].filter((id) => id !== null);
-    const others =
-      'values' in write ? Object.values(withoutRelated(write.values).related).flatMap(idsIn) : [];
+    const others = 'values' in write ? Object.values(splitValues(write.values).related).flatMap(idsIn) : [];
     return 'cardId' in write ? [write.cardId, ...others] : others;
   });
 
-/** The relations that cards are to have which are there, or have just been made. */
-const wantedRelated = (
+/** The relation values of existing and of just created cards. */
+const relationValues = (
   writes: readonly { n: number; write: Extract<LocalWrite, { kind: 'create' | 'update' }> }[],
-  answers: readonly LocalAnswer[],
-): WantedRelated[] =>
+  results: readonly LocalWriteResult[],
+): RelationValue[] =>
   writes.flatMap(({ n, write }) => {
-    const answer = answers[n];
-    const cardId = write.kind === 'update' ? write.cardId : answer?.kind === 'done' ? answer.cardId : null;
+    const result = results[n];
+    const cardId = write.kind === 'update' ? write.cardId : result?.kind === 'done' ? result.cardId : null;
     if (cardId === null) return [];
-    return Object.entries(withoutRelated(write.values).related).map(([path, value]) => ({
+    return Object.entries(splitValues(write.values).related).map(([path, value]) => ({
       n,
       cardId,
       path,
@@ -143,20 +146,20 @@ const wantedRelated = (
 const why = ({ message, errors }: EstateError): string =>
   errors === undefined
     ? message
-    : errors.map(({ field, message: fault }) => `${field} ${fault}`).join('; ') || message;
+    : errors.map(({ field, message: text }) => `${field} ${text}`).join('; ') || message;
 
-type NewCard = Readable<Numbered<'create'>>;
-type ChangedCard = Readable<Numbered<'update'>>;
+type NewCard = WithInput<Numbered<'create'>>;
+type ChangedCard = WithInput<Numbered<'update'>>;
 
-/** What of a new card may go without it being another one. */
-const besides: readonly (keyof CardInput)[] = ['parent_id', 'lifecycle', 'attributes'];
+/** Members of a new card that can be written separately after its creation. */
+const separable: readonly (keyof CardInput)[] = ['parent_id', 'lifecycle', 'attributes'];
 
-/** Makes cards; one that is refused is made without what may follow, and then gets that value by value. */
+/** Creates cards. A refused card is created without its separable members, which are then written value by value. */
 async function createCards(
   work: Work,
   ctx: Ctx,
   created: readonly NewCard[],
-  answers: LocalAnswer[],
+  results: LocalWriteResult[],
 ): Promise<void> {
   const rowOf = ({ n, write, input }: NewCard) => ({
     ...input,
@@ -164,54 +167,54 @@ async function createCards(
     type: write.cardType,
     name: input.name ?? '',
   });
-  const make = async (cards: readonly NewCard[]) => {
+  const create = async (cards: readonly NewCard[]) => {
     if (cards.length === 0) return;
     for (const { row_index: n, id, error } of await createCardsWithin(work, ctx, cards.map(rowOf))) {
-      answers[n] = error === null ? { kind: 'done', cardId: id } : { kind: 'refused', message: error };
+      results[n] = error === null ? { kind: 'done', cardId: id } : { kind: 'refused', message: error };
     }
   };
-  await make(created);
+  await create(created);
   const refused = created.filter(
-    ({ n, input }) => answers[n]?.kind === 'refused' && besides.some((member) => input[member] != null),
+    ({ n, input }) => results[n]?.kind === 'refused' && separable.some((member) => input[member] != null),
   );
-  const bare = ({ parent_id: _, lifecycle: __, attributes: ___, ...input }: CardInput) => input;
-  const why = new Map(refused.map(({ n }) => [n, answers[n]!]));
-  await make(refused.map((one) => ({ ...one, input: bare(one.input) })));
-  const made = refused.flatMap((one) => {
-    const answer = answers[one.n]!;
-    if (answer.kind !== 'done' || answer.cardId === null) {
-      answers[one.n] = why.get(one.n)!;
+  const withoutSeparable = ({ parent_id: _, lifecycle: __, attributes: ___, ...input }: CardInput) => input;
+  const refusals = new Map(refused.map(({ n }) => [n, results[n]!]));
+  await create(refused.map((one) => ({ ...one, input: withoutSeparable(one.input) })));
+  const values = refused.flatMap((one) => {
+    const result = results[one.n]!;
+    if (result.kind !== 'done' || result.cardId === null) {
+      results[one.n] = refusals.get(one.n)!;
       return [];
     }
-    return [{ n: one.n, cardId: answer.cardId, values: withoutTexts(one.values) }];
+    return [{ n: one.n, cardId: result.cardId, values: withoutTextFields(one.values) }];
   });
-  await patchEachValue(work, ctx, made, answers);
+  await patchEachValue(work, ctx, values, results);
 }
 
-/** Changes cards; where a change is refused, each value by itself, so that one stops no other. */
+/** Updates cards. If an update is refused, each value is written by itself. */
 async function patchCards(
   work: Work,
   ctx: Ctx,
   updated: readonly ChangedCard[],
-  answers: LocalAnswer[],
+  results: LocalWriteResult[],
 ): Promise<void> {
   if (updated.length === 0) return;
   const rows = updated.map(({ write, input }): CardPatchRow => ({ card_id: write.cardId, patch: input }));
   const errors = await patchEachWithin(work, ctx, rows);
-  const again: ValuesOf[] = [];
+  const again: CardValues[] = [];
   for (const [k, { n, write, values }] of updated.entries()) {
     const error = errors[k]!;
-    const done: LocalAnswer = { kind: 'done', cardId: write.cardId };
+    const done: LocalWriteResult = { kind: 'done', cardId: write.cardId };
     if (error && Object.keys(write.values).length > 1) {
-      answers[n] = done;
+      results[n] = done;
       again.push({ n, cardId: write.cardId, values });
-    } else answers[n] = error ? { kind: 'refused', message: why(error) } : done;
+    } else results[n] = error ? { kind: 'refused', message: why(error) } : done;
   }
-  await patchEachValue(work, ctx, again, answers);
+  await patchEachValue(work, ctx, again, results);
 }
 
-/** Values of a card that are written one after the other. */
-interface ValuesOf {
+/** Values of a card that are written separately. */
+interface CardValues {
   n: number;
   cardId: string;
   values: Record<Path, Value>;
@@ -220,60 +223,61 @@ interface ValuesOf {
 async function patchEachValue(
   work: Work,
   ctx: Ctx,
-  cards: readonly ValuesOf[],
-  answers: LocalAnswer[],
+  cards: readonly CardValues[],
+  results: LocalWriteResult[],
 ): Promise<void> {
   for (const path of new Set(cards.flatMap(({ values }) => Object.keys(values)))) {
-    const having = cards.filter(({ values }) => Object.hasOwn(values, path));
-    const rows = having.map(
+    const withPath = cards.filter(({ values }) => Object.hasOwn(values, path));
+    const rows = withPath.map(
       ({ cardId, values }): CardPatchRow => ({ card_id: cardId, patch: inputOf({ [path]: values[path]! }) }),
     );
     const errors = await patchEachWithin(work, ctx, rows);
-    for (const [k, { n }] of having.entries()) {
-      const answer = answers[n]!;
-      if (errors[k] && answer.kind === 'done')
-        answers[n] = { ...answer, unwritten: { ...answer.unwritten, [path]: why(errors[k]) } };
+    for (const [k, { n }] of withPath.entries()) {
+      const result = results[n]!;
+      if (errors[k] && result.kind === 'done')
+        results[n] = { ...result, unwritten: { ...result.unwritten, [path]: why(errors[k]) } };
     }
   }
 }
 
-const withoutTexts = (values: Record<Path, Value>): Record<Path, Value> =>
-  Object.fromEntries(Object.entries(values).filter(([path]) => !texts.has(path)));
+const withoutTextFields = (values: Record<Path, Value>): Record<Path, Value> =>
+  Object.fromEntries(Object.entries(values).filter(([path]) => !textFields.has(path)));
 
-const reasonsOf = (unwritten: Record<Path, string>): string =>
+const joinReasons = (unwritten: Record<Path, string>): string =>
   Object.values(unwritten).length === 1
     ? Object.values(unwritten)[0]!
     : Object.entries(unwritten)
         .map(([path, reason]) => `${path}: ${reason}`)
         .join('; ');
 
-/** A write with those of its own values that a card can take at all; `unwritten`: why it cannot take the others. */
-type Readable<T> = T & { values: Record<Path, Value>; input: CardInput; unwritten: Record<Path, string> };
+/** A write with its valid values as card input; `unwritten`: why the others are invalid. */
+type WithInput<T> = T & { values: Record<Path, Value>; input: CardInput; unwritten: Record<Path, string> };
 
-function readable<T extends { write: { values: Record<Path, Value> } }>(one: T): Readable<T> {
+function withInput<T extends { write: { values: Record<Path, Value> } }>(one: T): WithInput<T> {
   const values: Record<Path, Value> = {};
   const unwritten: Record<Path, string> = {};
-  for (const [path, value] of Object.entries(withoutRelated(one.write.values).own)) {
-    const fault = faultIn(path, value);
-    if (fault === undefined) values[path] = value;
-    else unwritten[path] = fault;
+  for (const [path, value] of Object.entries(splitValues(one.write.values).own)) {
+    const error = findValueError(path, value);
+    if (error === undefined) values[path] = value;
+    else unwritten[path] = error;
   }
   return { ...one, values, unwritten, input: inputOf(values) };
 }
 
-function faultIn(path: Path, value: Value): string | undefined {
+function findValueError(path: Path, value: Value): string | undefined {
   if (path === 'parent_id' && value !== null && (typeof value !== 'string' || !isUuid(value)))
-    return `${formatValue(value)} is no card.`;
-  if (texts.has(path) && typeof value === 'object' && value !== null) return 'It takes no list.';
+    return `${formatValue(value)} is not a card.`;
+  if (textFields.has(path) && typeof value === 'object' && value !== null)
+    return 'A text must not be a list.';
   return undefined;
 }
 
-/** Values by path as a card takes them. */
+/** Converts values by path to card input. */
 function inputOf(values: Record<Path, Value>): CardInput {
   const input: CardInput = {};
   for (const [path, value] of Object.entries(values)) {
     if (path === 'parent_id') input.parent_id = value as string | null;
-    else if (texts.has(path)) {
+    else if (textFields.has(path)) {
       (input as Record<string, unknown>)[path] = value === null ? null : String(value);
     } else {
       const dot = path.indexOf('.');
@@ -284,17 +288,17 @@ function inputOf(values: Record<Path, Value>): CardInput {
   return input;
 }
 
-/** Relations that a card is to have: exactly those to the cards of the value. */
-interface WantedRelated {
-  /** The write that it belongs to. */
+/** A relation value: the card gets exactly the relations to the cards of the value. */
+interface RelationValue {
+  /** The index of its write. */
   n: number;
   cardId: string;
   path: Path;
   value: Value;
 }
 
-/** Values of a write that are the card's own, and those that are its relations. */
-function withoutRelated(values: Record<Path, Value>): {
+/** Splits values into those of the card itself and those of its relations. */
+function splitValues(values: Record<Path, Value>): {
   own: Record<Path, Value>;
   related: Record<Path, Value>;
 } {
@@ -304,11 +308,11 @@ function withoutRelated(values: Record<Path, Value>): {
   return { own, related };
 }
 
-/** Ids of cards in a value of relations. */
+/** The card ids in a relation value. */
 const idsIn = (value: Value): string[] =>
   (Array.isArray(value) ? value : [value]).filter((id): id is string => typeof id === 'string' && id !== '');
 
-interface Present {
+interface StoredRelation {
   type: string;
   source_id: string;
   target_id: string;
@@ -317,45 +321,44 @@ interface Present {
 }
 
 /**
- * Leads the relations of cards to where they are wanted, by the rules that hold for everybody's. What is refused of one card
- * leaves its relations as they were, and stops no other.
- * @returns by place in `wanted`, why it was refused.
+ * Writes relation values with the bulk operation of the inventory. The relations of a refused value remain unchanged, and the
+ * others are not affected. @returns by index in `wanted`, why it was refused.
  */
-async function relateWithin(
+async function writeRelations(
   work: Work,
   ctx: Ctx,
-  wanted: readonly WantedRelated[],
+  wanted: readonly RelationValue[],
 ): Promise<Map<number, string>> {
   const refused = new Map<number, string>();
   if (wanted.length === 0) return refused;
-  const steps = await stepsOf(work, wanted);
+  const steps = await planRelationSteps(work, wanted);
   const operations = steps.map(({ operation }, row_index): BulkOperation => ({ ...operation, row_index }));
   for (const { row_index, error } of await bulkRelationsWithin(work, ctx, operations)) {
     const { at } = steps[row_index]!;
     if (error !== null && !refused.has(at)) refused.set(at, error);
   }
-  // what went to make room comes back
-  const back = steps
+  // restore what was removed for refused relations
+  const restored = steps
     .filter(({ at, before }) => before !== undefined && refused.has(at))
     .map(({ operation, before }, row_index): BulkOperation => {
       const { attributes, description } = before!;
       return { ...operation, row_index, action: 'upsert', attributes, description } as BulkOperation;
     });
-  if (back.length > 0) await bulkRelationsWithin(work, ctx, back);
+  if (restored.length > 0) await bulkRelationsWithin(work, ctx, restored);
   return refused;
 }
 
-interface Step {
+interface RelationStep {
   at: number;
   operation: Omit<BulkOperation, 'row_index'>;
-  /** What a step takes away. */
-  before?: Present;
+  /** The relation that a step removes. */
+  before?: StoredRelation;
 }
 
-/** First what goes, then what comes, so that there is room for it. */
-async function stepsOf({ sql }: Work, wanted: readonly WantedRelated[]): Promise<Step[]> {
-  const gone: Step[] = [];
-  const come: Step[] = [];
+/** The removals, then the additions, which can depend on them by limits on the number of relations. */
+async function planRelationSteps({ sql }: Work, wanted: readonly RelationValue[]): Promise<RelationStep[]> {
+  const removals: RelationStep[] = [];
+  const additions: RelationStep[] = [];
   for (const [path, ofPath] of Map.groupBy(
     wanted.map((one, at) => ({ ...one, at })),
     ({ path }) => path,
@@ -367,21 +370,21 @@ async function stepsOf({ sql }: Work, wanted: readonly WantedRelated[]): Promise
        where type = ? and ${own} = any(?::uuid[]) order by id`,
       [type, ofPath.map(({ cardId }) => cardId)],
     );
-    const present = Map.groupBy(rows as Present[], (row) => row[own]);
+    const present = Map.groupBy(rows as StoredRelation[], (row) => row[own]);
     for (const { at, cardId, value } of ofPath) {
       const there = present.get(cardId) ?? [];
       const ids = new Set(idsIn(value));
       for (const before of there) {
         if (!ids.has(before[other]))
-          gone.push({ at, operation: operationOf('delete', field, cardId, before[other]), before });
+          removals.push({ at, operation: operationOf('delete', field, cardId, before[other]), before });
       }
       for (const id of ids) {
         if (!there.some((row) => row[other] === id))
-          come.push({ at, operation: operationOf('upsert', field, cardId, id) });
+          additions.push({ at, operation: operationOf('upsert', field, cardId, id) });
       }
     }
   }
-  return [...gone, ...come];
+  return [...removals, ...additions];
 }
 
 function operationOf(
@@ -389,7 +392,7 @@ function operationOf(
   { relationType: type, own }: RelatedField,
   cardId: string,
   otherId: string,
-): Step['operation'] {
+): RelationStep['operation'] {
   const [source, target] = own === 'source_id' ? [cardId, otherId] : [otherId, cardId];
   return { action, type, source: { id: source }, target: { id: target } };
 }

@@ -7,19 +7,19 @@ import type { Condition } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { LocalCard, Path } from '../engine/model.types.ts';
 
-/** Reads the cards of a mapping as the engine sees them. */
+/** Reads the cards of a mapping. */
 export interface CardReader {
-  /** Cards by id, archived ones too; those that do not exist, or are hidden, are left out. */
+  /** Cards by id, including archived ones; without deleted and hidden ones. */
   byIds(sql: Sql, ids: readonly string[]): Promise<Map<string, LocalCard>>;
-  /** Active cards of the mapping's type and filter in the order of their ids, from behind the given one on. */
-  walk(sql: Sql, after: string | null, limit: number): Promise<LocalCard[]>;
-  /** Ids of cards of the type that were changed after a position of the feed, and up to where that is known. */
+  /** Active cards of the mapping's type and filter in the order of their ids, after the given one. */
+  page(sql: Sql, after: string | null, limit: number): Promise<LocalCard[]>;
+  /** Ids of cards of the type that were changed after a position of the change feed, and the position reached. */
   changedAfter(
     sql: Sql,
     position: string,
     limit: number,
   ): Promise<{ ids: string[]; position: string; more: boolean }>;
-  /** When fields of these cards were last changed, as far as the events go back; RFC 3339 by card and path. */
+  /** When fields of these cards were last changed, if the event is still stored; RFC 3339 by card and path. */
   changedAt(
     sql: Sql,
     ids: readonly string[],
@@ -27,8 +27,8 @@ export interface CardReader {
   ): Promise<Map<string, Record<Path, string>>>;
 }
 
-/** Where a card's own columns hold values; the others are keys of `lifecycle` and `attributes`. */
-const plain: ReadonlySet<Path> = new Set([
+/** Paths that are columns of a card; the others are keys of `lifecycle` and `attributes`. */
+const ownColumns: ReadonlySet<Path> = new Set([
   'name',
   'alias',
   'description',
@@ -48,25 +48,25 @@ interface CardRow {
   [column: string]: unknown;
 }
 
-/** Below every id there is. */
+/** Less than every id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Opens the cards of a mapping. @param cardFilter in the language of lists; blank or null: all cards of the type.
- * @throws EstateError where the filter is not valid any more, or asks about what the caller may not see.
+ * Creates the card reader of a mapping. @param cardFilter a list filter; blank or null: all cards of the type.
+ * @throws EstateError when the filter is no longer valid, or uses fields that the caller may not see.
  */
 export async function openCards(
   ctx: Ctx,
   mapping: Pick<Mapping, 'card_type_key' | 'fields'>,
   cardFilter: string | null,
 ): Promise<CardReader> {
-  const fits: Condition = (await prepareFilter(ctx, cardFilter ?? '')) ?? { sql: 'true', bindings: [] };
+  const filter: Condition = (await prepareFilter(ctx, cardFilter ?? '')) ?? { sql: 'true', bindings: [] };
   const visible = visibleCards(ctx);
   const paths = mapping.fields.map(({ card_field: path }) => path);
   const related = relatedFields(paths);
-  const beside = relatedColumns(related);
+  const relations = relatedColumns(related);
   const columns = `c.id, c.type, c.status, c.name, c.alias, c.description, c.subtype, c.external_id, c.parent_id,
-    c.lifecycle, c.attributes, utc(c.updated_at) as updated_at${beside.sql}`;
+    c.lifecycle, c.attributes, utc(c.updated_at) as updated_at${relations.sql}`;
 
   const cardOf = (row: CardRow): LocalCard => ({
     id: row.id,
@@ -84,22 +84,22 @@ export async function openCards(
     async byIds(sql, ids) {
       if (ids.length === 0) return new Map();
       const { rows } = await sql.raw(
-        `select ${columns}, coalesce(c.type = ? and (${fits.sql}), false) as in_filter from cards c
+        `select ${columns}, coalesce(c.type = ? and (${filter.sql}), false) as in_filter from cards c
          where c.id = any(?::uuid[]) and (${visible.sql})`,
-        [...beside.bindings, mapping.card_type_key, ...fits.bindings, ids, ...visible.bindings],
+        [...relations.bindings, mapping.card_type_key, ...filter.bindings, ids, ...visible.bindings],
       );
       return new Map(rows.map((row: CardRow) => [row.id, cardOf(row)]));
     },
-    async walk(sql, after, limit) {
+    async page(sql, after, limit) {
       const { rows } = await sql.raw(
         `select ${columns}, true as in_filter from cards c
-         where c.type = ? and c.status = 'ACTIVE' and c.id > ?::uuid and (${fits.sql}) and (${visible.sql})
+         where c.type = ? and c.status = 'ACTIVE' and c.id > ?::uuid and (${filter.sql}) and (${visible.sql})
          order by c.id limit ?`,
         [
-          ...beside.bindings,
+          ...relations.bindings,
           mapping.card_type_key,
           after ?? FIRST,
-          ...fits.bindings,
+          ...filter.bindings,
           ...visible.bindings,
           limit,
         ],
@@ -107,7 +107,7 @@ export async function openCards(
       return rows.map(cardOf);
     },
     async changedAfter(sql, position, limit) {
-      // asked first: what is committed between the two questions is found by the next reading
+      // read first: what is committed between the two queries is found by the next call
       const newest = await newestPosition(sql, position);
       const { rows } = await sql.raw(
         `select case when event_type like 'card.%' then array[card_id] else array[card_id, peer_card_id] end as ids,
@@ -130,24 +130,24 @@ export async function openCards(
          order by e.card_id, p.path, e.position desc`,
         [ids, wanted],
       );
-      const moments = new Map<string, Record<Path, string>>();
-      const ofRelations = await relatedAt(
+      const times = new Map<string, Record<Path, string>>();
+      const ofRelations = await relationsChangedAt(
         sql,
         ids,
         related.filter(({ path }) => wanted.includes(path)),
       );
       for (const { id, path, at } of ofRelations) rows.push({ card_id: id, path, at });
       for (const { card_id, path, at } of rows) {
-        const card = moments.get(card_id) ?? {};
+        const card = times.get(card_id) ?? {};
         card[path] = at;
-        moments.set(card_id, card);
+        times.set(card_id, card);
       }
-      return moments;
+      return times;
     },
   };
 }
 
-/** Up to where the feed is: never behind what was asked from. */
+/** The newest position of the change feed, at least the given one. */
 async function newestPosition(sql: Sql, after: string): Promise<string> {
   const { rows } = await sql.raw('select greatest(max(position), ?::bigint)::text as position from events', [
     after,
@@ -156,23 +156,23 @@ async function newestPosition(sql: Sql, after: string): Promise<string> {
 }
 
 function valueAt(row: CardRow, path: Path): Value {
-  if (plain.has(path)) return (row[path] ?? null) as Value;
+  if (ownColumns.has(path)) return (row[path] ?? null) as Value;
   const dot = path.indexOf('.');
   const [object, key] = [path.slice(0, dot), path.slice(dot + 1)];
   const members = (object === 'lifecycle' ? row.lifecycle : row.attributes) ?? {};
   return (Object.hasOwn(members, key) ? (members[key] ?? null) : null) as Value;
 }
 
-/** Mapped relations of one type, as the cards of a mapping have them. */
+/** A path that is mapped to relations of one type. */
 export interface RelatedField {
   path: Path;
   relationType: string;
-  /** The columns of a relation that hold the card, and the one at its other end. */
+  /** The columns of a relation with the card itself, and with the card at the other end. */
   own: 'source_id' | 'target_id';
   other: 'source_id' | 'target_id';
 }
 
-/** Those of the paths that stand for relations. */
+/** The paths that are relations. */
 export function relatedFields(paths: readonly Path[]): RelatedField[] {
   return paths.flatMap((path): RelatedField[] => {
     const related = relatedPath(path);
@@ -186,7 +186,7 @@ export function relatedFields(paths: readonly Path[]): RelatedField[] {
   });
 }
 
-/** Selects for each of the fields who stands at the other ends, beside the card `c`. */
+/** For each of the fields, a column with the ids at the other ends of the relations of card `c`. */
 function relatedColumns(fields: readonly RelatedField[]): { sql: string; bindings: string[] } {
   return {
     sql: fields
@@ -200,14 +200,14 @@ function relatedColumns(fields: readonly RelatedField[]): { sql: string; binding
   };
 }
 
-/** None, the one card, or all of them: a column holds one alone. */
+/** Null, the id of one card, or a list of ids. */
 function relatedValue(ids: unknown): Value {
   if (!Array.isArray(ids) || ids.length === 0) return null;
   return (ids.length === 1 ? ids[0] : ids) as Value;
 }
 
-/** When relations of these cards last came, went or were led elsewhere; RFC 3339 by card and path. */
-async function relatedAt(
+/** When relations of these cards were last created, deleted or redirected; RFC 3339 by card and path. */
+async function relationsChangedAt(
   sql: Sql,
   ids: readonly string[],
   fields: readonly RelatedField[],

@@ -21,110 +21,110 @@ import {
   indexPairs,
   type PairIndex,
 } from '../engine/state.ts';
-import { cardsOfRecords, loadPairs } from '../store/pairs.ts';
-import { cardsOf, hierarchyUse, writeInventory } from './inventory.ts';
+import { findCardsOfRecords, loadPairs } from '../store/pairs.ts';
+import { affectedCards, hierarchyLockOf, writeInventory } from './inventory.ts';
 import type { CardReader } from './local.cards.ts';
 
-/** What writing in the inventory works with. */
+/** The context of writing to the inventory. */
 interface LocalTools {
   ctx: Ctx;
   mappingId: string;
   cards: CardReader;
 }
 
-const isEnding = (step: LocalStep | RowResult): step is RowResult => 'outcome' in step;
+const isResult = (step: LocalStep | RowResult): step is RowResult => 'outcome' in step;
 
 /**
- * Carries out steps within a transaction that holds the sync state. Those that are not about the same things are written
- * together; a step that builds on another waits until that is done.
- * @returns how each has ended, with what it changes in the sync state.
+ * Executes steps within a transaction that has locked the sync state. Independent steps are written in one batch; a step that
+ * depends on another is in a later batch.
+ * @returns the results of all steps in their order.
  */
 export async function applySteps(
   { ctx, mappingId, cards }: LocalTools,
   work: Work,
   steps: readonly (LocalStep | RowResult)[],
 ): Promise<RowResult[]> {
-  const writes = steps.flatMap((step) => (isEnding(step) || step.write === null ? [] : [step.write]));
-  const use = hierarchyUse(writes);
+  const writes = steps.flatMap((step) => (isResult(step) || step.write === null ? [] : [step.write]));
+  const use = hierarchyLockOf(writes);
   if (use !== null) await lockHierarchy(work.sql, use);
-  if (writes.length > 0) await lockCards(work, new Set(cardsOf(writes)));
+  if (writes.length > 0) await lockCards(work, new Set(affectedCards(writes)));
   const state = await readState(
     work.sql,
     mappingId,
     cards,
-    steps.flatMap((step) => (isEnding(step) ? [] : [step.row])),
+    steps.flatMap((step) => (isResult(step) ? [] : [step.row])),
   );
   const endings = new Map<number, RowResult>();
   const ended = new Map<number, Progress>();
   const end = (ending: RowResult) => {
     endings.set(ending.row.no, ending);
     ended.set(ending.row.no, ending.outcome.progress);
-    state.change(ending.changes);
+    state.apply(ending.changes);
   };
 
-  let waiting: LocalStep[] = [];
+  let batch: LocalStep[] = [];
   let touched = new Set<string | number>();
   const flush = async () => {
-    if (waiting.length === 0) return;
-    const answers = await writeInventory(
+    if (batch.length === 0) return;
+    const results = await writeInventory(
       work,
       ctx,
-      waiting.map(({ write }) => write!),
+      batch.map(({ write }) => write!),
     );
-    await state.reread(answers.flatMap((answer) => (answer.kind === 'done' ? (answer.cardId ?? []) : [])));
-    for (const [n, { row, changes }] of waiting.entries()) {
-      const answer = answers[n]!;
-      if (answer.kind === 'refused') {
+    await state.reread(results.flatMap((result) => (result.kind === 'done' ? (result.cardId ?? []) : [])));
+    for (const [n, { row, changes }] of batch.entries()) {
+      const result = results[n]!;
+      if (result.kind === 'refused') {
         const outcome = {
-          ...unappliedOutcome('refused', answer.message),
-          unwritten: allUnwritten(row, answer.message),
+          ...unappliedOutcome('refused', result.message),
+          unwritten: allUnwritten(row, result.message),
         };
         end({ row, outcome, changes: [] });
         continue;
       }
-      const card = answer.cardId === null ? null : (state.card(answer.cardId) ?? null);
-      const made = row.cardId !== null || answer.cardId === null ? {} : { createdId: answer.cardId };
-      const { unwritten = {} } = answer;
+      const card = result.cardId === null ? null : (state.card(result.cardId) ?? null);
+      const created = row.cardId !== null || result.cardId === null ? {} : { createdId: result.cardId };
+      const { unwritten = {} } = result;
       const paths = Object.keys(unwritten);
-      const told =
+      const details =
         paths.length === 0 ? { message: null } : { message: describeUnwritten(unwritten), unwritten };
-      const outcome: Outcome = { progress: 'applied', ...told, ...made };
+      const outcome: Outcome = { progress: 'applied', ...details, ...created };
       end({ row, outcome, changes: changes(card, new Set(paths)) });
     }
-    waiting = [];
+    batch = [];
     touched = new Set();
   };
 
   let resolved: Map<string, string> | undefined;
   for (const given of steps) {
-    if (isEnding(given)) {
+    if (isResult(given)) {
       end(given);
       continue;
     }
     let step = given;
-    if (lacksEnd(step)) {
+    if (hasUnresolvedEnd(step)) {
       if (!resolved) {
-        // the cards of these relations are made by rows before them
+        // earlier rows create the cards of these relations
         await flush();
-        resolved = await endsOf(work, mappingId, steps, state);
+        resolved = await lockCardsOfEnds(work, mappingId, steps, state);
       }
-      step = withEnds(step, resolved);
+      step = resolveEnds(step, resolved);
     }
     const { row, write, check, changes } = step;
     const keys = touchedKeys({ row });
-    const builds = row.needs !== null && touched.has(row.needs);
-    if (builds || keys.some((key) => touched.has(key))) await flush();
-    const objection = check(state.of(row), ended);
-    if (objection !== null) {
-      end({ row, outcome: { progress: 'stale', message: objection }, changes: [] });
-    } else if (lacksEnd(step)) {
-      const message = 'An end of the relation has no card.';
+    const needsBatch = row.needs !== null && touched.has(row.needs);
+    if (needsBatch || keys.some((key) => touched.has(key))) await flush();
+    const staleReason = check(state.stateOf(row), ended);
+    if (staleReason !== null) {
+      end({ row, outcome: { progress: 'stale', message: staleReason }, changes: [] });
+    } else if (hasUnresolvedEnd(step)) {
+      const message = 'A record at an end of the relation has no card.';
       end({ row, outcome: { progress: 'stale', message }, changes: [] });
     } else if (write === null) {
       end({ row, outcome: { progress: 'applied', message: null }, changes: changes(null) });
     } else {
-      waiting.push(step);
-      // relations may share an end, but not both
+      batch.push(step);
+      // relations with one end in common are independent
       for (const key of row.link ? [JSON.stringify(write)] : keys) touched.add(key);
       touched.add(row.no);
     }
@@ -133,92 +133,94 @@ export async function applySteps(
   return steps.map(({ row }) => endings.get(row.no)!);
 }
 
-type Related = Extract<LocalWrite, { kind: 'relate' | 'unrelate' }>;
+type RelationWrite = Extract<LocalWrite, { kind: 'relate' | 'unrelate' }>;
 
-const isRelated = (write: LocalWrite | null): write is Related =>
+const isRelationWrite = (write: LocalWrite | null): write is RelationWrite =>
   write?.kind === 'relate' || write?.kind === 'unrelate';
 
-/** A relation of which an end was not known when the plan was made. */
-const lacksEnd = ({ write }: LocalStep): boolean =>
-  isRelated(write) && (write.source === null || write.target === null);
+/** Whether the step writes a relation with an end that did not exist when it was planned. */
+const hasUnresolvedEnd = ({ write }: LocalStep): boolean =>
+  isRelationWrite(write) && (write.source === null || write.target === null);
 
-function withEnds(step: LocalStep, cards: ReadonlyMap<string, string>): LocalStep {
+function resolveEnds(step: LocalStep, cards: ReadonlyMap<string, string>): LocalStep {
   const { row, write } = step;
-  if (!isRelated(write) || !row.link) return step;
+  if (!isRelationWrite(write) || !row.link) return step;
   const source = write.source ?? cards.get(row.link.source) ?? null;
   const target = write.target ?? cards.get(row.link.target) ?? null;
   return { ...step, write: { ...write, source, target } };
 }
 
-/** The cards of the records that such relations name, which may be another mapping's; locked. */
-async function endsOf(
+/** Finds and locks the cards of the records at such ends, which may belong to another mapping. */
+async function lockCardsOfEnds(
   work: Work,
   mappingId: string,
   steps: readonly (LocalStep | RowResult)[],
-  state: PortState,
+  state: TransactionState,
 ): Promise<Map<string, string>> {
   const records = new Set(
     steps.flatMap((step) =>
-      !isEnding(step) && lacksEnd(step) && step.row.link ? [step.row.link.source, step.row.link.target] : [],
+      !isResult(step) && hasUnresolvedEnd(step) && step.row.link
+        ? [step.row.link.source, step.row.link.target]
+        : [],
     ),
   );
-  const cards = await cardsOfRecords(work.sql, mappingId, [...records]);
+  const cards = await findCardsOfRecords(work.sql, mappingId, [...records]);
   for (const id of records) {
-    const made = state.cardOf(id);
-    if (made !== undefined) cards.set(id, made);
+    const created = state.cardOf(id);
+    if (created !== undefined) cards.set(id, created);
   }
   const ids = new Set(cards.values());
-  const types = steps.map((step) => (isEnding(step) ? null : madeRelation(step)));
-  // where cards are changed as well, they are not only shared
+  const types = steps.map((step) => (isResult(step) ? null : unresolvedRelationType(step)));
+  // a shared lock is not enough if cards are changed too
   if (types.includes(undefined)) await lockCards(work, ids);
   else await lockNewEnds(work, ids, new Set(types.filter((type) => typeof type === 'string')));
   return cards;
 }
 
-/** The type of a relation that is made between cards that the plan did not know. */
-const madeRelation = (step: LocalStep): string | undefined =>
-  step.write?.kind === 'relate' && lacksEnd(step) ? step.write.relationType : undefined;
+/** The type of a new relation between cards that did not exist when it was planned. */
+const unresolvedRelationType = (step: LocalStep): string | undefined =>
+  step.write?.kind === 'relate' && hasUnresolvedEnd(step) ? step.write.relationType : undefined;
 
-/** The sync state and the cards around some rows, within a transaction that holds the sync state. */
-interface PortState {
-  of(row: PlanRow): LocalState;
-  /** Takes along what a row has changed. */
-  change(changes: readonly StateChange[]): void;
+/** The sync state and the cards of some rows, within a transaction that has locked the sync state. */
+interface TransactionState {
+  stateOf(row: PlanRow): LocalState;
+  /** Applies the changes of a row. */
+  apply(changes: readonly StateChange[]): void;
   /** Reads cards again after they were written. */
   reread(ids: readonly string[]): Promise<void>;
   card(id: string): LocalCard | undefined;
-  /** The card of a record, as far as the rows have made it. */
+  /** The card of a record, after the rows applied so far. */
   cardOf(remoteId: string): string | undefined;
 }
 
-/** Reads what the rows are about, in a fixed number of statements. */
+/** Reads the pairs and cards of rows, with a fixed number of statements. */
 export async function readState(
   sql: Sql,
   mappingId: string,
   cards: CardReader,
   rows: readonly PlanRow[],
-): Promise<PortState> {
+): Promise<TransactionState> {
   const remoteIds = rows.flatMap(({ remoteId, drops }) => (remoteId === null ? drops : [remoteId, ...drops]));
   const cardIds = rows.flatMap(({ cardId }) => cardId ?? []);
   const { pairs, redirects } = await loadPairs(sql, mappingId, { remoteIds, cardIds });
   const syncState: SyncState = { ...emptySyncState(), pairs };
   const known = await cards.byIds(sql, cardIds);
-  let speakers: PairIndex | undefined;
-  let bound: ReadonlyMap<string, Pair[]> | undefined;
+  let pairIndex: PairIndex | undefined;
+  let pairsByCard: ReadonlyMap<string, Pair[]> | undefined;
   return {
-    of(row) {
+    stateOf(row) {
       const { cardId, remoteId } = row;
       const pair = remoteId === null ? undefined : syncState.pairs.get(remoteId);
       if (cardId === null) return { card: null, pair, other: undefined };
-      bound ??= groupPairsByCard(syncState, redirects);
-      const other = findOtherPair(bound, redirects, { ...row, cardId });
+      pairsByCard ??= groupPairsByCard(syncState, redirects);
+      const other = findOtherPair(pairsByCard, redirects, { ...row, cardId });
       return { card: known.get(cardId) ?? null, pair, other };
     },
-    change(changes) {
+    apply(changes) {
       if (changes.length === 0) return;
       applyChanges(syncState, changes);
-      speakers = undefined;
-      bound = undefined;
+      pairIndex = undefined;
+      pairsByCard = undefined;
     },
     async reread(ids) {
       for (const id of ids) known.delete(id);
@@ -226,8 +228,8 @@ export async function readState(
     },
     card: (id) => known.get(id),
     cardOf: (remoteId) => {
-      speakers ??= indexPairs(syncState, redirects);
-      return speakers.cardOf(remoteId);
+      pairIndex ??= indexPairs(syncState, redirects);
+      return pairIndex.cardOf(remoteId);
     },
   };
 }

@@ -14,35 +14,33 @@ import { emptySyncState } from '../engine/state.ts';
 import { budgetLeft } from '../limiter/limiter.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { deleteUnrelatedLinks } from '../store/links.ts';
-import { settleDeferred } from '../store/observed.ts';
+import { commitDeferred } from '../store/observed.ts';
 import { loadPairs, storeChanges } from '../store/pairs.ts';
 import {
   countOutcomes,
   endInformativeRows,
+  findUnappliedRecords,
   type OutcomeCount,
   readAppliedAtRemote,
-  unappliedRecords,
 } from '../store/plan-rows.ts';
 import type { RunJob } from './run.begin.ts';
 import type { RunClosing } from './run.plan.ts';
 import type { RunMapping, Stopwatch } from './run.state.ts';
 
-/** Rows that are looked at together. */
+/** The number of rows that are verified together. */
 const CHUNK = 200;
 /**
- * Rows that are written outside together, how many such parts are under way, and how many writes of each at once: enough
- * that the limits of the account alone set the pace, also while a part is noted and looked at; few enough that what was
- * looked at before is still young when it is written.
+ * The number of remote rows in a batch, and of concurrent writes: enough that only the account's limits determine the speed, and
+ * few enough that a record is written soon after it was read.
  */
 const REMOTE_BATCH = 100;
-const AT_ONCE = 10;
-/** Findings that the log tells one by one. */
-const TOLD = 100;
+const CONCURRENCY = 10;
+/** The maximum number of findings that are logged. */
+const MAX_LOGGED_FINDINGS = 100;
 
 /**
- * Applies the approved rows of a plan, looks at what was written outside, and ends the run, unless rows still wait for a
- * person's word.
- * @param calls how many requests the run has sent so far; @param watch how long its stages take.
+ * Applies the approved rows of a plan, verifies the remote writes, and ends the run unless rows are still undecided.
+ * @param calls returns the number of requests that the run has sent.
  */
 export async function applyStage(
   job: RunJob,
@@ -57,23 +55,23 @@ export async function applyStage(
         ctx: job.ctx,
         connector,
         signal: job.signal,
-        hold: (work) => job.hold(work),
-        mayWrite: (sql) => requireActive(sql, run.connection_id),
+        lockRun: (work) => job.hold(work),
+        requireWritable: (sql) => requireActive(sql, run.connection_id),
         onProgress: (ended) => storeProgress(job, ended, rows),
       },
       run.id,
-      { remoteBatch: REMOTE_BATCH, concurrency: AT_ONCE },
+      { remoteBatch: REMOTE_BATCH, concurrency: CONCURRENCY },
     ),
   );
   if (applied.status === 'stopped')
     throw new EstateError('wrong_state', `The plan was stopped: ${applied.message}`);
   await enterVerify(job, run.id);
-  const findings = await timed('verify', () => verifyOutside(job, run, connector));
+  const findings = await timed('verify', () => verifyRemote(job, run, connector));
   const budget = await budgetLeft(connector);
   return await finishRun(job, run.id, { remoteCalls: calls(), seconds, findings, budget });
 }
 
-/** A worker that is lost leaves behind how far it has come. */
+/** Stores the progress of the job. */
 async function storeProgress(job: RunJob, ended: number, rows: number): Promise<void> {
   const progress = Math.min(0.5 + (0.45 * ended) / Math.max(rows, 1), 0.95);
   await inTransaction(job.ctx.db, (sql) =>
@@ -81,7 +79,7 @@ async function storeProgress(job: RunJob, ended: number, rows: number): Promise<
   );
 }
 
-/** What a process that was killed has told of its look is told anew. */
+/** Begins the verification. Deletes the findings of an interrupted one. */
 async function enterVerify(job: RunJob, id: string): Promise<void> {
   await inTransaction(job.ctx.db, async (sql) => {
     await job.hold({ sql });
@@ -91,11 +89,10 @@ async function enterVerify(job: RunJob, id: string): Promise<void> {
 }
 
 /**
- * Reads again what was written outside. What was written here was stored together with its outcome, and needs no
- * second look.
- * @returns how many rows are not as they were left.
+ * Verifies the remote writes by reading the records again. Local writes were stored in the same transaction as their outcomes.
+ * @returns the number of findings.
  */
-async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Promise<number> {
+async function verifyRemote(job: RunJob, run: RunRow, connector: Connector): Promise<number> {
   const { db } = job.ctx;
   const mapping = run.mapping as RunMapping;
   const columns = [...new Set(mapping.fields.map(({ remote_field: remote }) => remote))];
@@ -106,7 +103,7 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
     if (rows.length === 0) return count;
     after = rows.at(-1)!.row.no;
     const remoteIds = rows.flatMap(({ row, createdId }) => row.remoteId ?? createdId ?? []);
-    const looks = await connector.readByIds(mapping.remote_table, remoteIds, columns);
+    const lookups = await connector.readByIds(mapping.remote_table, remoteIds, columns);
     const { pairs } = await loadPairs(db, mapping.id, { remoteIds });
     const syncState = { ...emptySyncState(), pairs };
     const outcomes = new Map(
@@ -120,28 +117,28 @@ async function verifyOutside(job: RunJob, run: RunRow, connector: Connector): Pr
       outcomes,
       syncState,
       cards: new Map(),
-      records: statesOf(looks),
+      records: statesOf(lookups),
     });
-    await tell(job, run, found.slice(0, Math.max(TOLD - count, 0)));
+    await logFindings(job, run, found.slice(0, Math.max(MAX_LOGGED_FINDINGS - count, 0)));
     count += found.length;
   }
 }
 
-const statesOf = (looks: ReadonlyMap<string, RemoteLook>): Map<string, RemoteState> =>
+const statesOf = (lookups: ReadonlyMap<string, RemoteLook>): Map<string, RemoteState> =>
   new Map(
-    [...looks].map(([id, look]) => [
+    [...lookups].map(([id, lookup]) => [
       id,
-      look.kind === 'unknown' ? { kind: 'unknown', message: 'it is kept back' } : look,
+      lookup.kind === 'unknown' ? { kind: 'unknown', message: 'it is hidden from the account' } : lookup,
     ]),
   );
 
-async function tell(job: RunJob, run: RunRow, findings: Finding[]): Promise<void> {
+async function logFindings(job: RunJob, run: RunRow, findings: Finding[]): Promise<void> {
   for (const { no, message } of findings)
     await logRun(job.ctx.db, run.id, 'verify', 'warning', `Row ${no}: ${message}`);
 }
 
-/** What a run has done besides what its rows tell. */
-interface Done {
+/** Statistics of a run besides those of its rows. */
+interface RunEffort {
   remoteCalls: number;
   seconds: Record<string, number>;
   findings: number;
@@ -149,10 +146,10 @@ interface Done {
 }
 
 /**
- * Ends a run whose rows have ended, but for those that a person has rejected: the next one goes on from where this one
- * has read. While rows wait for a person's word, the run waits with them.
+ * Completes a run whose rows have ended or were rejected, and advances the sync state. If rows are undecided, the run returns to
+ * review.
  */
-export async function finishRun(job: RunJob, runId: string, done: Done): Promise<JobResult> {
+export async function finishRun(job: RunJob, runId: string, done: RunEffort): Promise<JobResult> {
   return await command(job.ctx, async (work) => {
     const { sql } = work;
     const run = await loadRun(sql, runId, 'for update');
@@ -160,9 +157,9 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
     const counted = await countOutcomes(sql, runId);
     const stats = statsOf(counted, done);
     await sql('itsm_runs').where({ id: runId }).update({ remote_calls: done.remoteCalls });
-    const waits = counted.some(({ waiting }) => waiting);
+    const isUndecided = counted.some(({ isUndecided }) => isUndecided);
     const result = { result: { run_id: runId }, counts: countsOf(stats) };
-    if (waits) {
+    if (isUndecided) {
       await changeRun(work, runId, 'itsm_run.partly_applied', { status: 'review', stage: 'review' }, stats);
       await job.finish({ sql }, { ...result, message: 'the rest of the plan waits for review' });
       return result;
@@ -178,7 +175,7 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
       ),
       {
         op: 'again',
-        remoteIds: [...new Set([...again, ...later, ...(await unappliedRecords(sql, runId))])].sort(),
+        remoteIds: [...new Set([...again, ...later, ...(await findUnappliedRecords(sql, runId))])].sort(),
       },
       { op: 'watermark', watermark },
     ]);
@@ -191,7 +188,7 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
       pulled_position: rest.pulledPosition,
       pushed_watermark: rest.pushedWatermark,
     });
-    await settleDeferred(sql, run.mapping_id, runId);
+    await commitDeferred(sql, run.mapping_id, runId);
     await deleteUnrelatedLinks(sql, run.mapping_id, runId);
     await logRun(sql, runId, 'done', 'info', 'The run is done.');
     await changeRun(
@@ -210,7 +207,7 @@ export async function finishRun(job: RunJob, runId: string, done: Done): Promise
 const outcomeOf = ({ progress, approval }: OutcomeCount) =>
   progress === 'pending' && approval === 'rejected' ? 'skipped' : progress;
 
-function statsOf(counted: readonly OutcomeCount[], { seconds, findings, budget }: Done): RunStats {
+function statsOf(counted: readonly OutcomeCount[], { seconds, findings, budget }: RunEffort): RunStats {
   const sum = (which: (one: OutcomeCount) => boolean) =>
     counted.reduce((total, one) => total + (which(one) ? one.n : 0), 0);
   const outcomes: Record<string, number> = {};

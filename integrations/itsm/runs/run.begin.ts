@@ -25,18 +25,18 @@ import { checkDrift } from '../mappings/mapping.drift.ts';
 import { openCards } from '../port/local.cards.ts';
 import { type Clock, isRemoteError } from '../remote.ts';
 import {
+  defaultConditions,
   type RunConditions,
   type RunMapping,
   type RunState,
   type RunWork,
-  usualConditions,
 } from './run.state.ts';
 
 export type RunJob = RunningJob<{ run_id: string }>;
 
 /**
- * Begins or goes on with a run: from here on it works with the mapping as it is now.
- * @returns null when the run has ended, or waits for a person.
+ * Begins or resumes a run. A new run stores the present mapping and uses it until it ends.
+ * @returns null when the run has ended or is in review.
  */
 export async function beginRun(job: RunJob): Promise<RunRow | null> {
   return await command(job.ctx, async ({ sql, metamodel }) => {
@@ -50,7 +50,7 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
         .where({ id: run.id })
         .update({ status: 'running', started_at: sql.raw('coalesce(started_at, clock_timestamp())') });
     }
-    // what the dictionary was at the last look is looked at anew before anything is read
+    // drift is checked again before anything is read
     if (run.mapping === null)
       run.mapping = await storeMappingOfRun(sql, metamodel, run, run.trigger !== 'undo');
     return { ...run, status: 'running' };
@@ -58,11 +58,11 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
 }
 
 /**
- * The job as the owner of the connection, and for no more than the rights of who has asked for the run.
+ * The job with the rights that the connection's owner and the requesting user have in common.
  * @throws OwnerRefused when the owner is gone or lacks a permission that the run uses; EstateError `forbidden` when the
- *   one who has asked for it lacks one.
+ *   requesting user lacks one.
  */
-export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
+export async function asOwner(job: RunJob, run: RunRow): Promise<RunJob> {
   const { ctx } = job;
   const mapping = { ...(await loadStoredMapping(ctx.db, run.mapping_id)), sync_direction: run.direction };
   const owner = await callerOfConnection(ctx.db, ctx.metamodel, run.connection_id, mapping);
@@ -73,7 +73,7 @@ export async function actingJob(job: RunJob, run: RunRow): Promise<RunJob> {
 
 /**
  * Stores the current mapping in the run.
- * @param ignoreDrift schema drift is no error yet, because the remote's schema is about to be checked.
+ * @param ignoreDrift allow a mapping that was broken by schema drift, because the drift is about to be checked again.
  * @throws EstateError `wrong_state` when the mapping cannot run.
  */
 async function storeMappingOfRun(
@@ -98,10 +98,9 @@ async function storeMappingOfRun(
 }
 
 /**
- * Looks whether the remote's dictionary has changed before anything is read; the run then goes without the fields that
- * have lost their column. A remote that does not tell of its dictionary is read all the same, unless the mapping could not run
- * by what it told last.
- * @throws EstateError `wrong_state` when the mapping cannot run without them. @throws RemoteError
+ * Checks the schema of the remote before anything is read. The run excludes fields whose column is gone. If the schema cannot be
+ * read the run continues, unless the last check has found that the mapping cannot run.
+ * @throws EstateError `wrong_state` when the mapping cannot run without the excluded fields. @throws RemoteError
  */
 export async function handleSchemaDrift(
   job: RunJob,
@@ -123,7 +122,7 @@ export async function handleSchemaDrift(
   });
 }
 
-/** Has the run read everything where the remote does not tell its account what has changed. @throws RemoteError */
+/** Makes the run a full read if the account cannot see what has changed. @throws RemoteError */
 export async function readAllIfChangesHidden(
   job: RunJob,
   run: RunRow,
@@ -152,12 +151,12 @@ export async function openRemote(
   return openConnection(services, connection, { signal, clock });
 }
 
-/** What reading and planning work with; it goes on from where the run was left. */
-export async function workOf(
+/** Creates the context of reading and planning, from the run's checkpoint if there is one. */
+export async function createRunWork(
   job: RunJob,
   run: RunRow,
   connector: Connector,
-  { clock, page }: RunConditions = usualConditions,
+  { clock, page }: RunConditions = defaultConditions,
 ): Promise<RunWork> {
   requireStatus(run, 'running');
   const { ctx } = job;
@@ -176,19 +175,19 @@ export async function workOf(
     complete: run.complete,
     mapping,
     syncState: await readSyncState(ctx.db, mapping.id),
-    state: (run.checkpoint as RunState | null) ?? (await freshState(ctx, clock)),
-    async keep(change, write) {
+    state: (run.checkpoint as RunState | null) ?? (await initialState(ctx, clock)),
+    async checkpoint(change, write) {
       const state = { ...work.state, ...change };
       await inTransaction(ctx.db, async (sql) => {
         await requireActive(sql, run.connection_id);
         await write?.(sql);
-        // what a crash of the database makes forget is read or planned again; the plan's own commit waits for all of it
+        // asynchronous: what a crash of the database loses is read or planned again, and storePlan commits synchronously
         await sql.raw(
           `update itsm_runs set checkpoint = ?, remote_calls = ? where id = ?
            returning set_config('synchronous_commit', 'off', true)`,
           [JSON.stringify(state), calls + connector.calls(), run.id],
         );
-        await job.checkpoint({ sql }, { counts: countsOf(state), ...reachedBy(state) });
+        await job.checkpoint({ sql }, { counts: countsOf(state), ...jobProgress(state) });
       });
       work.state = state;
     },
@@ -201,16 +200,16 @@ const countsOf = ({ fetched, relations }: RunState): JobCounts => ({
   relations_fetched: relations,
 });
 
-/** How many records make half of what reading is of the whole: how many there are, no remote tells. */
-const HALF = 10_000;
+/** After this number of records the job shows half of the progress of reading; the total is unknown. */
+const HALF_PROGRESS = 10_000;
 
-function reachedBy({ phase, fetched, relations }: RunState): { progress: number; message: string } {
+function jobProgress({ phase, fetched, relations }: RunState): { progress: number; message: string } {
   const read = fetched + relations;
-  if (phase === 'plan' || phase === 'made') return { progress: 0.4, message: 'making the plan' };
-  return { progress: (0.4 * read) / (read + HALF), message: `${read} records and relations read` };
+  if (phase === 'plan' || phase === 'made') return { progress: 0.4, message: 'planning' };
+  return { progress: (0.4 * read) / (read + HALF_PROGRESS), message: `${read} records and relations read` };
 }
 
-async function freshState({ db }: Ctx, clock: Clock): Promise<RunState> {
+async function initialState({ db }: Ctx, clock: Clock): Promise<RunState> {
   const { rows } = await db.raw('select coalesce(max(position), 0)::text as position from events');
   const startedAt = clock.now();
   return {

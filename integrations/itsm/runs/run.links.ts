@@ -5,73 +5,81 @@ import { type Ends, endsOf } from '../engine/plan.links.ts';
 import type { LinkPart } from '../engine/plan.ts';
 import { emptySyncState, indexPairs, linkKey, survivorOf } from '../engine/state.ts';
 import {
-  differingLinks,
-  type LinkKind,
-  type PlannedPair,
-  plannedPairs,
-  relationsFrom,
-  remoteLinksFrom,
-  targetsOf,
+  findDifferingLinks,
+  findTargets,
+  type LinkType,
+  type PairRow,
+  readPairRows,
+  readRelationsOfSources,
+  readRemoteLinks,
 } from '../store/links.ts';
-import { goneAmong } from '../store/observed.ts';
+import { findGone } from '../store/observed.ts';
 import { loadPairs, readLinks } from '../store/pairs.ts';
 import type { RunWork } from './run.state.ts';
 
-/** Records that the relations of a part start from. */
+/** The number of source records in a part. */
 const CHUNK = 1_000;
 
-/** What a plan is made from, but for what is told. */
-type SeenOf = (remote: Partial<RemoteObservation>, local: Partial<Observation['local']>) => Observation;
+/** Creates the observation of a part. */
+type ObservationOf = (
+  remote: Partial<RemoteObservation>,
+  local: Partial<Observation['local']>,
+) => Observation;
 
-/** Relations that are not alike on both sides, a thousand records from which they start at a time. */
-export async function* linkParts(work: RunWork, seenOf: SeenOf): AsyncGenerator<LinkPart> {
-  const kinds = kindsOf(work);
-  const starts = new Set<string>();
-  const pushed = new Set<string>();
-  for (const kind of kinds) {
-    const { records, cards } = await inTransaction(work.db, (sql) => differingLinks(sql, work.runId, kind));
-    for (const id of records) starts.add(id);
-    for (const id of cards) pushed.add(id);
+/** Relations that differ between both sides and the sync state, in parts of 1000 sources. */
+export async function* linkParts(work: RunWork, observationOf: ObservationOf): AsyncGenerator<LinkPart> {
+  const linkTypes = linkTypesOf(work);
+  const sources = new Set<string>();
+  const newRecordCards = new Set<string>();
+  for (const kind of linkTypes) {
+    const { records, cards } = await inTransaction(work.db, (sql) =>
+      findDifferingLinks(sql, work.runId, kind),
+    );
+    for (const id of records) sources.add(id);
+    for (const id of cards) newRecordCards.add(id);
   }
-  const speakers = [...(await speakersOf(work, [...starts])), ...pushed].sort();
-  for (let at = 0; at < speakers.length; at += CHUNK) {
+  const primaryRecords = [...(await primaryRecordsOf(work, [...sources])), ...newRecordCards].sort();
+  for (let at = 0; at < primaryRecords.length; at += CHUNK) {
     work.signal.throwIfAborted();
-    yield await linkPart(work, seenOf, kinds, { speakers: speakers.slice(at, at + CHUNK), pushed });
+    yield await linkPart(work, observationOf, linkTypes, {
+      primaryRecords: primaryRecords.slice(at, at + CHUNK),
+      pushed: newRecordCards,
+    });
   }
 }
 
-/** The records that speak for the cards of these, so that a card's relations are compared together. */
-async function speakersOf({ db, mappingId }: RunWork, remoteIds: string[]): Promise<Set<string>> {
-  const speakers = new Set<string>();
+/** The primary records of these records' cards, so that the relations of a card are compared together. */
+async function primaryRecordsOf({ db, mappingId }: RunWork, remoteIds: string[]): Promise<Set<string>> {
+  const primaryRecords = new Set<string>();
   for (let at = 0; at < remoteIds.length; at += CHUNK) {
     const some = remoteIds.slice(at, at + CHUNK);
-    const { cardOf, recordOf } = await whoIsWho(db, [mappingId], some, []);
+    const { cardOf, recordOf } = await loadPairIndex(db, [mappingId], some, []);
     for (const id of some) {
       const card = cardOf(id);
-      speakers.add((card === undefined ? undefined : recordOf(card)) ?? id);
+      primaryRecords.add((card === undefined ? undefined : recordOf(card)) ?? id);
     }
   }
-  return speakers;
+  return primaryRecords;
 }
 
 async function linkPart(
   work: RunWork,
-  seenOf: SeenOf,
-  kinds: readonly LinkKind[],
-  { speakers, pushed }: { speakers: string[]; pushed: ReadonlySet<string> },
+  observationOf: ObservationOf,
+  kinds: readonly LinkType[],
+  { primaryRecords, pushed }: { primaryRecords: string[]; pushed: ReadonlySet<string> },
 ): Promise<LinkPart> {
   const { db, mappingId } = work;
-  const own = await whoIsWho(db, [mappingId], speakers, []);
-  const sources = [...new Set([...speakers, ...own.pairs.keys()])];
-  const tiesOf = tiesWithin(work);
+  const own = await loadPairIndex(db, [mappingId], primaryRecords, []);
+  const sources = [...new Set([...primaryRecords, ...own.pairs.keys()])];
+  const pairRowsOf = createPairRowCache(work);
   const remote: AgreedLink[] = [];
   for (const kind of kinds) {
-    const links = await remoteLinksFrom(db, kind, sources);
+    const links = await readRemoteLinks(db, kind, sources);
     const wanted = [...new Set(links.map(({ target }) => target))];
-    const targets = await targetsOf(db, kind, wanted);
+    const targets = await findTargets(db, kind, wanted);
     if (kind.target_mapping_id === mappingId) {
-      // what the plan is about to make is a target too
-      for (const { remoteId } of await tiesOf([...speakers, ...wanted])) targets.add(remoteId!);
+      // records that the plan pairs are targets too
+      for (const { remoteId } of await pairRowsOf([...primaryRecords, ...wanted])) targets.add(remoteId!);
     }
     for (const { source, target, id } of links) {
       if (targets.has(target))
@@ -80,83 +88,83 @@ async function linkPart(
   }
   const here = new Set(sources);
   const agreed = (await readLinks(db, mappingId, sources)).filter(({ source }) => here.has(source));
-  const ties = await tiesOf(speakers);
+  const pairRows = await pairRowsOf(primaryRecords);
   const cardIds = [
-    ...speakers.flatMap((id) => own.cardOf(id) ?? []),
-    ...ties.flatMap(({ cardId }) => cardId ?? []),
-    ...speakers.filter((id) => pushed.has(id)),
+    ...primaryRecords.flatMap((id) => own.cardOf(id) ?? []),
+    ...pairRows.flatMap(({ cardId }) => cardId ?? []),
+    ...primaryRecords.filter((id) => pushed.has(id)),
   ];
   const types = [...new Set(kinds.map(({ relation_type_key }) => relation_type_key))];
-  const local = (await relationsFrom(db, types, cardIds)).map(({ type, source_id, target_id }) => ({
+  const local = (await readRelationsOfSources(db, types, cardIds)).map(({ type, source_id, target_id }) => ({
     relationType: type,
     source: source_id,
     target: target_id,
   }));
-  const ends = await endsOfPart(work, seenOf, {
+  const ends = await resolveEnds(work, observationOf, {
     kinds,
     sources,
     links: [...remote, ...agreed],
     local,
-    tiesOf,
+    pairRowsOf,
   });
   return {
     syncState: { ...emptySyncState(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
-    observation: { ...seenOf({}, {}), links: { complete: true, local, remote } },
+    observation: { ...observationOf({}, {}), links: { complete: true, local, remote } },
     ends,
   };
 }
 
-/** Relations of a part, and what tells who stands at their ends. */
-interface LinksOfPart {
-  kinds: readonly LinkKind[];
+/** The relations of a part, and the rows that create or end pairs of their ends. */
+interface PartLinks {
+  kinds: readonly LinkType[];
   sources: readonly string[];
   links: readonly AgreedLink[];
   local: readonly { source: string; target: string }[];
-  tiesOf: (remoteIds: readonly string[], cardIds?: readonly string[]) => Promise<PlannedPair[]>;
+  pairRowsOf: (remoteIds: readonly string[], cardIds?: readonly string[]) => Promise<PairRow[]>;
 }
 
-/** Rows of the plan that tie records and cards, in their order; each record is asked about once. */
-function tiesWithin({ db, runId }: RunWork): LinksOfPart['tiesOf'] {
-  const known = new Map<string, PlannedPair[]>();
+/** Reads the rows of the plan that create or end pairs, in their order. Caches them by record. */
+function createPairRowCache({ db, runId }: RunWork): PartLinks['pairRowsOf'] {
+  const known = new Map<string, PairRow[]>();
   return async (remoteIds, cardIds = []) => {
     const fresh = [...new Set(remoteIds)].filter((id) => !known.has(id));
     for (const id of fresh) known.set(id, []);
-    for (const tie of await plannedPairs(db, runId, { remoteIds: fresh }))
-      known.get(tie.remoteId!)!.push(tie);
-    const ties = new Map<number, PlannedPair>();
-    for (const tie of remoteIds.flatMap((id) => known.get(id)!)) ties.set(tie.no, tie);
-    for (const tie of await plannedPairs(db, runId, { cardIds })) ties.set(tie.no, tie);
-    return [...ties.values()].sort((left, right) => left.no - right.no);
+    for (const row of await readPairRows(db, runId, { remoteIds: fresh }))
+      known.get(row.remoteId!)!.push(row);
+    const pairRows = new Map<number, PairRow>();
+    for (const row of remoteIds.flatMap((id) => known.get(id)!)) pairRows.set(row.no, row);
+    for (const row of await readPairRows(db, runId, { cardIds })) pairRows.set(row.no, row);
+    return [...pairRows.values()].sort((left, right) => left.no - right.no);
   };
 }
 
-/** Who stands at the ends of the relations: pairs of this mapping and the targets', and what the plan is to make. */
-async function endsOfPart(
+/** Resolves the ends of relations by the pairs of this mapping and of the targets' mappings, and by the rows of the plan. */
+async function resolveEnds(
   work: RunWork,
-  seenOf: SeenOf,
-  { kinds, sources, links, local, tiesOf }: LinksOfPart,
+  observationOf: ObservationOf,
+  { kinds, sources, links, local, pairRowsOf }: PartLinks,
 ): Promise<Ends> {
   const { db, mapping, mappingId, runId } = work;
   const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
   const cardIds = [...new Set(local.flatMap(({ source, target }) => [source, target]))];
   const mappingIds = [...new Set([mappingId, ...kinds.map(({ target_mapping_id }) => target_mapping_id)])];
-  const { pairs, redirects, owners } = await whoIsWho(db, mappingIds, remoteIds, cardIds);
-  const ties = await tiesOf(remoteIds, cardIds);
+  const { pairs, redirects, owners } = await loadPairIndex(db, mappingIds, remoteIds, cardIds);
+  const pairRows = await pairRowsOf(remoteIds, cardIds);
   const there = await activeCards(work, [
     ...[...pairs.values()].map(({ cardId }) => survivorOf(cardId, redirects)),
-    ...ties.flatMap(({ cardId }) => cardId ?? []),
+    ...pairRows.flatMap(({ cardId }) => cardId ?? []),
   ]);
   const planning = beginPlanning(
     mapping,
     { ...emptySyncState(), pairs },
-    seenOf({}, { cards: there, redirects }),
+    observationOf({}, { cards: there, redirects }),
     () => null,
   );
-  const rows = ties.map((tie) => ({ ...emptyRow, ...tie, reason: '' }));
+  const rows = pairRows.map((row) => ({ ...emptyRow, ...row, reason: '' }));
   const ends = endsOf({ ...planning, rows });
   const blocked = new Set(Object.keys(mapping.blocked_targets));
   const ownerOf = (id: string) => owners.get(id) ?? mappingId;
-  const gone = await goneAmong(db, runId, [...remoteIds, ...pairs.keys()]);
+  const gone = await findGone(db, runId, [...remoteIds, ...pairs.keys()]);
   return {
     ...ends,
     isEnding: (id) => ends.isEnding(id) || (gone.has(id) && ownerOf(id) !== mappingId),
@@ -164,14 +172,14 @@ async function endsOfPart(
   };
 }
 
-async function whoIsWho(
+async function loadPairIndex(
   db: RunWork['db'],
   mappingIds: readonly string[],
   remoteIds: string[],
   cardIds: string[],
 ) {
   const pairs = new Map<string, Pair>();
-  /** The mapping whose pair stands for a record. */
+  /** By record, the mapping of its pair. */
   const owners = new Map<string, string>();
   const redirects = new Map<string, string>();
   for (const mappingId of mappingIds) {
@@ -185,15 +193,15 @@ async function whoIsWho(
   return { pairs, owners, redirects, ...indexPairs({ ...emptySyncState(), pairs }, redirects) };
 }
 
-/** Cards at ends are only asked whether they are there; those of other types than the mapping's among them. */
+/** Active cards, including those of other types than the mapping's. */
 async function activeCards({ db, cards }: RunWork, ids: string[]): Promise<Map<string, LocalCard>> {
   const found = await cards.byIds(db, [...new Set(ids)]);
   return new Map([...found].filter(([, { archived }]) => !archived));
 }
 
-/** The mapped relation types; several kinds outside may stand for one. */
-export function kindsOf({ mapping, mappingId }: Pick<RunWork, 'mapping' | 'mappingId'>): LinkKind[] {
-  const kinds = new Map<string, LinkKind>();
+/** The mapped relation types; several remote types may correspond to one. */
+export function linkTypesOf({ mapping, mappingId }: Pick<RunWork, 'mapping' | 'mappingId'>): LinkType[] {
+  const kinds = new Map<string, LinkType>();
   for (const relation of mapping.relations) {
     const { relation_type_key, remote_type, reversed, target_mapping_id: target } = relation;
     const target_mapping_id = target ?? mappingId;

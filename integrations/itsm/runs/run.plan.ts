@@ -25,129 +25,129 @@ import type { Plan } from '../engine/plan.types.ts';
 import { emptySyncState, indexPairs } from '../engine/state.ts';
 import { canonical, isEqual } from '../engine/values.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { plannedMakers } from '../store/links.ts';
+import { readCreatingRows } from '../store/links.ts';
 import {
-  addDeferred,
   allPairs,
   changedRecords,
   countLivePairs,
   type DeferredRecord,
-  deletedAmong,
-  dropUnsettledDeferred,
-  endDeferred,
+  deleteUncommittedDeferred,
+  findDeleted,
+  findParentCycles,
   type IdPage,
+  inconclusiveRecords,
   livePairs,
+  markResolvedDeferred,
   type NewParent,
-  type ObservedRecord,
   observedPairs,
-  parentCycles,
+  type RecordObservation,
   readObserved,
-  unknownRecords,
+  storeDeferred,
   unpairedCards,
   unpairedRecords,
 } from '../store/observed.ts';
 import { loadPairs } from '../store/pairs.ts';
-import { addPlanRows, createdUnderMarks, deletePlan, readRestoredValues } from '../store/plan-rows.ts';
+import { addPlanRows, deletePlan, findByCorrelationIds, readRestoredValues } from '../store/plan-rows.ts';
 import { readDecisions, readRefusals } from '../store/review-items.ts';
 import { linkParts } from './run.links.ts';
-import { type Reached, type RunWork, reachedBy, resumePoint } from './run.state.ts';
+import { progressAfter, type RunWork, resumePoint, type SyncProgress } from './run.state.ts';
 
-/** Records that are kept at once. */
+/** The number of records in a part. */
 const CHUNK = 1_000;
 
-/** What a plan comes to when all its rows have ended; the engine's, with what else the sync state remembers. */
-export type RunClosing = Plan['closing'] & Reached;
+/** Changes of the sync state after all rows of a plan have ended. */
+export type RunClosing = Plan['closing'] & SyncProgress;
 
-/** A plan in figures. */
-export interface MadePlan {
-  /** Why it may not be applied without a person's word. */
+/** The summary of a plan. */
+export interface PlanSummary {
+  /** How it exceeds the deletion limit; null if it does not. */
   stopped: string | null;
-  /** Rows that change something. */
+  /** The number of rows that change something. */
   changes: number;
-  /** Pairs that were there when it was made. */
+  /** The number of live pairs. */
   pairs: number;
-  /** Relations that wait for a mapping that does not run now. */
-  resting: number;
+  /** The number of relations that a mapping blocks which is paused or cannot run. */
+  blockedRelations: number;
   closing: RunClosing;
 }
 
 /**
- * Makes the plan from what was read and stores its rows, a part at a time. A process that was killed makes it anew:
- * nothing is asked of the remote for it. @param approved whether its rows are stored as approved.
+ * Plans from what was read and stores the rows part by part. After an interruption it starts again, without further requests to
+ * the remote. @param approved whether the rows are stored as approved.
  */
 export async function planRun(
   work: RunWork,
   tools: PlanningTools,
-  told: (rows: number) => void,
+  onProgress: (rows: number) => void,
   approved = false,
-): Promise<MadePlan> {
+): Promise<PlanSummary> {
   const { db, runId, mappingId, mapping } = work;
-  await work.keep({}, async (sql) => {
+  await work.checkpoint({}, async (sql) => {
     await deletePlan(sql, runId);
-    await dropUnsettledDeferred(sql, mappingId);
+    await deleteUncommittedDeferred(sql, mappingId);
   });
-  const waits: Deferrals = new Map();
+  const deferrals: Deferrals = new Map();
   const again = new Set<string>();
   const absences: Record<string, number> = {};
-  const count = { rows: 0, removals: 0, changes: 0, resting: 0 };
-  // a part is stored while the next one is made
+  const count = { rows: 0, removals: 0, changes: 0, blockedRelations: 0 };
+  // a part is stored while the next one is planned
   let storing = Promise.resolve();
-  // what was refused is tried again with each complete reading: its cause may have gone
+  // a full read tries refused values again, since the cause may have been removed
   const refusals = work.complete ? [] : await readRefusals(db, mappingId);
   const planned = work.connector.absenceProvesNothing ? { ...mapping, complete_reads: 0 } : mapping;
-  const source = planSource(work, { ...(await readDecisions(db, mappingId)), refusals }, () => storing);
+  const source = createPlanSource(work, { ...(await readDecisions(db, mappingId)), refusals }, () => storing);
   try {
     for await (const { rows, ...part } of planInParts(planned, source, tools)) {
       work.signal.throwIfAborted();
       for (const id of part.again) again.add(id);
-      for (const [id, wait] of part.deferred) waits.set(id, wait);
-      removeResolved(waits, part.resolved);
+      for (const [id, deferral] of part.deferred) deferrals.set(id, deferral);
+      removeResolved(deferrals, part.resolved);
       Object.assign(absences, part.absences);
-      count.resting += part.blockedRelations;
+      count.blockedRelations += part.blockedRelations;
       if (rows.length === 0) continue;
       count.rows += rows.length;
       count.removals += rows.filter(isRemoval).length;
       count.changes += rows.filter(isChange).length;
       await storing;
-      storing = work.keep({}, (sql) => addPlanRows(sql, runId, rows, approved));
+      storing = work.checkpoint({}, (sql) => addPlanRows(sql, runId, rows, approved));
       storing.catch(() => {});
-      told(count.rows);
+      onProgress(count.rows);
     }
   } finally {
-    // nothing is written any more once the run has been left; what it fails with is thrown below
+    // waits for a pending write; its error is thrown below
     await storing.catch(() => {});
   }
   await storing;
-  for (const id of await unknownRecords(db, runId, mappingId)) again.add(id);
-  await keepWaiting(work, waits, again);
+  for (const id of await inconclusiveRecords(db, runId, mappingId)) again.add(id);
+  await storeDeferrals(work, deferrals, again);
   const pairs = await countLivePairs(db, mappingId);
   return {
     stopped: checkDeletionLimit(mapping, count.removals, pairs),
     changes: count.changes,
     pairs,
-    resting: count.resting,
-    closing: { ...reachedBy(work), again: [...again].sort(), absences },
+    blockedRelations: count.blockedRelations,
+    closing: { ...progressAfter(work), again: [...again].sort(), absences },
   };
 }
 
-/** Keeps what waits for others, so that the remote need not be asked for it. */
-async function keepWaiting(work: RunWork, waits: Deferrals, again: Set<string>): Promise<void> {
+/** Stores the deferred records, so that they need not be read again. */
+async function storeDeferrals(work: RunWork, deferrals: Deferrals, again: Set<string>): Promise<void> {
   const { runId, mappingId, state } = work;
-  // a record that was read without some of its columns is read again
-  if (state.hidden.length > 0) for (const id of waits.keys()) again.add(id);
-  const waiting = [...waits].flatMap(([remote_id, { records, cards }]): DeferredRecord[] =>
+  // a record that was read without hidden columns is read again
+  if (state.hidden.length > 0) for (const id of deferrals.keys()) again.add(id);
+  const deferred = [...deferrals].flatMap(([remote_id, { records, cards }]): DeferredRecord[] =>
     again.has(remote_id) ? [] : [{ remote_id, records: [...records], cards: [...cards] }],
   );
-  for (let at = 0; at < waiting.length; at += CHUNK) {
+  for (let at = 0; at < deferred.length; at += CHUNK) {
     work.signal.throwIfAborted();
-    await work.keep({}, (sql) => addDeferred(sql, mappingId, runId, waiting.slice(at, at + CHUNK)));
+    await work.checkpoint({}, (sql) => storeDeferred(sql, mappingId, runId, deferred.slice(at, at + CHUNK)));
   }
-  // what a run of one direction has nothing to do with may wait for one of the other
+  // a run in one direction may not have planned what a run in the other direction has deferred
   if (state.hidden.length > 0 || work.mapping.sync_direction !== work.mapping.mapping_direction) return;
-  await work.keep({}, (sql) => endDeferred(sql, mappingId, runId));
+  await work.checkpoint({}, (sql) => markResolvedDeferred(sql, mappingId, runId));
 }
 
-/** A person's words that hold for the mapping. */
+/** Decisions and refusals of a mapping. */
 interface Decisions {
   resolutions: Resolution[];
   decisions: Decision[];
@@ -155,13 +155,16 @@ interface Decisions {
 }
 
 /**
- * The plan's source: what the run has read, the stored sync state and the inventory, a part at a time.
- * @param stored waits until all rows that the plan has so far are stored.
+ * Loads parts of what the run has read, of the stored sync state and of the inventory.
+ * @param stored resolves when all rows planned so far are stored.
  */
-function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>): PartSource {
+function createPlanSource(work: RunWork, decisions: Decisions, stored: () => Promise<void>): PartSource {
   const { db, runId, mappingId, mapping, complete, state } = work;
   const kind = complete && !state.withheld ? 'complete' : 'delta';
-  const seenOf = (remote: Partial<RemoteObservation>, local: Partial<Observation['local']>): Observation => ({
+  const observationOf = (
+    remote: Partial<RemoteObservation>,
+    local: Partial<Observation['local']>,
+  ): Observation => ({
     remote: {
       kind,
       records: [],
@@ -172,7 +175,7 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
       ...remote,
     },
     local: { cards: new Map(), redirects: new Map(), ...local },
-    ...words,
+    ...decisions,
     now: state.now,
     remoteClockAheadMs: state.aheadMs ?? 0,
   });
@@ -188,18 +191,18 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
       ...redirects.values(),
     ]);
     const cards = await cardsWithTimes(work, [...wanted], pairs);
-    const beyond = await referredTo(work, recordsOf(observed), cards.values());
+    const beyond = await loadReferences(work, recordsOf(observed), cards.values());
     const { cardOf } = beyond;
-    const closesCycle = await circlesOf(work, pairs.values(), recordsOf(observed), cards, cardOf);
+    const closesCycle = await createCycleCheck(work, pairs.values(), recordsOf(observed), cards, cardOf);
     return {
       syncState: { ...emptySyncState(), pairs },
       observation: {
-        ...seenOf(readingOf(observed), { cards, redirects }),
-        duplicates: await copiesAmong(work, recordsOf(observed), pairs),
+        ...observationOf(remoteObservationOf(observed), { cards, redirects }),
+        duplicates: await findDuplicates(work, recordsOf(observed), pairs),
         restoredValues:
-          newestPaths(work).length === 0
+          newestWinsPaths(work).length === 0
             ? []
-            : await readRestoredValues(db, mappingId, [...wanted], newestPaths(work)),
+            : await readRestoredValues(db, mappingId, [...wanted], newestWinsPaths(work)),
       },
       references: { ...beyond, ...(closesCycle && { closesCycle }) },
     };
@@ -208,33 +211,33 @@ function planSource(work: RunWork, words: Decisions, stored: () => Promise<void>
   const createsRecords =
     mapping.sync_direction !== 'pull' &&
     !state.withheld &&
-    // what is mapped both ways was read completely before, and what was not mapped then is read now
-    (complete || !resumePoint(work).passedOver);
+    // after a full read of both directions a delta contains all records without a card
+    (complete || !resumePoint(work).hasSkippedUnpaired);
 
   return {
     loadPart,
-    pairsToPlan: () => walk(complete ? allPairs(db, mappingId) : observedPairs(db, runId, mappingId)),
-    allPairs: () => walk(allPairs(db, mappingId)),
-    livePairs: () => walk(livePairs(db, mappingId)),
-    unpairedRecords: () => walk(unpairedRecords(db, runId, mappingId)),
-    readRecords: () => walk(changedRecords(db, runId)),
-    unpairedCards: () => walk(unpairedCards(db, mappingId, mapping.card_type_key)),
-    decisions: words.decisions,
+    pairsToPlan: () => pagesOf(complete ? allPairs(db, mappingId) : observedPairs(db, runId, mappingId)),
+    allPairs: () => pagesOf(allPairs(db, mappingId)),
+    livePairs: () => pagesOf(livePairs(db, mappingId)),
+    unpairedRecords: () => pagesOf(unpairedRecords(db, runId, mappingId)),
+    readRecords: () => pagesOf(changedRecords(db, runId)),
+    unpairedCards: () => pagesOf(unpairedCards(db, mappingId, mapping.card_type_key)),
+    decisions: decisions.decisions,
     createsRecords,
     refersToOwnMapping: (path) => referencedMappings(mapping)[path] === mappingId,
     findCreatingRows: async (remoteIds, cardIds) => {
       await stored();
-      return creatingRowsIn(await plannedMakers(db, runId, { remoteIds, cardIds }));
+      return creatingRowsIn(await readCreatingRows(db, runId, { remoteIds, cardIds }));
     },
     linkParts: async function* () {
-      // relations are told by the rows that make their ends
+      // relations depend on the stored rows that create their ends
       await stored();
-      if (mapping.relations.length > 0) yield* linkParts(work, seenOf);
+      if (mapping.relations.length > 0) yield* linkParts(work, observationOf);
     },
   };
 }
 
-async function* walk(page: IdPage): AsyncGenerator<string[]> {
+async function* pagesOf(page: IdPage): AsyncGenerator<string[]> {
   for (let after = ''; ; ) {
     const ids = await page(after, CHUNK);
     if (ids.length > 0) yield ids;
@@ -243,10 +246,10 @@ async function* walk(page: IdPage): AsyncGenerator<string[]> {
   }
 }
 
-const recordsOf = (observed: readonly ObservedRecord[]): RemoteRecord[] =>
+const recordsOf = (observed: readonly RecordObservation[]): RemoteRecord[] =>
   observed.flatMap(({ record }) => (record === null ? [] : [record]));
 
-function readingOf(observed: readonly ObservedRecord[]): Partial<RemoteObservation> {
+function remoteObservationOf(observed: readonly RecordObservation[]): Partial<RemoteObservation> {
   const lookups: RemoteObservation['lookups'] = new Map();
   for (const { remote_id, look, record, reclassified } of observed) {
     if (look === 'there') lookups.set(remote_id, record ? { kind: 'there', record } : { kind: 'unknown' });
@@ -264,31 +267,32 @@ function readingOf(observed: readonly ObservedRecord[]): Partial<RemoteObservati
   };
 }
 
-/** Records without a pair that carry the mark of one which was made for a card. */
-async function copiesAmong(
+/** Records without a pair that have the correlation id of a record that was created for a card. */
+async function findDuplicates(
   { db, mappingId, connector: { correlationColumn: column } }: RunWork,
   records: readonly RemoteRecord[],
   pairs: ReadonlyMap<string, Pair>,
 ): Promise<Map<string, { of: string; cardId: string }>> {
-  const marks = new Map<string, string>();
+  const correlationIds = new Map<string, string>();
   for (const { id, fields } of column === undefined ? [] : records) {
-    const mark = fields[column!]?.value;
-    if (typeof mark === 'string' && mark !== '' && !pairs.has(id)) marks.set(id, mark);
+    const correlationId = fields[column!]?.value;
+    if (typeof correlationId === 'string' && correlationId !== '' && !pairs.has(id))
+      correlationIds.set(id, correlationId);
   }
-  const made = await createdUnderMarks(db, mappingId, [...new Set(marks.values())]);
+  const originals = await findByCorrelationIds(db, mappingId, [...new Set(correlationIds.values())]);
   return new Map(
-    [...marks].flatMap(([id, mark]) => {
-      const one = made.get(mark);
-      return one && one.of !== id ? [[id, one] as const] : [];
+    [...correlationIds].flatMap(([id, correlationId]) => {
+      const original = originals.get(correlationId);
+      return original && original.of !== id ? [[id, original] as const] : [];
     }),
   );
 }
 
-/** Fields in which newer changes win. */
-const newestPaths = ({ mapping }: RunWork): string[] =>
+/** Fields with the rule `newest_wins`. */
+const newestWinsPaths = ({ mapping }: RunWork): string[] =>
   mapping.fields.flatMap(({ card_field: path, direction: rule }) => (rule === 'newest_wins' ? [path] : []));
 
-/** The cards; where newer changes win, with the moments at which single fields were changed. */
+/** Cards, with the times of change of fields that have the rule `newest_wins`. */
 async function cardsWithTimes(
   work: RunWork,
   ids: string[],
@@ -296,15 +300,15 @@ async function cardsWithTimes(
 ): Promise<Map<string, LocalCard>> {
   const { db, cards } = work;
   const found = await cards.byIds(db, ids);
-  const paths = newestPaths(work);
+  const paths = newestWinsPaths(work);
   if (paths.length === 0 || pairs.size === 0) return found;
   const moments = await cards.changedAt(db, [...found.keys()], paths);
   for (const [id, changedAt] of moments) Object.assign(found.get(id)!, { changedAt });
   return found;
 }
 
-/** Tells which of the parents that a part of a plan may write would make a circle of both sides' parents. */
-async function circlesOf(
+/** Finds the parents that a part may write and that would close a cycle with the parents of either side. */
+async function createCycleCheck(
   { db, runId, mappingId, mapping }: RunWork,
   pairs: Iterable<Pair>,
   records: readonly RemoteRecord[],
@@ -325,13 +329,13 @@ async function circlesOf(
     for (const parent of [local, typeof remote === 'string' ? cardOf(remote) : null])
       if (typeof parent === 'string') wanted.push({ card_id: cardId, parent_id: parent });
   }
-  const found = await parentCycles(db, { runId, mappingId, column }, wanted);
+  const found = await findParentCycles(db, { runId, mappingId, column }, wanted);
   const circles = new Set(found.map(({ card_id, parent_id }) => `${card_id} ${parent_id}`));
   return (cardId, parentId) => circles.has(`${cardId} ${parentId}`);
 }
 
-/** Who is who among the cards and records that reference fields lead to, which may be another mapping's. */
-async function referredTo(
+/** Resolves the cards and records that reference fields refer to, also those of other mappings. */
+async function loadReferences(
   { db, mapping, runId }: RunWork,
   records: readonly RemoteRecord[],
   cards: Iterable<LocalCard>,
@@ -341,23 +345,23 @@ async function referredTo(
   const fields = mapping.fields.filter(({ transform_type }) => transform_type === 'reference');
   const references = referencedMappings(mapping);
   const byMapping = Map.groupBy(fields, ({ card_field }) => references[card_field]!);
-  for (const [mappingId, its] of byMapping) {
+  for (const [mappingId, mapped] of byMapping) {
     const texts = (values: unknown[]) => [
       ...new Set(values.filter((value): value is string => typeof value === 'string' && value !== '')),
     ];
     const remoteIds = texts(
-      records.flatMap((record) => its.map(({ remote_field: remote }) => record.fields[remote]?.value)),
+      records.flatMap((record) => mapped.map(({ remote_field: remote }) => record.fields[remote]?.value)),
     );
-    const cardIds = texts(all.flatMap((card) => its.map(({ card_field: path }) => card.fields[path])));
+    const cardIds = texts(all.flatMap((card) => mapped.map(({ card_field: path }) => card.fields[path])));
     if (remoteIds.length + cardIds.length === 0) continue;
     const { pairs, redirects } = await loadPairs(db, mappingId, { remoteIds, cardIds });
-    const gone = await deletedAmong(db, runId, [...pairs.keys()]);
-    const who = indexPairs({ ...emptySyncState(), pairs }, redirects);
+    const gone = await findDeleted(db, runId, [...pairs.keys()]);
+    const pairIndex = indexPairs({ ...emptySyncState(), pairs }, redirects);
     const recordOf = (id: string) => {
-      const record = who.presentRecordOf(id);
+      const record = pairIndex.presentRecordOf(id);
       return record !== undefined && gone.has(record) ? undefined : record;
     };
-    known.push({ cardOf: who.cardOf, recordOf });
+    known.push({ cardOf: pairIndex.cardOf, recordOf });
   }
   return {
     cardOf: (id) => first(known, ({ cardOf }) => cardOf(id)),

@@ -6,33 +6,30 @@ import type { RemoteRecord } from '../remote.ts';
 import {
   deleteRemoteLinks,
   deleteUnreadLinks,
-  knownRemoteLinks,
+  findStoredLinks,
+  findTargetsToCheck,
   storeRemoteLinks,
-  unreportedTargets,
 } from '../store/links.ts';
 import {
-  deferredAmong,
-  doubtfulRecords,
+  createObservation,
+  findDeferred,
+  findObserved,
   type IdPage,
   missingRecords,
-  type ObservedRecord,
   observeDeferred,
-  observed,
-  observedAmong,
+  type RecordObservation,
   storeObserved,
+  unconfirmedDeletions,
 } from '../store/observed.ts';
 import { loadPairs } from '../store/pairs.ts';
-import { kindsOf } from './run.links.ts';
+import { linkTypesOf } from './run.links.ts';
 import { phases, type RunWork, resumePoint } from './run.state.ts';
 
-/** Records of a chunk, and of a look. */
+/** The number of records in a chunk, and in a lookup by key. */
 const CHUNK = 1_000;
-const LOOKS = 500;
+const LOOKUP_BATCH = 500;
 
-/**
- * Reads all that the run's plan is made from, page by page: each is stored with where the next one begins, so that a
- * process that was killed goes on there. Nothing of it stays in memory.
- */
+/** Reads the input of the plan, page by page. Each page is stored with the cursor of the next, from which a run resumes. */
 export async function readForRun(work: RunWork): Promise<void> {
   for (let at = phases.indexOf(work.state.phase); phases[at] !== 'plan'; at += 1) {
     work.signal.throwIfAborted();
@@ -40,12 +37,12 @@ export async function readForRun(work: RunWork): Promise<void> {
     if (phase === 'records') await readRecords(work);
     else if (phase === 'again') await readAgain(work);
     else if (phase === 'deletions') await readDeletions(work);
-    else if (phase === 'looks') await readDoubtfulRecords(work);
+    else if (phase === 'looks') await readUnconfirmedDeletions(work);
     else if (phase === 'local') await readInventoryChanges(work);
     else if (phase === 'relations' || phase === 'relation_deletions') await readRelations(work, phase);
     else if (phase === 'ends') await checkRelationEnds(work);
     else return;
-    await work.keep({ phase: phases[at + 1]!, cursor: null });
+    await work.checkpoint({ phase: phases[at + 1]!, cursor: null });
   }
 }
 
@@ -53,7 +50,7 @@ export async function readForRun(work: RunWork): Promise<void> {
 const columnsOf = ({ mapping, connector: { correlationColumn } }: RunWork): string[] => [
   ...new Set([
     ...mapping.fields.map(({ remote_field: remote }) => remote),
-    // tells a record that was made twice
+    // identifies records that were created twice
     ...(correlationColumn === undefined ? [] : [correlationColumn]),
   ]),
 ];
@@ -73,9 +70,9 @@ async function readRecords(work: RunWork): Promise<void> {
       : connector.readSince({ ...request, cursor, since: resumePoint(work).watermark }),
   );
   for await (const page of pages) {
-    const { heard, late } = await changedRecordsOfPage(work, page.records);
+    const { changed, late } = await changedRecordsOfPage(work, page.records);
     const { state } = work;
-    await work.keep(
+    await work.checkpoint(
       {
         cursor: page.next,
         fetched: state.fetched + page.records.length,
@@ -87,32 +84,32 @@ async function readRecords(work: RunWork): Promise<void> {
           state.newest,
         ),
       },
-      (sql) => storeObserved(sql, work.runId, heard),
+      (sql) => storeObserved(sql, work.runId, changed),
     );
   }
 }
 
-/** How much older than the last reading a change may be that it has not shown: zones differ by half an hour at least. */
+/** A change this much older than the last run, but not in it, is counted as late. Time zones differ by at least 30 minutes. */
 const LATE_MS = 25 * 60_000;
 
 /**
- * What of a page is to be kept: own writes and changes of what is not mapped are known already. And how many changes of paired
- * records it tells later than their time.
+ * The observations of a page, without own writes and changes of unmapped columns; and the number of late changes of paired
+ * records.
  */
 async function changedRecordsOfPage(
   work: RunWork,
   records: readonly RemoteRecord[],
-): Promise<{ heard: ObservedRecord[]; late: number }> {
+): Promise<{ changed: RecordObservation[]; late: number }> {
   const { db, runId, mappingId, mapping, complete, syncState } = work;
   const remoteIds = records.map(({ id }) => id);
-  const before = await observedAmong(db, runId, remoteIds);
+  const before = await findObserved(db, runId, remoteIds);
   const { pairs } = await loadPairs(db, mappingId, { remoteIds });
-  const open = new Set([...syncState.again, ...(await deferredAmong(db, mappingId, remoteIds))]);
+  const open = new Set([...syncState.again, ...(await findDeferred(db, mappingId, remoteIds))]);
   const { watermark } = resumePoint(work);
   const lateBefore =
     complete || watermark === null ? Number.NEGATIVE_INFINITY : Date.parse(watermark) - LATE_MS;
   let late = 0;
-  const rows = records.flatMap((record): ObservedRecord[] => {
+  const rows = records.flatMap((record): RecordObservation[] => {
     const pair = pairs.get(record.id);
     const settled =
       pair?.state.kind === 'linked' &&
@@ -123,11 +120,13 @@ async function changedRecordsOfPage(
     const known = settled && isRemoteEcho(mapping, pair, record);
     if (known && !complete) return [];
     const at = Date.parse(record.updatedAt);
-    // zero: the remote does not tell when it was changed
+    // zero: unknown
     if (settled && !known && at > 0 && at < lateBefore) late += 1;
-    return [observed(record.id, { record: known ? null : withoutDisplayValues(record), shown: true })];
+    return [
+      createObservation(record.id, { record: known ? null : withoutDisplayValues(record), shown: true }),
+    ];
   });
-  return { heard: rows, late };
+  return { changed: rows, late };
 }
 
 const withoutDisplayValues = (record: RemoteRecord): RemoteRecord => ({
@@ -135,55 +134,60 @@ const withoutDisplayValues = (record: RemoteRecord): RemoteRecord => ({
   fields: Object.fromEntries(Object.entries(record.fields).map(([name, { value }]) => [name, { value }])),
 });
 
-/** Looks at the records that earlier runs have left open. */
+/** Reads by key the records that earlier runs have left open. */
 async function readAgain(work: RunWork): Promise<void> {
   const { complete, syncState } = work;
   if (complete) return;
   const { watermark } = resumePoint(work);
   const ids = [...syncState.again].sort();
-  for (let at = Number(work.state.cursor ?? 0); at < ids.length; at += LOOKS) {
-    const asking = ids.slice(at, at + LOOKS);
-    const known = await observedAmong(work.db, work.runId, asking);
-    const looks = await readByKey(
+  for (let at = Number(work.state.cursor ?? 0); at < ids.length; at += LOOKUP_BATCH) {
+    const batch = ids.slice(at, at + LOOKUP_BATCH);
+    const known = await findObserved(work.db, work.runId, batch);
+    const lookups = await readByKey(
       work,
-      asking.filter((id) => !known.has(id)),
+      batch.filter((id) => !known.has(id)),
     );
-    const rows = looks.map(([id, look]) => {
-      if (look.kind !== 'there') return observedByKey(id, look);
-      // what has not changed since the last reading fits the filter as it did then
-      const fits = work.mapping.filter_query === null || look.record.updatedAt <= (watermark ?? '');
-      return observed(id, {
-        record: withoutDisplayValues(look.record),
-        shown: fits,
-        look: fits ? null : 'there',
+    const rows = lookups.map(([id, lookup]) => {
+      if (lookup.kind !== 'there') return observedByKey(id, lookup);
+      // an unchanged record still matches the filter
+      const matches = work.mapping.filter_query === null || lookup.record.updatedAt <= (watermark ?? '');
+      return createObservation(id, {
+        record: withoutDisplayValues(lookup.record),
+        shown: matches,
+        look: matches ? null : 'there',
       });
     });
-    await work.keep({ cursor: String(at + LOOKS) }, (sql) => storeObserved(sql, work.runId, rows));
+    await work.checkpoint({ cursor: String(at + LOOKUP_BATCH) }, (sql) =>
+      storeObserved(sql, work.runId, rows),
+    );
   }
 }
 
-/** A look, with the class that a record has where it is in another table by now. */
-type ClassedLook = RemoteLook | { kind: 'gone'; reclassified: string };
+/** A lookup by key, with the class of a record that is in another table now. */
+type ClassifiedLookup = RemoteLook | { kind: 'gone'; reclassified: string };
 
-async function readByKey(work: RunWork, ids: string[]): Promise<[string, ClassedLook][]> {
+async function readByKey(work: RunWork, ids: string[]): Promise<[string, ClassifiedLookup][]> {
   if (ids.length === 0) return [];
   work.signal.throwIfAborted();
   const { connector, mapping } = work;
-  const looks = [...(await connector.readByIds(mapping.remote_table, ids, columnsOf(work)))];
-  const gone = looks.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
-  if (gone.length === 0 || !connector.reclassified) return looks;
+  const lookups = [...(await connector.readByIds(mapping.remote_table, ids, columnsOf(work)))];
+  const gone = lookups.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
+  if (gone.length === 0 || !connector.reclassified) return lookups;
   const classes = await connector.reclassified(gone);
-  return looks.map(([id, look]): [string, ClassedLook] => {
+  return lookups.map(([id, lookup]): [string, ClassifiedLookup] => {
     const reclassified = classes.get(id);
-    return [id, look.kind === 'gone' && reclassified !== undefined ? { kind: 'gone', reclassified } : look];
+    return [
+      id,
+      lookup.kind === 'gone' && reclassified !== undefined ? { kind: 'gone', reclassified } : lookup,
+    ];
   });
 }
 
-const observedByKey = (id: string, look: ClassedLook | undefined): ObservedRecord =>
-  observed(id, {
-    look: look?.kind ?? null,
-    record: look?.kind === 'there' ? withoutDisplayValues(look.record) : null,
-    reclassified: look && 'reclassified' in look ? look.reclassified : null,
+const observedByKey = (id: string, lookup: ClassifiedLookup | undefined): RecordObservation =>
+  createObservation(id, {
+    look: lookup?.kind ?? null,
+    record: lookup?.kind === 'there' ? withoutDisplayValues(lookup.record) : null,
+    reclassified: lookup && 'reclassified' in lookup ? lookup.reclassified : null,
   });
 
 async function readDeletions(work: RunWork): Promise<void> {
@@ -194,40 +198,40 @@ async function readDeletions(work: RunWork): Promise<void> {
   for (let at = 0; at < tombstones.length; at += CHUNK) {
     const rows = tombstones
       .slice(at, at + CHUNK)
-      .map(({ id, at: moment, mergedInto }) =>
-        observed(id, { tombstone: { at: moment, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
+      .map(({ id, at, mergedInto }) =>
+        createObservation(id, { tombstone: { at, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
       );
-    await work.keep({}, (sql) => storeObserved(sql, work.runId, rows));
+    await work.checkpoint({}, (sql) => storeObserved(sql, work.runId, rows));
   }
 }
 
-/** Looks at what is missing, and at what was both shown and called deleted. */
-async function readDoubtfulRecords(work: RunWork): Promise<void> {
+/** Reads by key the records with a tombstone and, after a full read, the missing ones. */
+async function readUnconfirmedDeletions(work: RunWork): Promise<void> {
   const { db, runId, mappingId, complete } = work;
-  const stretches: IdPage[] = [doubtfulRecords(db, runId, mappingId)];
-  if (complete) stretches.push(missingRecords(db, runId, mappingId));
-  for (const page of stretches) {
+  const lists: IdPage[] = [unconfirmedDeletions(db, runId, mappingId)];
+  if (complete) lists.push(missingRecords(db, runId, mappingId));
+  for (const page of lists) {
     for (let after = ''; ; ) {
-      const ids = await page(after, LOOKS);
+      const ids = await page(after, LOOKUP_BATCH);
       if (ids.length === 0) break;
       after = ids.at(-1)!;
-      const rows = (await readByKey(work, ids)).map(([id, look]) => observedByKey(id, look));
-      await work.keep({}, (sql) => storeObserved(sql, runId, rows));
+      const rows = (await readByKey(work, ids)).map(([id, lookup]) => observedByKey(id, lookup));
+      await work.checkpoint({}, (sql) => storeObserved(sql, runId, rows));
     }
   }
 }
 
-/** Reads what has changed here, and hears of what waits for it. */
+/** Observes changed cards, and deferred records that can be resolved now. */
 async function readInventoryChanges(work: RunWork): Promise<void> {
-  await readLocal(work);
+  await readChangedCards(work);
   if (work.complete) return;
   const { runId, mappingId, mapping } = work;
   const targets = [...new Set([mappingId, ...Object.values(referencedMappings(mapping))])];
-  await work.keep({}, (sql) => observeDeferred(sql, { runId, mappingId, targets }));
+  await work.checkpoint({}, (sql) => observeDeferred(sql, { runId, mappingId, targets }));
 }
 
-/** Notes the pairs whose cards have changed here since the last run. */
-async function readLocal(work: RunWork): Promise<void> {
+/** Observes the pairs whose cards have changed since the last run. */
+async function readChangedCards(work: RunWork): Promise<void> {
   const { db, cards, mappingId, mapping, complete } = work;
   const { localPosition } = resumePoint(work);
   if (complete || localPosition === null) return;
@@ -236,32 +240,32 @@ async function readLocal(work: RunWork): Promise<void> {
     const changed = await cards.changedAfter(db, position, CHUNK);
     const pairs = [...(await loadPairs(db, mappingId, { cardIds: changed.ids })).pairs.values()];
     const found = await cards.byIds(db, [...new Set(pairs.map(({ cardId }) => cardId))]);
-    const moved = pairs.filter((pair) => {
+    const changedPairs = pairs.filter((pair) => {
       const card = found.get(pair.cardId);
       const settled = card && !card.archived && card.inFilter && pair.state.kind === 'linked';
       return !settled || !isLocalEcho(mapping, pair, card);
     });
     position = changed.position;
-    // a record that was gone with its card may be back without a change that a reading shows
-    const restored = moved.flatMap(({ remoteId, cardId, state }) =>
+    // the record of a restored card may exist again without being in the delta
+    const restored = changedPairs.flatMap(({ remoteId, cardId, state }) =>
       state.kind === 'removed' && found.get(cardId)?.archived === false ? [remoteId] : [],
     );
-    const looks = new Map(await readByKey(work, restored));
-    const rows = moved.map(({ remoteId }) => observedByKey(remoteId, looks.get(remoteId)));
-    await work.keep({ cursor: position }, (sql) => storeObserved(sql, work.runId, rows));
+    const lookups = new Map(await readByKey(work, restored));
+    const rows = changedPairs.map(({ remoteId }) => observedByKey(remoteId, lookups.get(remoteId)));
+    await work.checkpoint({ cursor: position }, (sql) => storeObserved(sql, work.runId, rows));
     if (!changed.more) return;
   }
 }
 
 /**
- * Reads the relations of the mapped kinds. What has been told about them is kept beyond the run, so that a reading of
- * what has changed leaves them all known, also those whose ends get cards only later.
+ * Reads the relations of the mapped types. They are stored beyond the run, so that after a delta all relations are known, including
+ * those whose ends get cards later.
  */
 async function readRelations(work: RunWork, phase: 'relations' | 'relation_deletions'): Promise<void> {
   const types = [...new Set(work.mapping.relations.map(({ remote_type: remoteType }) => remoteType))];
   if (types.length === 0) return;
   if (phase === 'relations') await readLinks(work, types);
-  else await readGone(work);
+  else await readDeletedLinks(work);
 }
 
 async function readLinks(work: RunWork, types: string[]): Promise<void> {
@@ -278,7 +282,7 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
       from_id: from,
       to_id: to,
     }));
-    await work.keep(
+    await work.checkpoint(
       {
         cursor: page.next,
         relations: state.relations + rows.length,
@@ -292,72 +296,69 @@ async function readLinks(work: RunWork, types: string[]): Promise<void> {
     );
   }
   if (since === null && !work.state.linksWithheld) {
-    await work.keep({}, (sql) => deleteUnreadLinks(sql, mappingId, runId));
+    await work.checkpoint({}, (sql) => deleteUnreadLinks(sql, mappingId, runId));
   }
 }
 
-async function readGone(work: RunWork): Promise<void> {
+async function readDeletedLinks(work: RunWork): Promise<void> {
   const { connector, db, mappingId, syncState } = work;
   if (syncState.links_watermark === null) return;
-  const told = await connector.relationDeletionsSince(syncState.links_watermark);
-  const ids = await knownRemoteLinks(
+  const deletions = await connector.relationDeletionsSince(syncState.links_watermark);
+  const ids = await findStoredLinks(
     db,
     mappingId,
-    told.map(({ id }) => id),
+    deletions.map(({ id }) => id),
   );
   if (ids.length === 0) return;
-  const there = connector.relationsThere ? await connector.relationsThere(ids) : new Set();
-  const gone = ids.filter((id) => !there.has(id));
-  await work.keep({}, (sql) => deleteRemoteLinks(sql, mappingId, gone));
+  const existing = connector.relationsThere ? await connector.relationsThere(ids) : new Set();
+  const gone = ids.filter((id) => !existing.has(id));
+  await work.checkpoint({}, (sql) => deleteRemoteLinks(sql, mappingId, gone));
 }
 
-/** Records of a look. */
-const END_LOOKS = 100;
+/** The number of records in a lookup of relation ends. */
+const END_LOOKUP_BATCH = 100;
 
 /**
- * Looks whether records of other mappings are still there to which relations lead that are known here and not told outside. A
- * remote takes relations away with a record and refuses new ones to it, and the run that reads the record may come after
- * this one.
+ * Checks by key whether the target records of relations that only the inventory has still exist, if they belong to other mappings.
+ * A remote removes relations together with a record and refuses new ones to it, and the run that reads that record may be later
+ * than this one.
  */
 async function checkRelationEnds(work: RunWork): Promise<void> {
   const { db, connector, mapping, runId, signal } = work;
   const { sync_direction: direction, sync_mode: mode } = mapping;
-  const concerns = {
+  const wanted = {
     removals: direction !== 'push' && mode !== 'additive',
     additions: direction !== 'pull',
   };
-  for (const kind of kindsOf(work)) {
-    // its own records the run has read, and those of a mapping that does not run wait in any case
+  for (const kind of linkTypesOf(work)) {
+    // this run has read the records of its own mapping; relations to a mapping that cannot run are deferred in any case
     const table = mapping.target_tables[kind.target_mapping_id];
     if (table === undefined) continue;
-    const ids = await inTransaction(db, (sql) => unreportedTargets(sql, kind, concerns));
-    for (let at = 0; at < ids.length; at += END_LOOKS) {
+    const ids = await inTransaction(db, (sql) => findTargetsToCheck(sql, kind, wanted));
+    for (let at = 0; at < ids.length; at += END_LOOKUP_BATCH) {
       signal.throwIfAborted();
-      const looks = await connector.readByIds(table, ids.slice(at, at + END_LOOKS), []);
-      const gone = [...looks].flatMap(([id, { kind: look }]) =>
-        look === 'gone' ? [observed(id, { look })] : [],
+      const lookups = await connector.readByIds(table, ids.slice(at, at + END_LOOKUP_BATCH), []);
+      const gone = [...lookups].flatMap(([id, { kind: look }]) =>
+        look === 'gone' ? [createObservation(id, { look })] : [],
       );
-      await work.keep({}, (sql) => storeObserved(sql, runId, gone));
+      await work.checkpoint({}, (sql) => storeObserved(sql, runId, gone));
     }
   }
 }
 
-/**
- * The pages of a reading from where the run stands. While one is stored the next is already on its way; what it fails
- * with is thrown when its turn comes.
- */
+/** Reads pages from the checkpoint's cursor on, and requests the next page while one is processed. */
 async function* readAhead<P extends { next: string | null }>(
   { signal, state }: Pick<RunWork, 'signal' | 'state'>,
-  ask: (cursor: string | null) => Promise<P>,
+  readPage: (cursor: string | null) => Promise<P>,
 ): AsyncGenerator<P> {
   signal.throwIfAborted();
-  for (let coming = ask(state.cursor); ; ) {
-    const page = await coming;
+  for (let pending = readPage(state.cursor); ; ) {
+    const page = await pending;
     signal.throwIfAborted();
     if (page.next !== null) {
-      coming = ask(page.next);
-      // a reading that is left before has nobody who waits for it
-      coming.catch(() => {});
+      pending = readPage(page.next);
+      // avoids an unhandled rejection if the caller stops before the next page
+      pending.catch(() => {});
     }
     yield page;
     if (page.next === null) return;

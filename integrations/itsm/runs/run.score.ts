@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { matchListsInSteps } from '../../matching/match.ts';
 import type {
@@ -13,34 +13,33 @@ import type {
 import type { MatchItem, ScoredPair } from '../engine/match.ts';
 import type { Path } from '../engine/model.types.ts';
 
-/** Only what is all but sure is linked; what is more likely than not is put before a person. */
+/** Almost certain pairs are linked; pairs that are more likely than not become review items. */
 const thresholds = { match: 0.95, possible: 0.5 };
-/** Codes less similar than this are different ones, and names at least as similar as that are those of one thing. */
+/** Codes with a lower similarity are different; names with at least this similarity are equal. */
 const DIFFERENT_CODE = 0.6;
 const SAME_NAME = 0.8;
-/** Of longer texts the beginning is compared. */
+/** The number of characters that are compared. */
 const TEXT = 500;
 
-/** How much is compared at once; with more on either side the nearest cards of some records are looked for at a time. */
-export interface Parts {
+/** Lists up to `whole` are compared at once; longer ones in parts of `records` and `cards`. */
+export interface PartSizes {
   whole: number;
   records: number;
   cards: number;
 }
 
-/** What takes some 200 MB, and no more than a second or two at a stretch. */
-const usualParts: Parts = { whole: 10_000, records: 10_000, cards: 25_000 };
+/** These sizes need about 200 MB. */
+const defaultPartSizes: PartSizes = { whole: 10_000, records: 10_000, cards: 25_000 };
 
 /**
- * Scores the similarity of records and cards by the mapped text fields. Other work of the process runs between its steps. Larger
- * lists are compared in parts with the model learned from the first part; a card similar to records of several parts is scored for
- * each.
+ * Scores the similarity of records and cards by the mapped text fields. Yields to the event loop between steps. Longer lists are
+ * compared in parts with the model of the first part; a card that is similar to records of several parts is scored for each.
  */
 export async function scoreSimilar(
   mapping: Mapping,
   { records, cards }: { records: MatchItem[]; cards: MatchItem[] },
   signal: AbortSignal,
-  parts: Parts = usualParts,
+  parts: PartSizes = defaultPartSizes,
 ): Promise<ScoredPair[]> {
   const fields = matchFields(mapping);
   if (fields.length === 0) return [];
@@ -88,7 +87,7 @@ async function compare(
   const steps = matchListsInSteps(records.map(recordOf), cards.map(recordOf), options);
   let step = steps.next();
   while (!step.done) {
-    await breathe();
+    await yieldToEventLoop();
     signal.throwIfAborted();
     step = steps.next();
   }
@@ -98,7 +97,7 @@ async function compare(
 const partsOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** A pair with its verdict; identity codes that differ never make a link, whatever else is alike. */
+/** A pair with its verdict. Pairs with different identity codes are never linked, only reviewed if the names are equal. */
 const scoredOf = (
   { left, right, score, class: verdict, evidence }: MatchPair,
   identities: Path[],
@@ -120,7 +119,7 @@ const scoredOf = (
 const similarityOf = (evidence: readonly Evidence[], name: string, otherwise: number): number =>
   evidence.find(({ aspect }) => aspect === name)?.similarity ?? otherwise;
 
-/** What likeness is told by: the name above all, and whatever else is text. A reference or a date says too little. */
+/** The fields whose similarity is scored: names and other texts, but no references, dates or booleans. */
 function matchFields({ fields }: Mapping): MatchField[] {
   return fields.flatMap(({ card_field: path, transform_type: transform, is_identity }): MatchField[] => {
     if (transform === 'reference' || transform === 'date_format' || transform === 'boolean') return [];

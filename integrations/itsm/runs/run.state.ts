@@ -11,7 +11,7 @@ import type { Connector } from '../connectors/connector.ts';
 import type { CardReader } from '../port/local.cards.ts';
 import { type Clock, systemClock } from '../remote.ts';
 
-/** The parts of reading and planning, in their order; a run that was killed goes on with the one it was at. */
+/** The phases of reading and planning in their order. An interrupted run resumes with its current phase. */
 export const phases = [
   'records',
   'again',
@@ -26,62 +26,62 @@ export const phases = [
 ] as const;
 type Phase = (typeof phases)[number];
 
-/** Where a run stands; kept with each page. Plain JSON. */
+/** The checkpoint of reading and planning, stored with each page as JSON. */
 export interface RunState {
   phase: Phase;
-  /** Where the phase goes on; null: from its beginning. */
+  /** Where the phase resumes; null: at its beginning. */
   cursor: string | null;
   /** When reading began, milliseconds by our clock. */
   startedAt: number;
-  /** The moment of the plan; RFC 3339. */
+  /** The time of the plan; RFC 3339. */
   now: string;
-  /** How far the remote's clock is ahead, in milliseconds; null where it tells no time. */
+  /** How far the remote's clock is ahead, in milliseconds; null if unknown. */
   aheadMs: number | null;
-  /** The newest change that was read; RFC 3339. */
+  /** The time of the newest change that was read; RFC 3339. */
   newest: string | null;
   newestLink: string | null;
-  /** Rows were kept back: what is missing is not gone. */
+  /** Rows are hidden from the account, so that missing records do not count as gone. */
   withheld: boolean;
   linksWithheld: boolean;
-  /** Mapped columns that were kept back: the next run goes on from where this one has. */
+  /** Mapped columns that are hidden from the account; the next run then reads from the same point as this one. */
   hidden: string[];
   fetched: number;
-  /** Changes that were read and bear a time from before the last reading; missing in runs begun by an older version. */
+  /** The number of changes older than the last run that were not in it; missing in runs of an older release. */
   late?: number;
   relations: number;
-  /** Up to where the feed was when reading began. */
+  /** The position of the change feed when reading began. */
   localPosition: string;
 }
 
-/** What runs go by where it is given, so that waiting can be made free and pages small. */
+/** The clock and page size, which tests replace. */
 export interface RunConditions {
   clock: Clock;
   /** Records of a page. */
   page: number;
 }
 
-export const usualConditions: RunConditions = { clock: systemClock, page: 1_000 };
+export const defaultConditions: RunConditions = { clock: systemClock, page: 1_000 };
 
 /** The mapping as a run stores it; `sync_direction` is the direction of the run. */
 export interface RunMapping extends UsableMapping {
   /** The direction of the stored mapping. */
   mapping_direction: SyncDirection;
-  /** Records that earlier runs left to be read again. Later additions are for the next run. */
+  /** Records that this run reads even if unchanged. Later additions are for the next run. */
   again: string[];
 }
 
-/** What a run knows before it reads. */
-interface RunBasis {
+/** The input of a run. */
+interface RunInput {
   runId: string;
   mappingId: string;
-  /** Everything is read, or only what has changed. */
+  /** A full read, or a delta. */
   complete: boolean;
   mapping: RunMapping;
   syncState: SyncStateRow;
 }
 
-/** What reading and planning work with. */
-export interface RunWork extends RunBasis {
+/** The context of reading and planning. */
+export interface RunWork extends RunInput {
   ctx: Ctx;
   db: Db;
   connector: Connector;
@@ -91,68 +91,73 @@ export interface RunWork extends RunBasis {
   signal: AbortSignal;
   state: RunState;
   /**
-   * One transaction: what `write` does, and where the run stands after it.
-   * @throws JobStopped when the run is not ours any more.
+   * Stores the checkpoint in one transaction with the writes of `write`.
+   * @throws JobStopped when the job has lost its lease.
    */
-  keep(
+  checkpoint(
     change: Partial<RunState>,
     write?: (sql: import('knex').Knex.Transaction) => Promise<void>,
   ): Promise<void>;
 }
 
-/** Where the reading of a run goes on from; what is null was never read. */
+/** Where a run starts to read; null: from the beginning. */
 interface ResumePoint {
   watermark: string | null;
   localPosition: string | null;
   /**
-   * It goes on from a reading that has passed over records without a card: what it hears of is not all that is there, and
-   * no record is made for a card that one of them may be.
+   * Earlier reads have skipped records without a card, so the delta does not contain all of them, and no record may be created for
+   * a card that could correspond to one of them.
    */
-  passedOver: boolean;
+  hasSkippedUnpaired: boolean;
 }
 
-type Way = Pick<RunBasis, 'syncState' | 'mapping'>;
+type Directed = Pick<RunInput, 'syncState' | 'mapping'>;
 
-/** The direction of a run that leaves the other one of its mapping out. */
-const oneWayOf = ({ mapping: { sync_direction: direction, mapping_direction } }: Pick<Way, 'mapping'>) => {
+/** The direction of a run that covers only one direction of a bidirectional mapping; else null. */
+const singleDirectionOf = ({
+  mapping: { sync_direction: direction, mapping_direction },
+}: Pick<Directed, 'mapping'>) => {
   return direction === mapping_direction || direction === 'bidirectional' ? null : direction;
 };
 
 /**
- * Where a run goes on. One that pulls shares the watermark with runs both ways: it has brought in, or left to a person, all
- * that it has read. But it has pushed nothing, and where it has read the feed is known to itself alone. For one that pushes
- * it is the other way round.
+ * Where a run starts to read. A pull of a bidirectional mapping shares the watermark with bidirectional runs, because it plans all
+ * that it has read; but not their feed position, because it pushes nothing. For a push it is the opposite.
  */
-export function resumePoint(way: Way): ResumePoint {
+export function resumePoint(way: Directed): ResumePoint {
   const { syncState } = way;
-  const oneWay = oneWayOf(way);
+  const oneWay = singleDirectionOf(way);
   const { watermark, local_position: localPosition } = syncState;
   if (oneWay === 'pull')
-    return { watermark, localPosition: further(localPosition, syncState.pulled_position), passedOver: false };
+    return {
+      watermark,
+      localPosition: laterPosition(localPosition, syncState.pulled_position),
+      hasSkippedUnpaired: false,
+    };
   if (oneWay === 'push' && hasPushedLast(syncState))
-    return { watermark: syncState.pushed_watermark, localPosition, passedOver: true };
-  return { watermark, localPosition, passedOver: way.mapping.mapping_direction === 'push' };
+    return { watermark: syncState.pushed_watermark, localPosition, hasSkippedUnpaired: true };
+  return { watermark, localPosition, hasSkippedUnpaired: way.mapping.mapping_direction === 'push' };
 }
 
-const further = (left: string | null, right: string | null): string | null =>
+const laterPosition = (left: string | null, right: string | null): string | null =>
   left === null || right === null ? (left ?? right) : BigInt(left) > BigInt(right) ? left : right;
 
-/** Where the next runs go on. */
-export interface Reached {
+/** Where the next runs start to read. */
+export interface SyncProgress {
   watermark: string | null;
   linksWatermark: string | null;
   localPosition: string | null;
-  /** When reading began, if everything was read. */
+  /** When the last bidirectional full read began; null requires a full read. */
   completeReadAt: string | null;
-  /** The same of runs that go one of the mapping's two ways. */
+  /** The same of runs in one direction of a bidirectional mapping. */
   pulledReadAt: string | null;
   pushedReadAt: string | null;
   pulledPosition: string | null;
   pushedWatermark: string | null;
 }
 
-/** What the sync state holds of it. */
-export const previousProgress = (syncState: SyncStateRow): Reached => ({
+/** The progress that is stored in the sync state. */
+export const storedProgress = (syncState: SyncStateRow): SyncProgress => ({
   watermark: syncState.watermark,
   linksWatermark: syncState.links_watermark,
   localPosition: syncState.local_position,
@@ -163,56 +168,58 @@ export const previousProgress = (syncState: SyncStateRow): Reached => ({
   pushedWatermark: syncState.pushed_watermark,
 });
 
-/** Has the next run read everything, whichever way it goes. */
-export const withFullReadNext = (reached: Reached): Reached => ({
+/** Makes the next run of each direction a full read. */
+export const withFullReadNext = (reached: SyncProgress): SyncProgress => ({
   ...reached,
   completeReadAt: null,
   pulledReadAt: null,
   pushedReadAt: null,
 });
 
-/** Where the next runs go on after this one. What its direction leaves out is left for one of the other direction. */
-export function reachedBy(way: Way & { state: RunState; complete: boolean }): Reached {
+/** Where the next runs start to read after this one. A run in one direction does not advance the progress of the other. */
+export function progressAfter(way: Directed & { state: RunState; complete: boolean }): SyncProgress {
   const { state, complete, syncState } = way;
-  const before = previousProgress(syncState);
-  // what was said in columns that were kept back is heard when they are shown again
-  const hears = state.hidden.length === 0;
-  const oneWay = oneWayOf(way);
-  const pulls = hears && oneWay !== 'push';
-  const pushes = hears && oneWay !== 'pull';
-  // by the remote's clock at the beginning: what is written meanwhile comes with the next reading. A clock that is ahead
-  // may be put right before that, and tell changes by earlier times than it has told of here
+  const before = storedProgress(syncState);
+  // with hidden columns nothing advances, so that their changes are read when they are visible again
+  const canAdvance = state.hidden.length === 0;
+  const oneWay = singleDirectionOf(way);
+  const pulls = canAdvance && oneWay !== 'push';
+  const pushes = canAdvance && oneWay !== 'pull';
+  // the remote's time when reading began, since later changes belong to the next read. A clock that is ahead may be corrected
+  // before that and then report earlier times, so its lead does not count
   const began =
     state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
   const later = (was: string | null, newest: string | null) => {
     const reached = began ?? newest;
     return was === null || (reached !== null && reached > was) ? reached : was;
   };
-  // relations are remembered as they were told, whoever is to do something about them
-  const hearsLinks = hears && (complete || !state.linksWithheld);
-  const reached: Reached = {
+  // relations are stored for runs of either direction
+  const canAdvanceLinks = canAdvance && (complete || !state.linksWithheld);
+  const reached: SyncProgress = {
     ...before,
     watermark: pulls ? later(before.watermark, state.newest) : before.watermark,
-    linksWatermark: hearsLinks ? later(before.linksWatermark, state.newestLink) : before.linksWatermark,
+    linksWatermark: canAdvanceLinks ? later(before.linksWatermark, state.newestLink) : before.linksWatermark,
     localPosition: pushes ? state.localPosition : before.localPosition,
   };
-  const readAt = complete && hears ? new Date(state.startedAt).toISOString() : undefined;
+  const readAt = complete && canAdvance ? new Date(state.startedAt).toISOString() : undefined;
   if (oneWay === null) reached.completeReadAt = readAt ?? before.completeReadAt;
   if (oneWay === 'pull') {
     reached.pulledReadAt = readAt ?? before.pulledReadAt;
-    reached.pulledPosition = hears ? state.localPosition : before.pulledPosition;
+    reached.pulledPosition = canAdvance ? state.localPosition : before.pulledPosition;
   }
   if (oneWay === 'push') {
     reached.pushedReadAt = readAt ?? before.pushedReadAt;
-    reached.pushedWatermark = hears ? later(before.pushedWatermark, state.newest) : before.pushedWatermark;
+    reached.pushedWatermark = canAdvance
+      ? later(before.pushedWatermark, state.newest)
+      : before.pushedWatermark;
   }
-  // a change in a row that was kept back is heard of when everything is read again
+  // changes of hidden rows can only be detected by a full read
   return state.withheld ? withFullReadNext(reached) : reached;
 }
 
 export type Stopwatch = ReturnType<typeof stopwatch>;
 
-/** Adds up the seconds of stages, over all that carry the run on. */
+/** Sums the seconds of each stage over all attempts of a run. */
 export function stopwatch({ stats }: Pick<RunRow, 'stats'>) {
   const seconds: Record<string, number> = { ...stats.seconds };
   const add = (stage: RunStage, since: number) => {

@@ -13,48 +13,54 @@ import { budgetLeft } from '../limiter/limiter.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { settleRun } from '../port/apply.run.ts';
 import { isRemoteError } from '../remote.ts';
-import { deleteObserved, suspiciouslyEmptyColumns } from '../store/observed.ts';
-import { approvePlan, countPlan, unsettledRuns } from '../store/plan-rows.ts';
+import { deleteObserved, findSuspiciouslyEmptyColumns } from '../store/observed.ts';
+import { approvePlan, countPlan, findRunsWithUnknownWrites } from '../store/plan-rows.ts';
 import { markRepeatedItems, openReviewItems } from '../store/review-items.ts';
 import { applyStage } from './run.apply.ts';
 import {
-  actingJob,
+  asOwner,
   beginRun,
+  createRunWork,
   handleSchemaDrift,
   openRemote,
   type RunJob,
   readAllIfChangesHidden,
-  workOf,
 } from './run.begin.ts';
-import { type MadePlan, planRun } from './run.plan.ts';
+import { type PlanSummary, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { scoreSimilar } from './run.score.ts';
-import { type RunConditions, type RunWork, type Stopwatch, stopwatch, usualConditions } from './run.state.ts';
+import {
+  defaultConditions,
+  type RunConditions,
+  type RunWork,
+  type Stopwatch,
+  stopwatch,
+} from './run.state.ts';
 import { planUndo } from './run.undo.ts';
 
 /**
- * Carries a run on to its plan, and a plan that need not wait, or was approved, to its end. Called again after a kill it
- * goes on where it was. It acts with the rights of the connection's owner, and of who has asked for it.
- * @throws OwnerRefused when the owner may not do what the run does.
+ * Executes a run: creates its plan, and applies it unless it has to be reviewed. Resumes an interrupted run. It acts with the
+ * rights that the connection's owner and the requesting user have in common.
+ * @throws OwnerRefused when the owner lacks a permission that the run needs.
  */
 export async function executeRun(
   started: RunJob,
   services: Services,
-  conditions = usualConditions,
+  conditions = defaultConditions,
 ): Promise<JobResult> {
   const run = await beginRun(started);
   if (!run) return { message: 'the run has ended', result: { run_id: started.payload.run_id } };
-  const job = await actingJob(started, run);
+  const job = await asOwner(started, run);
   const connector = await openRemote(services, run, job.signal, conditions.clock);
   const watch = stopwatch(run);
   try {
     if (run.plan_made_at === null && run.trigger === 'undo') await planUndo(job, run, watch);
     else if (run.plan_made_at === null) {
       const checked = await handleSchemaDrift(job, run, connector, conditions.clock);
-      const looked = await readAllIfChangesHidden(job, checked, connector);
-      await settleEarlier(job, run, connector);
-      const waits = await makePlanOf(job, looked, connector, { conditions, watch });
-      if (waits) return { message: 'the plan waits for review', result: { run_id: run.id } };
+      const prepared = await readAllIfChangesHidden(job, checked, connector);
+      await settleEarlierRuns(job, run, connector);
+      const needsReview = await createPlan(job, prepared, connector, { conditions, watch });
+      if (needsReview) return { message: 'the plan waits for review', result: { run_id: run.id } };
     }
     const planned = await loadRun(services.db, run.id);
     return await applyStage(job, planned, connector, {
@@ -62,19 +68,16 @@ export async function executeRun(
       watch,
     });
   } catch (error) {
-    // the day's requests count those of failed runs too
-    await storeEffort(services.db, run.id, run.remote_calls + connector.calls(), watch);
+    // requests of failed runs count towards the daily number too
+    await storeUsage(services.db, run.id, run.remote_calls + connector.calls(), watch);
     throw error;
   } finally {
     await connector.close();
   }
 }
 
-/**
- * Keeps how often the remote was called, and how long it has taken; what another process has kept meanwhile is not made
- * less.
- */
-async function storeEffort(db: Db, runId: string, calls: number, { seconds }: Stopwatch): Promise<void> {
+/** Stores the number of remote requests and the seconds by stage. A higher number stored by another process is retained. */
+async function storeUsage(db: Db, runId: string, calls: number, { seconds }: Stopwatch): Promise<void> {
   try {
     await db.raw(
       `update itsm_runs set remote_calls = greatest(remote_calls, ?),
@@ -83,25 +86,25 @@ async function storeEffort(db: Db, runId: string, calls: number, { seconds }: St
       [calls, JSON.stringify(seconds), runId],
     );
   } catch (error) {
-    // what has failed first is what is told
+    // report the original error instead
     if (!isConnectionLoss(error)) throw error;
   }
 }
 
-/** Reads, matches and plans. @returns whether a person has to look at the plan. */
-async function makePlanOf(
+/** Reads, matches and plans. @returns whether the plan needs a review. */
+async function createPlan(
   job: RunJob,
   run: RunRow,
   connector: OpenedRemote,
   { conditions, watch: { seconds, timed, add } }: { conditions: RunConditions; watch: Stopwatch },
 ): Promise<boolean> {
-  const work = await workOf(job, run, connector, conditions);
+  const work = await createRunWork(job, run, connector, conditions);
   await timed('read', async () => {
     await readForRun(work);
     await excludeHiddenColumns(work);
   });
-  await work.keep({}, async (sql) => {
-    // told once, however often planning is begun anew
+  await work.checkpoint({}, async (sql) => {
+    // logged once, even if planning starts again
     if (run.stage === 'read') {
       await logRun(sql, run.id, 'read', 'info', readSummary(work));
       const late = clockWarning(work);
@@ -115,11 +118,11 @@ async function makePlanOf(
     evaluate: createEvaluate(),
     onMatched: async () => {
       add('match', since);
-      await work.keep({}, (sql) => enterStage(sql, run.id, 'plan'));
+      await work.checkpoint({}, (sql) => enterStage(sql, run.id, 'plan'));
       since = performance.now();
     },
   };
-  const made = await planRun(
+  const plan = await planRun(
     work,
     tools,
     (rows) => job.progress(0.4, `${rows} rows planned`),
@@ -127,17 +130,17 @@ async function makePlanOf(
   );
   add('plan', since);
   const { fetched, relations: relations_fetched } = work.state;
-  return await storePlan(job, run, made, {
-    waits: reviewReason(run, work, made),
+  return await storePlan(job, run, plan, {
+    reviewReason: findReviewReason(run, work, plan),
     stats: {
       fetched,
       relations_fetched,
-      relations_waiting: made.resting,
+      relations_waiting: plan.blockedRelations,
       seconds,
       budget: await budgetLeft(connector),
     },
     also: async (sql) => {
-      await logBlockedRelations(sql, work, made.resting);
+      await logBlockedRelations(sql, work, plan.blockedRelations);
       const already_open = await markRepeatedItems(sql, run.id, work.mappingId);
       await openReviewItems(sql, run.id, work.mappingId, work.complete);
       await deleteObserved(sql, run.id);
@@ -146,7 +149,7 @@ async function makePlanOf(
   });
 }
 
-/** Tells that relations wait for other mappings; once, as long as nothing about it changes. */
+/** Logs that other mappings block relations, if their number differs from that of the last run. */
 async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
   if (count === 0 || count === (await lastBlockedRelations(sql, work.mappingId))) return;
   const others = Object.values(work.mapping.blocked_targets).join(', ');
@@ -169,75 +172,81 @@ async function enterStage(sql: Knex.Transaction, id: string, stage: RunStage): P
 }
 
 function readSummary({ complete, state }: RunWork): string {
-  const what = complete ? 'everything' : 'what has changed';
-  const withheld = state.withheld
-    ? '; rows are kept back from the account, so that nothing is taken for gone'
+  const what = complete ? 'everything' : 'all changes';
+  const hidden = state.withheld
+    ? '; rows are hidden from the account, so no missing record counts as gone'
     : '';
-  return `Read ${what}: ${counted(state.fetched, 'record')}, ${counted(state.relations, 'relation')}${withheld}.`;
+  return `Read ${what}: ${counted(state.fetched, 'record')}, ${counted(state.relations, 'relation')}${hidden}.`;
 }
 
-/** Tells that the remote's times lag behind; null where they do not. */
+/** A warning about changes that are older than the last run but were not in it; null if there are none. */
 const clockWarning = ({ state: { late = 0 } }: RunWork): string | null =>
   late === 0
     ? null
-    : `The last reading did not show ${counted(late, 'change')} of an earlier time. A long import at the remote does this; otherwise the remote's clock or the time zone of the connection is wrong, and so are the decisions of newest_wins.`;
+    : `${counted(late, 'change')} with an earlier time ${late === 1 ? 'was' : 'were'} missing in the last read. A long import at the remote can cause this; otherwise the remote's clock or the time zone of the connection is wrong, and so are the decisions of newest_wins.`;
 
-/** Stores that the plan is made, and what is known of it. @returns whether it waits for a person. */
+/** Stores the summary of the plan and the new status of the run. @returns whether the plan needs a review. */
 async function storePlan(
   job: RunJob,
   run: RunRow,
-  made: MadePlan,
+  plan: PlanSummary,
   {
-    waits,
+    reviewReason,
     stats,
     also,
-  }: { waits: string | null; stats: RunStats; also: (sql: Knex.Transaction) => Promise<RunStats> },
+  }: { reviewReason: string | null; stats: RunStats; also: (sql: Knex.Transaction) => Promise<RunStats> },
 ): Promise<boolean> {
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
     const more = await also(sql);
-    // rows are stored as the run hopes to have them
-    if ((waits === null) !== run.auto_apply) await approvePlan(sql, run.id, waits === null);
-    await logRun(sql, run.id, 'plan', waits === null ? 'info' : 'warning', planText(made, waits));
+    // rows were stored as approved if the run has auto_apply
+    if ((reviewReason === null) !== run.auto_apply) await approvePlan(sql, run.id, reviewReason === null);
+    await logRun(
+      sql,
+      run.id,
+      'plan',
+      reviewReason === null ? 'info' : 'warning',
+      describePlan(plan, reviewReason),
+    );
     const planned = await countPlan(sql, run.id);
     await changeRun(
       { sql, emit },
       run.id,
       'itsm_run.planned',
       {
-        status: waits === null ? 'running' : 'review',
-        stage: waits === null ? 'apply' : 'review',
-        stopped: made.stopped,
-        closing: JSON.stringify(made.closing),
+        status: reviewReason === null ? 'running' : 'review',
+        stage: reviewReason === null ? 'apply' : 'review',
+        stopped: plan.stopped,
+        closing: JSON.stringify(plan.closing),
         plan_made_at: sql.raw('clock_timestamp()'),
       },
       { ...stats, ...more, skipped: informativeRows(planned), planned },
     );
-    if (waits !== null) {
+    if (reviewReason !== null) {
       await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: run.id } });
     }
   });
-  return waits !== null;
+  return reviewReason !== null;
 }
 
-/** Rows that write nothing and only tell. */
+/** The number of rows that write nothing. */
 const informativeRows = ({ skip = 0, stage = 0, conflict = 0 }: Record<string, number>): number =>
   skip + stage + conflict;
 
-const planText = ({ changes }: MadePlan, waits: string | null): string =>
-  waits === null
-    ? `The plan has ${counted(changes, 'change')}, and is applied.`
-    : `The plan has ${counted(changes, 'change')}, and waits for review: ${waits}`;
+const describePlan = ({ changes }: PlanSummary, reviewReason: string | null): string =>
+  reviewReason === null
+    ? `The plan has ${counted(changes, 'change')} and is applied.`
+    : `The plan has ${counted(changes, 'change')} and waits for review: ${reviewReason}`;
 
-/** Why a plan is not applied at once; null when it is. */
-function reviewReason(
+/** Why a plan is not applied without review; null if it is. */
+function findReviewReason(
   run: RunRow,
   { mapping }: RunWork,
-  { stopped, changes, pairs }: MadePlan,
+  { stopped, changes, pairs }: PlanSummary,
 ): string | null {
   if (stopped !== null) return stopped;
   if (changes === 0) return null;
-  if (!run.auto_apply) return 'nothing is applied without a look.';
+  if (!run.auto_apply) return 'the run does not apply changes without review.';
   const { auto_apply_max_changes: maxChanges, auto_apply_max_ratio: maxRatio } = mapping;
   if (maxChanges !== null && changes > maxChanges) {
     return `more than the ${counted(maxChanges, 'change')} that the mapping applies without review.`;
@@ -249,17 +258,17 @@ function reviewReason(
 }
 
 /**
- * Before anything is read, finds out what has become of writes that earlier runs of the mapping have sent and heard
- * nothing of. What cannot be told, since it is kept from the account, is asked again by the next run.
+ * Before reading, looks up the writes of earlier runs whose responses were lost. If the remote does not show their outcome to the
+ * account, the next run tries again.
  */
-async function settleEarlier(job: RunJob, run: RunRow, connector: Connector): Promise<void> {
+async function settleEarlierRuns(job: RunJob, run: RunRow, connector: Connector): Promise<void> {
   const { ctx, signal } = job;
-  for (const earlier of await unsettledRuns(ctx.db, run.mapping_id)) {
-    const hold: RunJob['hold'] = (work) => job.hold(work);
+  for (const earlier of await findRunsWithUnknownWrites(ctx.db, run.mapping_id)) {
+    const lockRun: RunJob['hold'] = (work) => job.hold(work);
     try {
-      const count = await settleRun({ ctx, connector, signal, hold }, earlier);
-      const told = `Looked up ${count} writes of an earlier run, of which no answer had come.`;
-      await logRun(ctx.db, run.id, 'read', 'info', told);
+      const count = await settleRun({ ctx, connector, signal, lockRun }, earlier);
+      const text = `Looked up ${counted(count, 'write')} of an earlier run without a response.`;
+      await logRun(ctx.db, run.id, 'read', 'info', text);
     } catch (error) {
       if (!isRemoteError(error, 'answer_lost')) throw error;
     }
@@ -267,23 +276,24 @@ async function settleEarlier(job: RunJob, run: RunRow, connector: Connector): Pr
 }
 
 /**
- * Leaves columns out of the run that are kept from the account: they come back empty, and nothing of that is a change.
- * Only columns are asked about that have come back empty where they were not, or in records without a card: made without
- * its value, a card would be taken for one whose value somebody has cleared. And in records that are to be removed.
+ * Excludes columns that are hidden from the account, since they are read as empty. Only columns that are suspiciously empty are
+ * checked: where the base is not empty, in records without a card, and in records that are going to be removed.
  */
 async function excludeHiddenColumns(work: RunWork): Promise<void> {
   const { db, connector, mapping, mappingId, runId } = work;
-  const emptied = await suspiciouslyEmptyColumns(db, runId, mappingId, mapping.fields);
+  const emptied = await findSuspiciouslyEmptyColumns(db, runId, mappingId, mapping.fields);
   if (emptied.length === 0) return;
   const hidden = new Set(await connector.withheldFields(mapping.remote_table, emptied));
   if (hidden.size === 0) return;
-  const kept = mapping.fields.filter(({ remote_field }) => !hidden.has(remote_field));
-  work.mapping = { ...mapping, fields: kept };
-  await work.keep({ hidden: [...hidden] }, async (sql) => {
+  work.mapping = {
+    ...mapping,
+    fields: mapping.fields.filter(({ remote_field }) => !hidden.has(remote_field)),
+  };
+  await work.checkpoint({ hidden: [...hidden] }, async (sql) => {
     await sql('itsm_runs')
       .where({ id: runId })
       .update({ mapping: JSON.stringify(work.mapping) });
-    const told = `Left out, since the remote keeps them from the account: ${[...hidden].join(', ')}.`;
-    await logRun(sql, runId, 'read', 'warning', told);
+    const text = `Columns excluded, since they are hidden from the account: ${[...hidden].join(', ')}.`;
+    await logRun(sql, runId, 'read', 'warning', text);
   });
 }

@@ -20,19 +20,18 @@ import {
   addPlanRows,
   countApplied,
   countPlan,
-  plannedRecords,
+  findPlannedRecords,
   readAppliedBackwards,
 } from '../store/plan-rows.ts';
 import type { RunJob } from './run.begin.ts';
 import type { RunClosing } from './run.plan.ts';
-import { previousProgress, type Stopwatch, withFullReadNext } from './run.state.ts';
+import { type Stopwatch, storedProgress, withFullReadNext } from './run.state.ts';
 
 /**
- * Starts a run that takes another one back, row by row from its end: each only while what it takes back is still as it
- * was left. A plan of the mapping that waits for review gives way to it. Its rows are made by its job.
- * @returns the id of the run that takes back.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state` when nothing was applied, it was taken back already, its
- *   mapping is gone or paused, or a run is under way.
+ * Starts a run that undoes another one. It supersedes a plan of the mapping that is in review. Its job plans the rows.
+ * @returns the id of the new run.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` when nothing was applied, the run was undone already, its
+ *   mapping is deleted or paused, or a run is active.
  */
 export async function undoRun(ctx: Ctx, runId: string): Promise<string> {
   requirePermission(ctx.caller, MANAGE_SYNC);
@@ -40,9 +39,9 @@ export async function undoRun(ctx: Ctx, runId: string): Promise<string> {
     const { sql } = work;
     const run = await loadRun(sql, runId, 'for update');
     const refuse = (why: string) => new EstateError('wrong_state', why, { extra: { run_id: runId } });
-    if (run.mapping_id === null) throw refuse('The mapping of the run is gone.');
+    if (run.mapping_id === null) throw refuse('The mapping of the run was deleted.');
     await prepareUndo(ctx, work, run.mapping_id);
-    if (await isUndone(sql, runId)) throw refuse('The run was taken back already.');
+    if (await isUndone(sql, runId)) throw refuse('The run was undone already.');
     if ((await countApplied(sql, runId)) === 0) throw refuse('The run has applied nothing.');
     const id = await insertRun(work, {
       connection_id: run.connection_id,
@@ -67,43 +66,39 @@ export async function undoRun(ctx: Ctx, runId: string): Promise<string> {
 async function isUndone(sql: Sql, runId: string): Promise<boolean> {
   const { rows } = await sql.raw(
     `select exists (select from itsm_runs where undo_of = ?
-       and status in ('queued', 'running', 'review', 'completed')) as taken`,
+       and status in ('queued', 'running', 'review', 'completed')) as undone`,
     [runId],
   );
-  return rows[0].taken;
+  return rows[0].undone;
 }
 
-/** Rows that are turned round at once. */
+/** The number of rows that are inverted together. */
 const CHUNK = 500;
 
-/** With more records than this the next run reads everything instead of these alone. */
-const READ_AGAIN = 2_000;
+/** If the undo has more records than this, the next run reads everything instead of these records. */
+const MAX_READ_AGAIN = 2_000;
 
-/** How far the turning has come. */
-interface UndoProgress {
-  /** Rows from here on are done; they are gone through from the end. */
+/** The checkpoint of planning an undo. */
+interface UndoCheckpoint {
+  /** Rows with this number or higher are inverted; the order is descending. */
   before: number;
-  /** So many rows were made of them. */
+  /** The number of planned rows. */
   made: number;
 }
 
-/** Above the number of every row. */
-const END: UndoProgress = { before: 2 ** 31 - 1, made: 0 };
+/** The initial checkpoint: greater than the number of any row. */
+const END: UndoCheckpoint = { before: 2 ** 31 - 1, made: 0 };
 
-/** What turning round needs to know of the job. */
 type UndoJob = Pick<RunJob, 'ctx' | 'signal' | 'checkpoint' | 'hold'>;
 
-/**
- * Makes the plan of a run that takes another one back: the opposite of each applied row, from the last to the first.
- * Called again after a kill it goes on where it was.
- */
+/** Plans the opposite of each applied row of the undone run, from the last to the first. Resumes from the checkpoint. */
 export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: Stopwatch): Promise<void> {
   const { db } = job.ctx;
   const { undo_of: of, mapping_id: mappingId } = run;
-  if (of === null) throw new EstateError('wrong_state', 'The run that was to be taken back is gone.');
+  if (of === null) throw new EstateError('wrong_state', 'The run to undo was deleted.');
   await timed('plan', async () => {
     const all = await countApplied(db, of);
-    for (let at = (run.checkpoint as UndoProgress | null) ?? END; ; ) {
+    for (let at = (run.checkpoint as UndoCheckpoint | null) ?? END; ; ) {
       job.signal.throwIfAborted();
       const chunk = await readAppliedBackwards(db, of, at.before, CHUNK);
       if (chunk.length === 0) return;
@@ -122,10 +117,10 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
     const syncState = await lockSyncState(sql, mappingId);
-    const again = await plannedRecords(sql, run.id, READ_AGAIN);
-    const reached = previousProgress(syncState);
+    const again = await findPlannedRecords(sql, run.id, MAX_READ_AGAIN);
+    const reached = storedProgress(syncState);
     const closing: RunClosing = {
-      // the next run finds what this one takes back, though nothing of it has changed over there
+      // the next run reads the undone records, although they may be unchanged at the remote
       ...(again === null ? withFullReadNext(reached) : reached),
       again: [...new Set([...syncState.again, ...(again ?? [])])].sort(),
       absences: {},
@@ -142,7 +137,7 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
   });
 }
 
-/** The opposite of applied rows, which come from the last to the first. */
+/** The opposite of applied rows, which are in descending order. */
 async function invertRows(
   db: Db,
   { of, into, mappingId, first }: { of: string; into: string; mappingId: string; first: number },

@@ -2,18 +2,18 @@ import type { Knex } from 'knex';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
 import type { Sql } from '../../../platform/database.ts';
 
-/** A mapped relation type with the kinds outside that stand for it, and the mappings of the cards at both ends. */
-export interface LinkKind {
+/** A mapped relation type with its remote types, and the mappings of the cards at both ends. */
+export interface LinkType {
   relation_type_key: string;
   mapping_id: string;
   target_mapping_id: string;
-  /** The remote's kinds that it tells from the source, and those that it tells from the target. */
+  /** Remote types in the same direction as the relation type, and in the opposite one. */
   forward: string[];
   backward: string[];
 }
 
-// relations outside, turned into the direction of the inventory's
-const turned = `(select mapping_id, remote_relation_id, from_id as source, to_id as target from itsm_remote_links
+// relations of the remote, in the direction of the inventory's relation
+const directedLinks = `(select mapping_id, remote_relation_id, from_id as source, to_id as target from itsm_remote_links
     where remote_type = any(?::text[])
   union all
   select mapping_id, remote_relation_id, to_id, from_id from itsm_remote_links where remote_type = any(?::text[]))`;
@@ -44,8 +44,8 @@ export async function storeRemoteLinks(
   );
 }
 
-/** Those of these relations that are remembered. */
-export async function knownRemoteLinks(
+/** Which of these relations are stored. */
+export async function findStoredLinks(
   sql: Sql,
   mappingId: string,
   ids: readonly string[],
@@ -59,7 +59,7 @@ export async function knownRemoteLinks(
   return rows.map(({ id }: { id: string }) => id);
 }
 
-/** Forgets relations that are gone outside. */
+/** Deletes relations that are gone at the remote. */
 export async function deleteRemoteLinks(sql: Sql, mappingId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql.raw(
@@ -68,14 +68,14 @@ export async function deleteRemoteLinks(sql: Sql, mappingId: string, ids: readon
   );
 }
 
-/** Forgets relations that a complete reading was without. */
+/** Deletes relations that a full read did not contain. */
 export async function deleteUnreadLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw('delete from itsm_remote_links where mapping_id = ? and run_id <> ?', [mappingId, runId]);
 }
 
 /**
- * Forgets relations that the run itself has taken away outside: where the remote keeps no record of deletions, they
- * would look as if somebody had made them.
+ * Deletes relations that the run has removed at the remote. Without tombstones of the remote, the next run would otherwise see them
+ * as new.
  */
 export async function deleteUnrelatedLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw(
@@ -86,60 +86,60 @@ export async function deleteUnrelatedLinks(sql: Sql, mappingId: string, runId: s
   );
 }
 
-// pairs with the card of today
+// live pairs with their surviving cards
 const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card_id')} as card_id
   from itsm_pairs p
   where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`;
 
 /**
- * Where relations of a kind start that are not alike on both sides and in what was agreed on, as far as both ends have
- * cards and records or the plan makes them: records, and cards whose records the plan makes.
+ * The sources of relations of a type that differ between both sides and the sync state, if both ends have a pair or the plan creates
+ * it: records, and cards whose records the plan creates.
  */
-export async function differingLinks(
+export async function findDifferingLinks(
   sql: Knex.Transaction,
   runId: string,
-  kind: LinkKind,
+  kind: LinkType,
 ): Promise<{ records: string[]; cards: string[] }> {
   const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
-  // sets of which the planner knows no size: one row at a time they would be gone through for hours
+  // the planner does not know the sizes of these sets, and nested loops would take hours
   await sql.raw('set local enable_nestloop = off');
   const { rows } = await sql.raw(
     `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
-     made as (
+     new_cards as (
        select remote_id from itsm_plan_rows
        where run_id = ? and remote_id is not null and (action = 'link' or (action = 'create' and side = 'local'))
      ),
-     given as (
+     new_records as (
        select remote_id, card_id from itsm_plan_rows
        where run_id = ? and card_id is not null and (action = 'link' or (action = 'create' and side = 'remote'))
      ),
      source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
      target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
      here as materialized (
-       select remote_id, card_id from source union all select remote_id, card_id from given
+       select remote_id, card_id from source union all select remote_id, card_id from new_records
      ),
      there as materialized (
        select remote_id, card_id from target
-       union all select g.remote_id, g.card_id from given g, kind where kind.mapping = kind.other
+       union all select g.remote_id, g.card_id from new_records g, kind where kind.mapping = kind.other
      ),
-     sources as materialized (select remote_id from source union select remote_id from made),
+     sources as materialized (select remote_id from source union select remote_id from new_cards),
      targets as materialized (
        select remote_id from target
-       union select m.remote_id from made m, kind where kind.mapping = kind.other
+       union select m.remote_id from new_cards m, kind where kind.mapping = kind.other
      ),
-     outside as materialized (
-       select l.source, l.target from ${turned} l join kind on l.mapping_id = kind.mapping
+     remote as materialized (
+       select l.source, l.target from ${directedLinks} l join kind on l.mapping_id = kind.mapping
      ),
      agreed as materialized (
        select l.source, l.target from itsm_links l, kind
        where l.mapping_id = kind.mapping and l.relation_type = kind.type
      )
-     select o.source as id, false as is_card from outside o join sources s on s.remote_id = o.source
+     select o.source as id, false as is_card from remote o join sources s on s.remote_id = o.source
        join targets t on t.remote_id = o.target
        where not exists (select from agreed a where a.source = o.source and a.target = o.target)
      union
      select a.source, false from agreed a
-       where not exists (select from outside o where o.source = a.source and o.target = a.target)
+       where not exists (select from remote o where o.source = a.source and o.target = a.target)
      union
      select a.source, false from agreed a join source s on s.remote_id = a.source join target t on t.remote_id = a.target
        where not exists (select from relations r, kind
@@ -160,15 +160,15 @@ export async function differingLinks(
 }
 
 /**
- * Records of another mapping alone at the targets of relations of a kind that are known here and not told outside.
- * @param concerns which are asked for: those that both sides had agreed on, and those that only we have.
+ * Target records of another mapping whose relations exist in the inventory, but not at the remote.
+ * @param wanted whether to include relations that the remote may have removed, and those that the inventory has added.
  */
-export async function unreportedTargets(
+export async function findTargetsToCheck(
   sql: Knex.Transaction,
-  kind: LinkKind,
-  concerns: { removals: boolean; additions: boolean },
+  kind: LinkType,
+  wanted: { removals: boolean; additions: boolean },
 ): Promise<string[]> {
-  if (!concerns.removals && !concerns.additions) return [];
+  if (!wanted.removals && !wanted.additions) return [];
   const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
   await sql.raw('set local enable_nestloop = off');
   const { rows } = await sql.raw(
@@ -182,35 +182,27 @@ export async function unreportedTargets(
          left join itsm_links a on a.mapping_id = kind.mapping and a.relation_type = kind.type
            and a.source = s.remote_id and a.target = t.remote_id
      ),
-     outside as materialized (
-       select l.source, l.target from ${turned} l join kind on l.mapping_id = kind.mapping
+     remote as materialized (
+       select l.source, l.target from ${directedLinks} l join kind on l.mapping_id = kind.mapping
      )
      select distinct h.target as id from here h
        where case when h.agreed then ?::boolean else ?::boolean end
-         and not exists (select from outside o where o.source = h.source and o.target = h.target)
+         and not exists (select from remote o where o.source = h.source and o.target = h.target)
          and not exists (select from source s where s.remote_id = h.target)
      order by id`,
-    [
-      mapping_id,
-      target_mapping_id,
-      relation_type_key,
-      forward,
-      backward,
-      concerns.removals,
-      concerns.additions,
-    ],
+    [mapping_id, target_mapping_id, relation_type_key, forward, backward, wanted.removals, wanted.additions],
   );
   return rows.map(({ id }: { id: string }) => id);
 }
 
-/** Relations of a kind that start from these records, as they are told outside. */
-export async function remoteLinksFrom(
+/** Relations of the remote of a type with these records as source. */
+export async function readRemoteLinks(
   sql: Sql,
-  { mapping_id, forward, backward }: LinkKind,
+  { mapping_id, forward, backward }: LinkType,
   sources: readonly string[],
 ): Promise<{ source: string; target: string; id: string }[]> {
   const { rows } = await sql.raw(
-    // each looked up by itself: what a run has just written the planner takes for little, and would read it all
+    // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
     `select l.source, l.target, l.id from unnest(?::text[]) as q(id) cross join lateral (
        select from_id as source, to_id as target, remote_relation_id as id from itsm_remote_links
          where mapping_id = ? and from_id = q.id and remote_type = any(?::text[])
@@ -224,13 +216,10 @@ export async function remoteLinksFrom(
   return rows;
 }
 
-/**
- * Which of these records belong to the mapping of a kind's targets: the same kind outside may lead to records of which
- * another mapping has made cards of another type.
- */
-export async function targetsOf(
+/** Which of these records belong to the mapping of a type's targets. A remote type can also have targets of other mappings. */
+export async function findTargets(
   sql: Sql,
-  { target_mapping_id }: LinkKind,
+  { target_mapping_id }: LinkType,
   remoteIds: readonly string[],
 ): Promise<Set<string>> {
   const { rows } = await sql.raw(
@@ -240,8 +229,8 @@ export async function targetsOf(
   return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
 
-/** Relations of these types that start from these cards. */
-export async function relationsFrom(
+/** Relations of these types with these cards as source. */
+export async function readRelationsOfSources(
   sql: Sql,
   types: readonly string[],
   cardIds: readonly string[],
@@ -254,11 +243,8 @@ export async function relationsFrom(
   return rows;
 }
 
-/**
- * A row of a plan that ties a record to a card, or says that their pair waits or ends; the card or the record that the plan
- * is to make is null.
- */
-export interface PlannedPair {
+/** A row of a plan that creates, quarantines or ends a pair. The id of a card or record that the plan creates is null. */
+export interface PairRow {
   no: number;
   action: 'create' | 'link' | 'quarantine' | 'unlink';
   side: 'local' | 'remote' | null;
@@ -266,34 +252,34 @@ export interface PlannedPair {
   cardId: string | null;
 }
 
-/** Rows of a plan that pair or separate these records, or these cards. */
-export const plannedPairs = (
+/** Rows of a plan that create, quarantine or end pairs of these records or cards. */
+export const readPairRows = (
   sql: Sql,
   runId: string,
   by: { remoteIds?: readonly string[]; cardIds?: readonly string[] },
-): Promise<PlannedPair[]> =>
-  plannedRows(sql, runId, by, {
+): Promise<PairRow[]> =>
+  readRowsByIds(sql, runId, by, {
     ofRecord: `action in ('create', 'link', 'quarantine', 'unlink')`,
     ofCard: `action in ('create', 'link', 'quarantine', 'unlink')`,
   });
 
-/** Rows of a plan that give these records their cards, or these cards their records. */
-export const plannedMakers = (
+/** Rows of a plan that create or link the cards of these records, or the records of these cards. */
+export const readCreatingRows = (
   sql: Sql,
   runId: string,
   by: { remoteIds: readonly string[]; cardIds: readonly string[] },
-): Promise<PlannedPair[]> =>
-  plannedRows(sql, runId, by, {
+): Promise<PairRow[]> =>
+  readRowsByIds(sql, runId, by, {
     ofRecord: `(action = 'link' or (action = 'create' and side = 'local'))`,
     ofCard: `(action = 'link' or (action = 'create' and side = 'remote'))`,
   });
 
-async function plannedRows(
+async function readRowsByIds(
   sql: Sql,
   runId: string,
   { remoteIds = [], cardIds = [] }: { remoteIds?: readonly string[]; cardIds?: readonly string[] },
   { ofRecord, ofCard }: { ofRecord: string; ofCard: string },
-): Promise<PlannedPair[]> {
+): Promise<PairRow[]> {
   if (remoteIds.length + cardIds.length === 0) return [];
   // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
   const found = (type: 'text' | 'uuid', column: string, condition: string) =>

@@ -3,7 +3,7 @@ import type { Sql } from '../../../platform/database.ts';
 import type { RemoteRecord } from '../remote.ts';
 
 /** What a run has observed of a record. */
-export interface ObservedRecord {
+export interface RecordObservation {
   remote_id: string;
   /** Null: unchanged since the last run, or not read. */
   record: RemoteRecord | null;
@@ -17,7 +17,7 @@ export interface ObservedRecord {
 }
 
 /** An observation with its defaults. */
-export const observed = (remoteId: string, more: Partial<ObservedRecord>): ObservedRecord => ({
+export const createObservation = (remoteId: string, more: Partial<RecordObservation>): RecordObservation => ({
   remote_id: remoteId,
   record: null,
   shown: false,
@@ -29,7 +29,7 @@ export const observed = (remoteId: string, more: Partial<ObservedRecord>): Obser
 
 const isLive = `p.state in ('linked', 'quarantined')`;
 
-async function idsAmong(
+async function selectObservedIds(
   sql: Sql,
   runId: string,
   remoteIds: readonly string[],
@@ -43,22 +43,27 @@ async function idsAmong(
 }
 
 /** Which of these records were gone when they were read by key. */
-export const goneAmong = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
-  idsAmong(sql, runId, remoteIds, `look = 'gone' and reclassified is null`);
+export const findGone = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
+  selectObservedIds(sql, runId, remoteIds, `look = 'gone' and reclassified is null`);
 
 /** Which of these records are deleted, by a read by key or else by a tombstone. */
-export const deletedAmong = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
-  idsAmong(sql, runId, remoteIds, `coalesce(look = 'gone', tombstone is not null) and reclassified is null`);
+export const findDeleted = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
+  selectObservedIds(
+    sql,
+    runId,
+    remoteIds,
+    `coalesce(look = 'gone', tombstone is not null) and reclassified is null`,
+  );
 
 /** Which of these records the run has observed already. */
-export const observedAmong = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
-  idsAmong(sql, runId, remoteIds, 'true');
+export const findObserved = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
+  selectObservedIds(sql, runId, remoteIds, 'true');
 
 /** Stores observations. Of a record that is observed twice the newer state counts. */
 export async function storeObserved(
   sql: Sql,
   runId: string,
-  records: readonly ObservedRecord[],
+  records: readonly RecordObservation[],
 ): Promise<void> {
   if (records.length === 0) return;
   await sql.raw(
@@ -81,7 +86,7 @@ export async function readObserved(
   sql: Sql,
   runId: string,
   remoteIds: readonly string[],
-): Promise<ObservedRecord[]> {
+): Promise<RecordObservation[]> {
   const { rows } = await sql.raw(
     `with asked as (select unnest(?::text[]) as id)
      select remote_id, record, shown, look, tombstone, reclassified from itsm_run_records
@@ -191,7 +196,7 @@ export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPa
  * Records with a tombstone that were shown or have a pair, and records that others were merged into, if they have not been
  * read by key yet. A restored record keeps the tombstone of its deletion.
  */
-export const doubtfulRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+export const unconfirmedDeletions = (sql: Sql, runId: string, mappingId: string): IdPage =>
   pageOf(
     sql,
     `with doubtful as (
@@ -207,8 +212,8 @@ export const doubtfulRecords = (sql: Sql, runId: string, mappingId: string): IdP
     [runId, mappingId, runId],
   );
 
-/** Records without a pair that the remote did not answer for when they were read by key. */
-export async function unknownRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {
+/** Records without a pair for which reading by key was inconclusive. */
+export async function inconclusiveRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {
   const { rows } = await sql.raw(
     `select r.remote_id from itsm_run_records r where r.run_id = ? and r.look = 'unknown'
        and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id)`,
@@ -221,7 +226,7 @@ export async function unknownRecords(sql: Sql, runId: string, mappingId: string)
  * Columns that were read as empty although the base is not or does not exist, or in a record without a card or in
  * quarantine: the account may lack the right to read them.
  */
-export async function suspiciouslyEmptyColumns(
+export async function findSuspiciouslyEmptyColumns(
   sql: Sql,
   runId: string,
   mappingId: string,
@@ -255,7 +260,7 @@ export interface NewParent {
  * Which of these cards are ancestors of their new parent already. The parents of both sides count, since a parent that only
  * one side has is going to be written to the other. @param column the remote column with the id of the parent.
  */
-export async function parentCycles(
+export async function findParentCycles(
   sql: Sql,
   { runId, mappingId, column }: { runId: string; mappingId: string; column: string },
   wanted: readonly NewParent[],
@@ -293,7 +298,7 @@ export interface DeferredRecord {
 }
 
 /** Which of these records are deferred. */
-export async function deferredAmong(
+export async function findDeferred(
   sql: Sql,
   mappingId: string,
   remoteIds: readonly string[],
@@ -318,18 +323,18 @@ export async function observeDeferred(
   const unchanged = 'r.record is null and r.look is null and r.tombstone is null';
   // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
   await sql.raw(
-    `with waiting as materialized (
+    `with deferred as materialized (
        select w.remote_id, w.record, w.records, w.cards from itsm_deferred_records w
        where w.mapping_id = ? and w.run_id is null
      ), reached as materialized (
-       select w.remote_id, w.record from waiting w cross join lateral (
+       select w.remote_id, w.record from deferred w cross join lateral (
          select 1 from itsm_run_records r where r.run_id = ? and r.remote_id = w.remote_id and ${unchanged} offset 0) r
        union
-       select w.remote_id, w.record from waiting w, unnest(w.records) as a(id), unnest(?::uuid[]) as m(id)
+       select w.remote_id, w.record from deferred w, unnest(w.records) as a(id), unnest(?::uuid[]) as m(id)
          cross join lateral (
            select 1 from itsm_pairs p where p.mapping_id = m.id and p.remote_id = a.id and ${isLive} offset 0) p
        union
-       select w.remote_id, w.record from waiting w, unnest(w.cards) as a(id), unnest(?::uuid[]) as m(id)
+       select w.remote_id, w.record from deferred w, unnest(w.cards) as a(id), unnest(?::uuid[]) as m(id)
          cross join lateral (
            select 1 from itsm_pairs p where p.mapping_id = m.id and p.card_id = a.id and ${isLive} offset 0) p
      )
@@ -343,16 +348,16 @@ export async function observeDeferred(
 }
 
 /** Deletes deferred records of plans that were not completed. */
-export async function dropUnsettledDeferred(sql: Sql, mappingId: string): Promise<void> {
+export async function deleteUncommittedDeferred(sql: Sql, mappingId: string): Promise<void> {
   await sql('itsm_deferred_records').where({ mapping_id: mappingId }).whereNotNull('run_id').delete();
 }
 
 /** Stores the records that a plan defers, as the run has read them. */
-export async function addDeferred(
+export async function storeDeferred(
   sql: Sql,
   mappingId: string,
   runId: string,
-  waiting: readonly DeferredRecord[],
+  deferred: readonly DeferredRecord[],
 ): Promise<void> {
   await sql.raw(
     `insert into itsm_deferred_records (mapping_id, remote_id, run_id, record, records, cards)
@@ -363,12 +368,12 @@ export async function addDeferred(
      left join lateral (
        select b.record from itsm_deferred_records b where b.mapping_id = ?::uuid and b.remote_id = w.remote_id
          and b.run_id is null offset 0) before on true`,
-    [mappingId, runId, JSON.stringify(waiting), runId, mappingId],
+    [mappingId, runId, JSON.stringify(deferred), runId, mappingId],
   );
 }
 
 /** Notes which deferred records the run has resolved: it has planned them without deferring them again. */
-export async function endDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
+export async function markResolvedDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw(
     `insert into itsm_deferred_records (mapping_id, remote_id, run_id)
      select w.mapping_id, w.remote_id, r.run_id from itsm_deferred_records w cross join lateral (
@@ -380,7 +385,7 @@ export async function endDeferred(sql: Sql, mappingId: string, runId: string): P
 }
 
 /** Puts the deferred records of a run into force. */
-export async function settleDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
+export async function commitDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
   await sql.raw(
     `delete from itsm_deferred_records w where w.mapping_id = ? and w.run_id is null
        and exists (select from itsm_deferred_records n where n.mapping_id = w.mapping_id

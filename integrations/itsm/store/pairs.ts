@@ -29,7 +29,7 @@ export async function loadPairs(
 ): Promise<LoadedPairs> {
   // one condition at a time: with OR between them PostgreSQL reads all pairs
   const pairs = await selectPairs(sql, mappingId, 'p.remote_id = any(?::text[])', remoteIds);
-  const { cards, redirects } = await mergedWith(sql, [...cardIds, ...pairs.map(({ cardId }) => cardId)]);
+  const { cards, redirects } = await findMerged(sql, [...cardIds, ...pairs.map(({ cardId }) => cardId)]);
   pairs.push(...(await selectPairs(sql, mappingId, 'p.card_id = any(?::uuid[])', [...cards])));
   pairs.sort((left, right) => (left.remoteId < right.remoteId ? -1 : 1));
   return { pairs: new Map(pairs.map((pair) => [pair.remoteId, pair])), redirects };
@@ -50,7 +50,7 @@ async function selectPairs(
 }
 
 /** The cards with all that they were merged into, or that were merged into them, transitively. */
-async function mergedWith(
+async function findMerged(
   sql: Sql,
   own: readonly string[],
 ): Promise<{ cards: Set<string>; redirects: Map<string, string> }> {
@@ -91,7 +91,7 @@ export async function readLinks(
 }
 
 /** The surviving cards of records of all mappings of the connection. */
-export async function cardsOfRecords(
+export async function findCardsOfRecords(
   sql: Sql,
   mappingId: string,
   remoteIds: readonly string[],

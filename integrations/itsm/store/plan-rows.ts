@@ -66,7 +66,7 @@ export const readRows = (sql: Sql, runId: string, after: number, limit: number):
     bindings: [after, limit],
   });
 
-/** Rows whose writes were sent without an answer so far. */
+/** Rows whose writes were sent without a response so far. */
 export const readBegunRows = (sql: Sql, runId: string): Promise<TrackedRow[]> =>
   selectRows<TrackedRow>(sql, runId, {
     more: ', progress, approval',
@@ -142,7 +142,7 @@ export async function endInformativeRows(sql: Sql, runId: string): Promise<void>
 }
 
 /** Whether a pending row copies values from a record to the inventory. */
-export async function copiesFromRecords(sql: Sql, runId: string): Promise<boolean> {
+export async function hasCopyingRows(sql: Sql, runId: string): Promise<boolean> {
   const { rows } = await sql.raw(
     `select exists (select from itsm_plan_rows where run_id = ? and progress = 'pending' and remote_id is not null
        and (action = 'link' or (side = 'local' and action in ('create', 'update')))) as found`,
@@ -185,8 +185,8 @@ export interface OutcomeCount {
   action: string;
   progress: Progress;
   approval: 'approved' | 'rejected' | null;
-  /** A person may still have them applied. */
-  waiting: boolean;
+  /** They can still be approved. */
+  isUndecided: boolean;
   n: number;
 }
 
@@ -194,26 +194,26 @@ export interface OutcomeCount {
 export async function countOutcomes(sql: Sql, runId: string): Promise<OutcomeCount[]> {
   const { rows } = await sql.raw(
     `select action, progress, approval, progress = 'pending' and approval is distinct from 'rejected'
-       and action not in ('conflict', 'stage', 'skip') as waiting, count(*)::int as n
+       and action not in ('conflict', 'stage', 'skip') as "isUndecided", count(*)::int as n
      from itsm_plan_rows where run_id = ? group by action, progress, approval`,
     [runId],
   );
   return rows;
 }
 
-/** Records that rows of a plan are about; null if there are more than `most`. */
-export async function plannedRecords(sql: Sql, runId: string, most: number): Promise<string[] | null> {
+/** Records of the rows of a plan; null if there are more than `limit`. */
+export async function findPlannedRecords(sql: Sql, runId: string, limit: number): Promise<string[] | null> {
   const ids = await sql('itsm_plan_rows')
     .where({ run_id: runId })
     .whereNotNull('remote_id')
     .distinct()
-    .limit(most + 1)
+    .limit(limit + 1)
     .pluck('remote_id');
-  return ids.length > most ? null : ids;
+  return ids.length > limit ? null : ids;
 }
 
 /** Records of rows that were not applied. The next run reads them again. */
-export async function unappliedRecords(sql: Sql, runId: string): Promise<string[]> {
+export async function findUnappliedRecords(sql: Sql, runId: string): Promise<string[]> {
   const { rows } = await sql.raw(
     `select distinct remote_id from itsm_plan_rows where run_id = ? and remote_id is not null
        and (progress in ('stale', 'refused') or approval = 'rejected' or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
@@ -222,9 +222,9 @@ export async function unappliedRecords(sql: Sql, runId: string): Promise<string[
   return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
 }
 
-/** What applying a run needs besides its rows. */
+/** A plan without its rows. */
 export interface StoredPlan extends Pick<RunRow, 'mapping' | 'closing' | 'plan_made_at' | 'undo_of'> {
-  /** Why it must not be applied; null once a person has overridden the limit. */
+  /** How it exceeds the deletion limit; null if it does not, or a user has overridden the limit. */
   stopped: string | null;
 }
 
@@ -240,7 +240,7 @@ export async function readPlan(sql: Sql, runId: string): Promise<StoredPlan | un
 }
 
 /** Ended runs of a mapping with writes whose outcome is unknown, oldest first. */
-export async function unsettledRuns(sql: Sql, mappingId: string): Promise<string[]> {
+export async function findRunsWithUnknownWrites(sql: Sql, mappingId: string): Promise<string[]> {
   const { rows } = await sql.raw(
     `select r.id from itsm_runs r where r.mapping_id = ? and r.status in ('failed', 'cancelled', 'superseded')
        and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') order by r.id`,
@@ -271,29 +271,29 @@ export async function readRestoredValues(
   return rows;
 }
 
-/** Records that runs of a mapping have created, with their cards, by the correlation mark that was sent. */
-export async function createdUnderMarks(
+/** Records that runs of a mapping have created, with their cards, by correlation id. */
+export async function findByCorrelationIds(
   sql: Sql,
   mappingId: string,
-  marks: readonly string[],
+  correlationIds: readonly string[],
 ): Promise<Map<string, { of: string; cardId: string }>> {
-  const sent = marks.flatMap((mark) => {
-    const [, run_id, no] = /^([0-9a-f-]{36}):(\d{1,9})$/.exec(mark) ?? [];
-    return run_id === undefined ? [] : [{ mark, run_id, no: Number(no) }];
+  const sent = correlationIds.flatMap((id) => {
+    const [, run_id, no] = /^([0-9a-f-]{36}):(\d{1,9})$/.exec(id) ?? [];
+    return run_id === undefined ? [] : [{ id, run_id, no: Number(no) }];
   });
   if (sent.length === 0) return new Map();
   const { rows } = await sql.raw(
-    `select v.mark, p.made_id as of, p.card_id as "cardId"
-     from json_to_recordset(?::json) as v(mark text, run_id uuid, no integer)
+    `select v.id, p.made_id as of, p.card_id as "cardId"
+     from json_to_recordset(?::json) as v(id text, run_id uuid, no integer)
      join itsm_plan_rows p on p.run_id = v.run_id and p.no = v.no and p.made_id is not null
      join itsm_pairs q on q.mapping_id = ? and q.remote_id = p.made_id and q.state in ('linked', 'quarantined')`,
     [JSON.stringify(sent), mappingId],
   );
-  return new Map(rows.map(({ mark, ...made }: { mark: string; of: string; cardId: string }) => [mark, made]));
+  return new Map(rows.map(({ id, ...created }: { id: string; of: string; cardId: string }) => [id, created]));
 }
 
 /** Stores the content of records that these rows are about to delete. */
-export async function storeDeleted(
+export async function storeDeletedContent(
   sql: Sql,
   runId: string,
   rows: readonly { no: number; removed: object }[],
@@ -307,13 +307,13 @@ export async function storeDeleted(
 }
 
 /** The content of a record that a row has deleted; null if none was stored. */
-export async function readDeleted<T>(sql: Sql, runId: string, no: number): Promise<T | null> {
+export async function readDeletedContent<T>(sql: Sql, runId: string, no: number): Promise<T | null> {
   const row = await sql('itsm_plan_rows').where({ run_id: runId, no }).first('removed');
   return row?.removed ?? null;
 }
 
-/** The record that a run has created for a deleted one, and whether it is still going to create it. */
-export async function recreatedAs(
+/** The record that a run has created for a deleted one, or whether it is still going to create it. */
+export async function findRecreated(
   sql: Sql,
   runId: string,
   remoteId: string,

@@ -2,7 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import type { Decision, Refusal, Resolution } from '../engine/model.types.ts';
 import type { RowResult } from '../engine/plan.types.ts';
 
-/** What a plan row asks a person, in the columns of review items. */
+// columns of review items, from a plan row
 const kind = `case action when 'stage' then 'match' else 'conflict' end`;
 const local = `row -> 'diff' -> coalesce(row ->> 'path', '') -> 'old'`;
 const remote = `case action
@@ -34,8 +34,8 @@ export async function markRepeatedItems(sql: Sql, runId: string, mappingId: stri
 }
 
 /**
- * Opens review items for the conflicts and uncertain matches of a plan, and closes those that the plan has judged and that
- * are no longer open. @param complete whether the plan has judged everything.
+ * Opens review items for the conflicts and uncertain matches of a plan, and closes earlier ones that the plan covers and does not
+ * repeat. @param complete whether the plan covers all records.
  */
 export async function openReviewItems(
   sql: Sql,
@@ -66,13 +66,13 @@ export async function openReviewItems(
   );
 }
 
-/** Decisions of persons on conflicts and on matches. */
+/** Users' decisions on conflicts and on matches. */
 export async function readDecisions(
   sql: Sql,
   mappingId: string,
 ): Promise<{ resolutions: Resolution[]; decisions: Decision[] }> {
   const { rows } = await sql.raw(
-    `select remote_id as "remoteId", path, winner, jsonb_build_object('local', local, 'remote', remote) as seen
+    `select remote_id as "remoteId", path, winner, jsonb_build_object('local', local, 'remote', remote) as values
      from itsm_resolutions where mapping_id = ?`,
     [mappingId],
   );
@@ -87,7 +87,7 @@ export async function readDecisions(
 export async function readRefusals(sql: Sql, mappingId: string): Promise<Refusal[]> {
   const { rows } = await sql.raw(
     `select remote_id as "remoteId", path, refused_side as side, reason,
-       jsonb_build_object('local', local, 'remote', remote) as seen
+       jsonb_build_object('local', local, 'remote', remote) as values
      from itsm_review_items where mapping_id = ? and refused_side is not null and remote_id is not null`,
     [mappingId],
   );

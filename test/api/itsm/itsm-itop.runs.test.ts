@@ -82,7 +82,7 @@ it('misses no change with a zone by which the history lags behind, and says that
   const run = await runMapping(t, admin, mapping, 'pull');
   expect([run.complete, run.stats.updated]).toEqual([false, 1]);
   expect(await described(servers[1]!.values.name)).toBe('in Tokyo');
-  expect(await warnings(run.id)).toContain('The last reading did not show 1 change of an earlier time');
+  expect(await warnings(run.id)).toContain('1 change with an earlier time was missing in the last read');
 });
 
 it('reads everything where the account may not read the history, and says what that costs', async () => {

@@ -58,7 +58,7 @@ describe('a plan that waits for review', () => {
     const log = await admin.get(`${base}/sync/runs/${run.id}/log`);
     expect(log.body.items.map(({ message }: { message: string }) => message)).toEqual([
       'Read everything: 30 records, 0 relations.',
-      'The plan has 30 changes, and waits for review: nothing is applied without a look.',
+      'The plan has 30 changes and waits for review: the run does not apply changes without review.',
     ]);
     const json = await admin.get(`${base}/sync/runs/${run.id}/plan`);
     expect([json.body.run.id, json.body.rows.length]).toEqual([run.id, 30]);

@@ -103,7 +103,7 @@ describe('a plan that is taken back', () => {
         .map(({ diff: { '': values } }) => ({
           remoteId: remote,
           path: null,
-          seen: { local: values!.old, remote: values!.new },
+          values: { local: values!.old, remote: values!.new },
           winner: 'remote' as const,
         }));
       if (!isWanted) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { MatchItem } from '../../../integrations/itsm/engine/match.ts';
 import { matchByScore } from '../../../integrations/itsm/engine/match.ts';
-import { type Parts, scoreSimilar } from '../../../integrations/itsm/runs/run.score.ts';
+import { type PartSizes, scoreSimilar } from '../../../integrations/itsm/runs/run.score.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 
 const mapping = mappingOf({
@@ -36,7 +36,7 @@ it('is the same for many records and cards in parts as for few at once', async (
   // cards from 0, records from 50 on: the first hundred records have a card each
   const cards = things('c', 150, 0);
   const records = things('r', 150, 50);
-  const links = async (parts: Parts) => {
+  const links = async (parts: PartSizes) => {
     const scored = await scoreSimilar(mapping, { records, cards }, new AbortController().signal, parts);
     return [...matchByScore(scored)].flatMap(([id, match]) =>
       match.kind === 'link' ? [`${id} ${match.cardId}`] : [],

@@ -71,7 +71,7 @@ const plan = (drafts: Draft[], more: Parameters<typeof storePlan>[2] = {}) =>
     more,
   );
 const apply = (runId: string, options: Parameters<typeof applyRun>[2] = {}, connector = remote) =>
-  applyRun({ ctx, connector, signal: new AbortController().signal, hold: async () => {} }, runId, options);
+  applyRun({ ctx, connector, signal: new AbortController().signal, lockRun: async () => {} }, runId, options);
 const ends = async (runId: string) =>
   (await t.services.db('itsm_plan_rows').where({ run_id: runId }).orderBy('no')).map(
     ({ progress, message }) => (message === null ? progress : `${progress}: ${message}`),

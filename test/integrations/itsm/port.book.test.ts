@@ -156,7 +156,7 @@ describe('cards as the engine sees them', () => {
     expect(seen.get(second!)?.inFilter).toBe(false);
     await archiveCard(ctx, first!, {});
     expect((await cards.byIds(t.services.db, [first!])).get(first!)?.archived).toBe(true);
-    expect(await cards.walk(t.services.db, null, 10)).toEqual([]);
+    expect(await cards.page(t.services.db, null, 10)).toEqual([]);
   });
 
   it('are walked in chunks, and found by what has changed since a position', async () => {
@@ -166,7 +166,7 @@ describe('cards as the engine sees them', () => {
     await patchCard(ctx, ids[1]!, { description: 'new' });
     const walked = [];
     for (let after: string | null = null; ; ) {
-      const chunk: { id: string }[] = await cards.walk(t.services.db, after, 2);
+      const chunk: { id: string }[] = await cards.page(t.services.db, after, 2);
       walked.push(...chunk.map(({ id }) => id));
       if (chunk.length < 2) break;
       after = chunk.at(-1)!.id;

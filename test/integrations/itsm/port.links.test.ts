@@ -82,7 +82,7 @@ async function planned(name: string) {
 }
 
 const apply = (runId: string, connector: Connector) =>
-  applyRun({ ctx, connector, signal: new AbortController().signal, hold: async () => {} }, runId);
+  applyRun({ ctx, connector, signal: new AbortController().signal, lockRun: async () => {} }, runId);
 
 describe('a relation between records that the same plan makes', () => {
   it.each([

@@ -100,7 +100,7 @@ describe('what is gone', () => {
     const since = '2026-06-01T11:58:00.000Z';
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
     const answered = (winner: 'local' | 'remote') => {
-      const resolutions = [{ remoteId: 'r1', path: null, winner, seen: { local, remote } }];
+      const resolutions = [{ remoteId: 'r1', path: null, winner, values: { local, remote } }];
       return told(
         planned(syncStateOf(pair('r1', 'c1', 'a', { state })), {
           cards: moved,

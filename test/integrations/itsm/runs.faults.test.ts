@@ -99,7 +99,7 @@ describe('a remote', () => {
     const ended = await run({ complete: true });
     expect(ended.changes).toBe(0);
     expect(ended.log.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/^Left out.*: short_description\.$/),
+      expect.stringMatching(/^Columns excluded, since they are hidden from the account: short_description\.$/),
     );
     world.instance.heal();
     await agree();

@@ -138,7 +138,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     decide: async (row, winner) => {
       const [[key, { old, new: other }] = ['', { old: null, new: null }]] = Object.entries(row.diff);
       const path = key === '' ? null : key;
-      resolutions.push({ remoteId: row.remoteId!, path, winner, seen: { local: old, remote: other } });
+      resolutions.push({ remoteId: row.remoteId!, path, winner, values: { local: old, remote: other } });
     },
     conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
     pairs: async () => structuredClone([...syncState.pairs.values()]),

@@ -16,7 +16,7 @@ import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engin
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { isRemoteError } from '../../../../integrations/itsm/remote.ts';
 import { finishRun } from '../../../../integrations/itsm/runs/run.apply.ts';
-import { type RunJob, workOf } from '../../../../integrations/itsm/runs/run.begin.ts';
+import { createRunWork, type RunJob } from '../../../../integrations/itsm/runs/run.begin.ts';
 import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
 import { readForRun } from '../../../../integrations/itsm/runs/run.read.ts';
 import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
@@ -251,7 +251,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       })
       .returning('id');
     const told = setting.tombstones ? remote : { ...remote, deletionsSince: async () => [] };
-    const work = await workOf(jobOf(id), await loadRun(db, id), told);
+    const work = await createRunWork(jobOf(id), await loadRun(db, id), told);
     await readForRun(work);
     if (step.between) await act(step.between);
     const made = await planRun(work, { score: () => [], evaluate } as never, () => {});
@@ -265,10 +265,10 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
 
   const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {
     if (!open) return true;
-    const { connector, hold } = troubled(remote, troubles, act);
+    const { connector, hold: lockRun } = troubled(remote, troubles, act);
     const signal = new AbortController().signal;
     try {
-      await applyRun({ ctx, connector, signal, hold }, open, {
+      await applyRun({ ctx, connector, signal, lockRun }, open, {
         remoteBatch: setting.batch,
         chunk: setting.batch,
       });

@@ -104,7 +104,7 @@ export async function readState(world: World, names: Names, runId: string): Prom
     ),
     log: await read(
       `select level, l.stage, case when complete then message
-         else regexp_replace(message, '(Read what has changed: ).*', '\\1') end as message
+         else regexp_replace(message, '(Read all changes: ).*', '\\1') end as message
        from itsm_run_log l join itsm_runs r on r.id = l.run_id where run_id = ?`,
       runId,
     ),
