@@ -161,7 +161,7 @@ describe('a deletion at the remote that is taken back', () => {
     expect(related).toEqual([[other, back]]);
     const { body } = await admin.get(`${base}/sync/runs/${undone.id}/staged?action=create`);
     expect(body.items).toMatchObject([
-      { outcome: 'applied', note: expect.stringMatching(/^Came back .* 1 relation\.$/) },
+      { outcome: 'applied', note: expect.stringMatching(/^Created again .* 1 relation\.$/) },
     ]);
     const next = await run('?complete=false&auto_apply=false');
     expect(next).toMatchObject({ stats: { planned: { delete: 1 } } });

@@ -6,16 +6,16 @@ import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
 import { createSides } from './histories/memory.sides.ts';
-import type { Setting, Trouble } from './histories/steps.ts';
-import { makePlan } from './reference.ts';
+import type { Disruption, Setting } from './histories/steps.ts';
+import { planAtOnce } from './reference.ts';
 
 const usual: Setting = {
   rules: ['remote_leads', 'remote_leads', 'remote_leads'],
   deletion: 'strict',
-  tombstones: true,
-  looks: true,
-  marks: true,
-  normalising: false,
+  hasTombstones: true,
+  hasLookups: true,
+  hasCorrelationIds: true,
+  normalizesTexts: false,
 
   quarantine: 0,
 };
@@ -23,7 +23,7 @@ export const mapping = mappingOf(usual);
 
 type Applied = ApplyOptions & { approvals?: Map<number, 'approved' | 'rejected'>; chunk?: number };
 
-/** Two sides with a sync state and a journal, small enough to follow by hand. */
+/** Two sides with a sync state and a journal in memory. */
 export function landscape(over: Partial<Setting> = {}) {
   const setting = { ...usual, ...over };
   const sides: Sides = createSides(mapping, setting);
@@ -44,11 +44,11 @@ export function landscape(over: Partial<Setting> = {}) {
     };
     const local = { cards: structuredClone(sides.cards), redirects: sides.redirects };
     const seen = { remote, local, resolutions, decisions: [], now: sides.tick(), remoteClockAheadMs: 0 };
-    return makePlan(`p${plans}`, { ...mapping, ...over }, syncState, seen, { score: () => [], evaluate });
+    return planAtOnce(`p${plans}`, { ...mapping, ...over }, syncState, seen, { score: () => [], evaluate });
   };
   const apply = async (
     of: Plan,
-    troubles: Trouble[] = [],
+    disruptions: Disruption[] = [],
     { approvals, chunk = 1, ...options }: Applied = {},
   ) => {
     const commit = (changes: Parameters<typeof applyChanges>[1]) => applyChanges(syncState, changes);
@@ -64,7 +64,7 @@ export function landscape(over: Partial<Setting> = {}) {
         setting,
         mutant: undefined,
         mapping,
-        troubles,
+        disruptions,
         act,
       },
       journal,
@@ -90,7 +90,7 @@ export const fields = (name: string, key: string) => ({
   'attributes.key': key,
 });
 
-/** A pair that both sides agree on, a card that is new, and a record that is. */
+/** A landscape after a run that has created a record for a card. */
 export async function started() {
   const world = landscape();
   const { sides } = world;

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { verifyPlan } from '../../../integrations/itsm/engine/apply.check.ts';
 import { fields, landscape, mapping, started } from './apply.landscape.ts';
 import { Killed } from './histories/memory.port.ts';
-import type { Trouble } from './histories/steps.ts';
+import type { Disruption } from './histories/steps.ts';
 
 describe('a plan that is applied', () => {
-  it('leaves rows alone whose state no longer holds, and takes them up next time', async () => {
+  it('ends rows whose state has changed as stale and plans them again with the next run', async () => {
     const { sides, plan, apply, outcomes, card, remote, syncState } = await started();
     sides.edit('local', card, 'name', 'b');
     const made = plan();
@@ -17,7 +17,7 @@ describe('a plan that is applied', () => {
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
-  it('goes on after a kill where it was, and sends nothing twice', async () => {
+  it('resumes after a kill and sends no write twice', async () => {
     const { sides, plan, apply } = landscape();
     for (const key of ['k1', 'k2', 'k3']) sides.create('local', fields(key, key));
     const made = plan();
@@ -26,11 +26,11 @@ describe('a plan that is applied', () => {
       await killed.catch((error) => expect(error).toBeInstanceOf(Killed));
     }
     expect((await apply(made)).status).toBe('done');
-    expect(sides.shown('remote').map(({ fields: { name } }) => name)).toEqual(['k1', 'k2', 'k3']);
+    expect(sides.objects('remote').map(({ fields: { name } }) => name)).toEqual(['k1', 'k2', 'k3']);
   });
 
-  it('notes what the remote has stored otherwise than it was sent', async () => {
-    const { sides, plan, apply, outcomes } = landscape({ normalising: true });
+  it('notes values that the remote stored differently from what was sent', async () => {
+    const { sides, plan, apply, outcomes } = landscape({ normalizesTexts: true });
     sides.create('local', { ...fields('a', 'k1'), 'attributes.note': 'Loud' });
     await apply(plan());
     expect([...outcomes.values()]).toMatchObject([
@@ -41,17 +41,17 @@ describe('a plan that is applied', () => {
     ]);
   });
 
-  it('looks for a write of which the answer was lost before it sends it again', async () => {
+  it('looks a write without a response up before it sends it again', async () => {
     for (const done of [true, false]) {
       const { sides, plan, apply } = landscape();
       sides.create('local', fields('a', 'k1'));
-      const lost: Trouble = { kind: 'lost', call: 1, done };
+      const lost: Disruption = { kind: 'lost', call: 1, done };
       expect(await apply(plan(), [lost])).toMatchObject({ status: 'done', counts: { applied: 1 } });
       expect(sides.records.size).toBe(1);
     }
   });
 
-  it('leads references to what it makes itself, whenever it is killed and whatever answer is lost', async () => {
+  it('writes references to objects that it creates itself, whenever it is killed and whichever response is lost', async () => {
     const PLACE = 'relations.relRememberedAt';
     for (const side of ['local', 'remote'] as const) {
       for (let call = 0; ; call += 1) {
@@ -66,12 +66,12 @@ describe('a plan that is applied', () => {
         const made = plan();
         expect(made.rows.map(({ action }) => action)).toEqual(['create', 'create', 'update', 'update']);
         expect(made.closing.again).toEqual([]);
-        const trouble: Trouble =
+        const disruption: Disruption =
           call % 2 === 0
             ? { kind: 'kill', call: call / 2, after: true }
             : { kind: 'lost', call: (call - 1) / 2, done: true };
-        const troubles = [trouble];
-        await apply(made, troubles, { chunk: 2 }).catch((error) => expect(error).toBeInstanceOf(Killed));
+        const disruptions = [disruption];
+        await apply(made, disruptions, { chunk: 2 }).catch((error) => expect(error).toBeInstanceOf(Killed));
         expect((await apply(made, [], { chunk: 2 })).status).toBe('done');
         const pairs = [...syncState.pairs.values()];
         const paired = new Map(pairs.map(({ cardId, remoteId }) => [cardId, remoteId]));
@@ -82,12 +82,12 @@ describe('a plan that is applied', () => {
           expect([paired.get(card), card === cardId]).toEqual([record, false]);
         }
         expect(plan().rows).toEqual([]);
-        if (troubles.length > 0 && trouble.kind === 'kill') break;
+        if (disruptions.length > 0 && disruption.kind === 'kill') break;
       }
     }
   });
 
-  it('applies the rows that were approved, and the others later', async () => {
+  it('applies the approved rows, and the others later', async () => {
     const { sides, plan, apply } = landscape();
     for (const key of ['k1', 'k2']) sides.create('local', fields(key, key));
     const made = plan();
@@ -96,7 +96,7 @@ describe('a plan that is applied', () => {
       applied: 1,
       pending: 1,
     });
-    expect(sides.shown('remote').map(({ fields: { name } }) => name)).toEqual(['k2']);
+    expect(sides.objects('remote').map(({ fields: { name } }) => name)).toEqual(['k2']);
     expect((await apply(made)).counts).toMatchObject({ applied: 2 });
     expect(sides.records.size).toBe(2);
   });

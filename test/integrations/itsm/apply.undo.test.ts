@@ -3,27 +3,27 @@ import { verifyPlan } from '../../../integrations/itsm/engine/apply.check.ts';
 import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
 import { fields, mapping, started } from './apply.landscape.ts';
 
-describe('a plan that is taken back', () => {
-  it('leaves both sides and the sync state as they were', async () => {
+describe('a plan that is undone', () => {
+  it('restores both sides and the sync state', async () => {
     const world = await started();
     const { sides, plan, apply, outcomes, card, remote, syncState } = world;
     sides.edit('local', card, 'name', 'b');
     sides.edit('remote', remote, 'attributes.end', '2026-01-01 00:00:00');
     sides.create('remote', { ...fields('x', 'k7') });
     const second = sides.create('local', fields('y', 'k8'));
-    const was = [structuredClone(syncState.pairs), sides.shown('local'), sides.shown('remote')];
+    const was = [structuredClone(syncState.pairs), sides.objects('local'), sides.objects('remote')];
     const made = plan();
     expect((await apply(made)).counts.applied).toBe(4);
     const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
     expect(back.rows).toHaveLength(4);
     world.journal.clear();
     expect((await apply(back)).counts).toMatchObject({ applied: 4, stale: 0 });
-    expect([syncState.pairs, sides.shown('local'), sides.shown('remote')]).toEqual(was);
+    expect([syncState.pairs, sides.objects('local'), sides.objects('remote')]).toEqual(was);
     expect(sides.cards.get(second)?.archived).toBe(false);
   });
 
   it.each(['remote_leads', 'local_leads'] as const)(
-    'brings back both values of a conflict that was settled, and what was agreed on before both (%s)',
+    'restores both values and the former base of a resolved conflict (%s)',
     async (rule) => {
       const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
       const ruled = { fields: mapping.fields.map((field) => ({ ...field, direction: rule })) };
@@ -31,7 +31,7 @@ describe('a plan that is taken back', () => {
       sides.edit('remote', remote, 'name', 'c');
       const was = structuredClone(syncState.pairs);
       const names = () =>
-        (['local', 'remote'] as const).map((side) => sides.shown(side).map(({ fields: { name } }) => name));
+        (['local', 'remote'] as const).map((side) => sides.objects(side).map(({ fields: { name } }) => name));
       const made = plan(ruled);
       await apply(made);
       const winner = rule === 'remote_leads' ? 'c' : 'b';
@@ -56,7 +56,7 @@ describe('a plan that is taken back', () => {
     },
   );
 
-  it('does not take later changes along', async () => {
+  it('does not undo later changes', async () => {
     const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
     sides.edit('remote', remote, 'name', 'b');
     const made = plan();
@@ -68,7 +68,7 @@ describe('a plan that is taken back', () => {
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
-  it('does not take along what a later run has brought in step', async () => {
+  it('does not undo what a later run has synchronised', async () => {
     const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
     const second = sides.create('remote', fields('x', 'k7'));
     sides.edit('remote', remote, 'name', 'b');
@@ -84,14 +84,14 @@ describe('a plan that is taken back', () => {
     journal.clear();
     expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 2 });
     for (const side of ['local', 'remote'] as const)
-      expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['c', 'd']);
+      expect(sides.objects(side).map(({ fields: { name } }) => name)).toEqual(['c', 'd']);
   });
 
-  it.each(['a person wants it again', 'its record is there again'])(
-    'archives no card whose values a later run has brought in step (restored since %s)',
+  it.each(['a user decided to restore it', 'its record exists again'])(
+    'archives no card whose values a later run has synchronised (restored since %s)',
     async (cause) => {
       const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
-      const isWanted = cause === 'a person wants it again';
+      const isWanted = cause === 'a user decided to restore it';
       const record = structuredClone(sides.records.get(remote)!);
       sides.remove('local', card, false);
       if (isWanted) sides.edit('remote', remote, 'name', 'b');
@@ -121,7 +121,7 @@ describe('a plan that is taken back', () => {
       const late = undoPlan('too late', made, ends, syncState, sides.now());
       journal.clear();
       expect((await apply(late)).counts).toMatchObject({ applied: 0, stale: 1 });
-      expect(sides.shown('local')).toMatchObject([{ id: card, fields: { name: 'c' } }]);
+      expect(sides.objects('local')).toMatchObject([{ id: card, fields: { name: 'c' } }]);
       // without the later run it is archived again
       sides.edit('local', card, 'name', 'a');
       syncState.pairs.clear();
@@ -129,12 +129,12 @@ describe('a plan that is taken back', () => {
       const back = undoPlan('undo', made, ends, syncState, sides.now());
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
-      expect(sides.shown('local')).toEqual([]);
+      expect(sides.objects('local')).toEqual([]);
     },
   );
 
   it.each(['made', 'restored'])(
-    'archives no card that was %s by the run and that another card was merged into since',
+    'archives no card that was %s by the run and into which another card was merged since',
     async (how) => {
       const { sides, plan, apply, outcomes, card, syncState, journal } = await started();
       const second = sides.create('remote', fields('x', 'k7'));
@@ -155,11 +155,11 @@ describe('a plan that is taken back', () => {
       const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
-      expect(sides.shown('local').map(({ id }) => id)).toEqual([into]);
+      expect(sides.objects('local').map(({ id }) => id)).toEqual([into]);
     },
   );
 
-  it('makes pairs again of what was made, when that is taken back as well', async () => {
+  it('pairs the created objects again when the undo is undone', async () => {
     const { sides, plan, apply, outcomes, syncState, journal } = await started();
     sides.create('remote', fields('x', 'k7'));
     sides.create('local', fields('y', 'k8'));
@@ -168,7 +168,7 @@ describe('a plan that is taken back', () => {
     const basesOf = () =>
       [...syncState.pairs.values()].map(({ base, origin, state }) => ({ base, origin, state }));
     const bases = basesOf();
-    const names = (['local', 'remote'] as const).map((side) => sides.shown(side).length);
+    const names = (['local', 'remote'] as const).map((side) => sides.objects(side).length);
     let last = made;
     for (const [id, count] of [
       ['undo', 1],
@@ -182,11 +182,11 @@ describe('a plan that is taken back', () => {
       expect(syncState.pairs.size).toBe(count);
     }
     expect(basesOf()).toEqual(bases);
-    expect((['local', 'remote'] as const).map((side) => sides.shown(side).length)).toEqual(names);
+    expect((['local', 'remote'] as const).map((side) => sides.objects(side).length)).toEqual(names);
     expect(plan().rows).toEqual([]);
   });
 
-  it('empties nothing when a first agreement is taken back again and again', async () => {
+  it('clears no value when the first base is undone repeatedly', async () => {
     const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
     syncState.pairs.get(remote)!.base = {};
     sides.edit('remote', remote, 'name', 'b');
@@ -207,7 +207,7 @@ describe('a plan that is taken back', () => {
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
-  it('makes no second record of a card that was merged into another one', async () => {
+  it('creates no second record for a card that was merged into another one', async () => {
     const { sides, plan, apply, outcomes, card, syncState, journal } = await started();
     const merged = sides.create('local', fields('y', 'k8'));
     const made = plan();
@@ -225,7 +225,7 @@ describe('a plan that is taken back', () => {
     expect([counts.stale, sides.records.size]).toEqual([1, count]);
   });
 
-  it('makes no second record of a card that is gone', async () => {
+  it('creates no record for a card that is gone', async () => {
     const { sides, plan, apply, outcomes, syncState, journal } = await started();
     const card = sides.create('local', fields('y', 'k8'));
     const made = plan();
@@ -244,18 +244,18 @@ describe('a plan that is taken back', () => {
     expect([counts.stale, sides.records.size]).toEqual([1, count]);
   });
 
-  it('brings back what was removed: a card as it was, a record anew', async () => {
+  it('restores a removed card, and creates a removed record again', async () => {
     for (const side of ['local', 'remote'] as const) {
       const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
       sides.remove(side === 'local' ? 'remote' : 'local', side === 'local' ? remote : card, true);
       await apply(plan());
       const made = plan();
       await apply(made);
-      expect(sides.shown(side)).toEqual([]);
+      expect(sides.objects(side)).toEqual([]);
       const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 1 });
-      expect(sides.shown(side).map(({ fields: { name } }) => name)).toEqual(['a']);
+      expect(sides.objects(side).map(({ fields: { name } }) => name)).toEqual(['a']);
       // what was agreed on went back as well: the removal is proposed again, and nothing is made
       expect(plan().rows.map((row) => [row.action, row.side])).toEqual([['delete', side]]);
     }

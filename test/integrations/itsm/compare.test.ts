@@ -34,13 +34,13 @@ const state = (over: Partial<FieldState>): FieldState => ({
 const outcome = (over: Partial<FieldState>, direction: 'pull' | 'push' | 'bidirectional' = 'bidirectional') =>
   compareField(state(over), direction, around);
 
-describe('a field compared three ways', () => {
-  it('stays when nobody moved it, also when the sides spell it differently', () => {
+describe('a three-way comparison of a field', () => {
+  it('changes nothing without a change, also if the sides have different forms', () => {
     expect(outcome({}).kind).toBe('same');
     expect(outcome({ base: { local: 'A', remote: 'a' }, local: 'A' }).kind).toBe('same');
   });
 
-  it('goes to the other side when one side alone moved it, whatever the rule', () => {
+  it('writes the value to the other side if only one side has changed, under every rule', () => {
     for (const rule of ['remote_leads', 'local_leads', 'newest_wins', 'manual'] as const) {
       const of = { field: field({}, rule) };
       expect(outcome({ ...of, local: 'b' })).toMatchObject({ kind: 'write', side: 'remote', value: 'b' });
@@ -48,14 +48,14 @@ describe('a field compared three ways', () => {
     }
   });
 
-  it('only follows the base when both moved to the same', () => {
+  it('only updates the base if both sides have changed to the same value', () => {
     expect(outcome({ local: 'b', remote: 'b' })).toEqual({
       kind: 'agree',
       agreed: { local: 'b', remote: 'b' },
     });
   });
 
-  it('is settled by its rule when both moved to different values', () => {
+  it('applies the rule if both sides have changed to different values', () => {
     const both = { local: 'b', remote: 'c' };
     const won = (rule: FieldRule, over: Partial<FieldState> = {}) =>
       outcome({ ...both, field: field({}, rule), ...over });
@@ -80,20 +80,20 @@ describe('a field compared three ways', () => {
     expect(won('newest_wins', times(null, 1)).kind).toBe('conflict');
   });
 
-  it('that was never agreed on is filled where it is empty, and else a conflict', () => {
+  it('without a base, fills an empty side; different values are a conflict', () => {
     expect(outcome({ base: undefined, local: null })).toMatchObject({ kind: 'write', side: 'local' });
     expect(outcome({ base: undefined, remote: null })).toMatchObject({ kind: 'write', side: 'remote' });
     expect(outcome({ base: undefined, local: 'b' }).kind).toBe('conflict');
     expect(outcome({ base: undefined }).kind).toBe('agree');
   });
 
-  it('is held where the mapping does not write', () => {
+  it('writes nothing to a side that the mapping does not write', () => {
     expect(outcome({ local: 'b' }, 'pull').kind).toBe('disallowed');
     expect(outcome({ remote: 'b' }, 'push').kind).toBe('disallowed');
     expect(outcome({ remote: 'b' }, 'pull').kind).toBe('write');
   });
 
-  it('does not flow back through a map of several values to one', () => {
+  it('does not write back through a value map with several entries for one value', () => {
     const transform: Transform = {
       transform_type: 'value_map',
       transform_config: {
@@ -129,13 +129,13 @@ describe('transforms', () => {
       'none',
     ],
   ];
-  it.each(ways)('of %j tell %j as %j', (transform, remote, local) => {
+  it.each(ways)('of %j convert %j to %j', (transform, remote, local) => {
     expect(toLocal(field(transform), remote, around)).toEqual({ ok: true, value: local });
     if (transform.transform_type === 'expression') return;
     expect(toRemote(field(transform), local, around)).toEqual({ ok: true, value: remote });
   });
 
-  it('say what they cannot tell, and never guess', () => {
+  it('report what they cannot convert', () => {
     const bad: [Transform, Value][] = [
       [{ transform_type: 'date_format', transform_config: { remote: 'date' } }, '2026-02-30'],
       [{ transform_type: 'date_format', transform_config: { remote: 'date' } }, 'tomorrow'],
@@ -156,7 +156,7 @@ describe('transforms', () => {
     ).toMatchObject({ ok: false });
   });
 
-  it('see one value behind its forms', () => {
+  it('treat different forms of a value as equal', () => {
     expect(canonical(' ')).toBeNull();
     expect(canonical([])).toBeNull();
     expect(canonical('a\r\nb')).toBe('a\nb');

@@ -1,16 +1,16 @@
 import type { Pair, StateChange } from '../../../integrations/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 
-/** A row of a plan with what matters of it. */
+/** A row of a plan without empty members. */
 export type Draft = Partial<PlanRow> & Pick<PlanRow, 'action'>;
 
-/** A record and a card that are one. */
+/** A pair. */
 export const pair = (remoteId: string, cardId: string, base: Pair['base'] = {}): StateChange => ({
   op: 'pair',
   pair: { remoteId, cardId, origin: 'linked', state: { kind: 'linked' }, base, absences: 0 },
 });
 
-/** A card that is made for a record. */
+/** A row that creates a card for a record. */
 export const created = (remoteId: string, name: string, more: Record<string, string> = {}): Draft => ({
   action: 'create',
   side: 'local',
@@ -22,7 +22,7 @@ export const created = (remoteId: string, name: string, more: Record<string, str
   agreed: { name: { local: name, remote: name } },
   origin: 'pulled',
 });
-/** A name that goes from a card to its record. */
+/** A row that writes a name from a card to its record. */
 export const pushed = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
   action: 'update',
   side: 'remote',
@@ -36,7 +36,7 @@ export const pushed = (remoteId: string, cardId: string, from: string, to: strin
   },
   agreed: { name: { local: to, remote: to } },
 });
-/** A name that goes from a record to its card. */
+/** A row that writes a name from a record to its card. */
 export const pulled = (remoteId: string, cardId: string, from: string, to: string): Draft => ({
   action: 'update',
   side: 'local',

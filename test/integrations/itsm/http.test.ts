@@ -121,7 +121,7 @@ describe('a file', () => {
     await other.close();
   });
 
-  test('that has not changed since is not sent again', async () => {
+  test('that is unchanged is not downloaded again', async () => {
     const since = new Date(start + 120_000).toISOString();
     expect((await readAll('servers', { since })).records).toEqual([]);
     expect(lists.requests.map(({ status }) => status)).toEqual([304]);
@@ -129,7 +129,7 @@ describe('a file', () => {
     expect((await readAll('servers', { since })).records).toHaveLength(3);
   });
 
-  test('may tell of each row when it was changed', async () => {
+  test('may contain the time of change of each row', async () => {
     const { records } = await readAll('dated', { since: '2026-01-05T01:00:30.000Z' });
     expect(records.map(({ id, updatedAt }) => [id, updatedAt])).toEqual([
       ['dated:S1', '2026-01-05T01:00:00.000Z'],
@@ -138,7 +138,7 @@ describe('a file', () => {
     expect(await remote.newestChange('dated')).toBe(new Date(start).toISOString());
   });
 
-  test('shows what is there, and never alone that a row is gone', async () => {
+  test('proves that rows exist, but not that a row is gone', async () => {
     const looks = await remote.readByIds('servers', ['servers:S1', 'servers:S9', 'sites:fra'], ['name']);
     expect([...looks].map(([id, { kind }]) => [id, kind])).toEqual([
       ['servers:S1', 'there'],
@@ -173,14 +173,14 @@ describe('a file', () => {
     [Buffer.from('id;name\r\nS1;a', 'utf16le'), 'bad_rows', ''],
     ['', 'bad_rows', 'is empty'],
     ['<html><body>Log in</body></html>', 'unreadable_answer', 'a web page'],
-  ])('%j is refused as a whole', async (body, code, words) => {
+  ])('%j is rejected completely', async (body, code, words) => {
     lists.places.set('/exports/servers.csv', { body });
     const failed = await failure(remote.readPage({ table: 'servers', fields: [], limit: 9, cursor: null }));
     expect([failed.code, failed.what]).toEqual([code, expect.stringContaining(words)]);
   });
 });
 
-test('lines of JSON that are not UTF-8 are refused as a whole', async () => {
+test('JSON lines that are not UTF-8 are rejected completely', async () => {
   lists.places.set('/exports/sites.ndjson', {
     body: Buffer.from('{"code":"a","name":"M\xfcller"}\n', 'latin1'),
   });
@@ -195,7 +195,7 @@ describe('a list', () => {
     meta: { changed: start / 1000 + at * 3600 },
   }));
 
-  test('goes on by the key of its last row, until a page is empty', async () => {
+  test('is paged by the key of the last row, until a page is empty', async () => {
     lists.places.set('/exports/api/assets', (query) => {
       const since = Date.parse(query.get('since') ?? '1970-01-01') / 1000;
       const beyond = rows.filter(({ id, meta }) => id > (query.get('after') ?? '') && meta.changed >= since);
@@ -217,7 +217,7 @@ describe('a list', () => {
     expect(await remote.newestChange('assets')).toMatch(/^2026-01-05T08:/);
   });
 
-  test('goes on by cursor; by links only on its own server, and missing rows prove nothing then', async () => {
+  test('is paged by cursor; by links only on its own server, where missing rows prove nothing', async () => {
     lists.places.set('/exports/api/cursors', (query) => {
       const from = Number(query.get('cursor') ?? 0);
       const next = from + 3 < rows.length ? from + 3 : null;
@@ -239,7 +239,7 @@ describe('a list', () => {
     expect((await failure(remote.readPage({ ...request, cursor }))).what).toContain('another server');
   });
 
-  test('that leads to itself is not read for ever', async () => {
+  test('with a link to itself is not read forever', async () => {
     lists.places.set('/exports/api/cursors', () => ({ body: { data: { items: rows, next: 'again' } } }));
     const request = { table: 'cursors', fields: [], limit: 9 };
     const { next } = await remote.readPage({ ...request, cursor: null });
@@ -256,7 +256,7 @@ describe('a list', () => {
     [{ status: 401 }, undefined],
     [{ status: 404 }, 'not_found'],
     [{ status: 302, headers: { location: '/login' } }, 'unreadable_answer'],
-  ])('answered once with %j ends as %s', async (answer, code) => {
+  ])('with one response %j ends as %s', async (answer, code) => {
     lists.places.set('/exports/api/cursors', () => ({ body: { data: { items: rows } } }));
     lists.instead.push(answer as Lists['instead'][number]);
     const read = remote.readPage({ table: 'cursors', fields: [], limit: 9, cursor: null });
@@ -264,7 +264,7 @@ describe('a list', () => {
   });
 });
 
-test('a moment at which to come again is one of the clock of the remote', async () => {
+test('a Retry-After date is by the clock of the remote', async () => {
   const ahead = 7_200_000;
   const at = (ms: number) => new Date(clock.now() + ahead + ms).toUTCString();
   lists.instead.push({ status: 429, headers: { date: at(0), 'retry-after': at(7_000) } });
@@ -275,7 +275,7 @@ test('a moment at which to come again is one of the clock of the remote', async 
   expect(waited).toBeLessThan(10_000);
 });
 
-test('credentials go out as they were given, and nothing is ever written', async () => {
+test('credentials are sent as configured, and nothing is written', async () => {
   for (const [auth, header] of [
     [{ kind: 'basic', username: 'u', password: 'p:w' }, 'Basic dTpwOnc='],
     [{ kind: 'token', token: 'abc' }, 'Bearer abc'],
@@ -299,7 +299,7 @@ test('credentials go out as they were given, and nothing is ever written', async
   expect(lists.requests).toHaveLength(before);
 });
 
-test('the description is that of the connection and of the rows', async () => {
+test('the schema is that of the connection and of the rows', async () => {
   expect(await remote.describeTables('all')).toEqual([{ name: 'assets', label: 'All assets', parent: null }]);
   const columns = new Map((await remote.describeFields('dated')).map((one) => [one.name, one]));
   expect(columns.get('site')).toMatchObject({ kind: 'reference', reference: 'sites' });
@@ -313,7 +313,7 @@ test('the description is that of the connection and of the rows', async () => {
   expect(rights.map(({ granted }) => granted)).toEqual([true, false, false]);
 });
 
-test('a column that is lost empties nothing: a file ends with its name, of a list it is told', async () => {
+test('a missing column clears no value: a file fails with its name, a list reports it', async () => {
   lists.places.set('/exports/servers.csv', { body: 'id,name\nS1,one\n' });
   const request = { table: 'servers', fields: ['name', 'site'], limit: 10, cursor: null };
   for (const read of [

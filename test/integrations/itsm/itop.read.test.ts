@@ -26,14 +26,14 @@ afterEach(async () => {
 
 const idsOf = (className: string) => instance.store.of(className).map((item) => `${item.class}::${item.id}`);
 
-describe('a complete reading', () => {
-  test.each([7, 40, 500])('meets each object once, classes below included, by pages of %i', async (limit) => {
+describe('a full read', () => {
+  test.each([7, 40, 500])('returns each object once, with subclasses, in pages of %i', async (limit) => {
     const { records } = await readAll(remote, 'PhysicalDevice', limit);
     expect(records.map(({ id }) => id)).toEqual(idsOf('PhysicalDevice'));
     expect(new Set(records.map(({ id }) => id.split('::')[0]))).toEqual(new Set(['Server', 'NetworkDevice']));
   });
 
-  test('takes few calls where keys are sparse', async () => {
+  test('needs few requests if keys are sparse', async () => {
     for (let at = 0; at < 600; at += 1) instance.elsewhere.insert('Organization', { name: `Org ${at}` });
     for (const { id } of instance.store.of('Organization').slice(2, -1)) {
       if (id % 150 !== 0) instance.store.remove(instance.store.find('Organization', id)!, '');
@@ -43,7 +43,7 @@ describe('a complete reading', () => {
     expect(pages).toBeLessThan(20);
   });
 
-  test('loses and doubles nothing that is there throughout, whatever comes, goes and is renamed', async () => {
+  test('returns each lasting object once, whatever is created, deleted and renamed meanwhile', async () => {
     const before = new Set(idsOf('Server'));
     instance.faults.arm({ fault: 'rows_between_pages', times: 99 });
     const { records } = await readAll(remote, 'Server', 10);
@@ -54,7 +54,7 @@ describe('a complete reading', () => {
     expect(instance.faults.fired.get('rows_between_pages')).toBeGreaterThan(2);
   });
 
-  test('shows what is stored and what people see, and where attributes lead', async () => {
+  test('returns stored and displayed values, and the targets of references', async () => {
     const [server] = land.servers;
     instance.elsewhere.update(server!, { powerA_id: land.servers[1]!.id });
     const fields = ['name', 'status', 'org_id', 'location_id', 'powerA_id', 'nb_u', 'finalclass'];
@@ -77,7 +77,7 @@ describe('a complete reading', () => {
     ]);
   });
 
-  test('keeps to a filter, and to one that is a condition alone', async () => {
+  test('applies a filter, also one that is only a condition', async () => {
     const filter = `name LIKE 'Server 1%' OR (name = "Server 0" AND status != 'stock')`;
     const { records } = await readAll(remote, 'Server', 5, { filter });
     const fitting = instance.store
@@ -93,7 +93,7 @@ describe('a complete reading', () => {
   });
 });
 
-describe('a reading of changes', () => {
+describe('a delta', () => {
   const readSince = async (since: string, limit: number) => {
     const request = { table: 'FunctionalCI', fields: ['name'], limit, since };
     const pages = await allPages((cursor) => remote.readSince({ ...request, cursor }));
@@ -101,7 +101,7 @@ describe('a reading of changes', () => {
   };
 
   test.each([2, 100])(
-    'shows what was made and changed, of the class and those below, by pages of %i',
+    'returns created and changed objects of the class and its subclasses, in pages of %i',
     async (limit) => {
       const since = await remote.newestChange('FunctionalCI');
       expect(since).toBe('2026-01-05T08:00:00.000Z');
@@ -125,7 +125,7 @@ describe('a reading of changes', () => {
     },
   );
 
-  test('shows what an import stores long after its beginning, whose time its entries bear', async () => {
+  test('returns what an import stores long after the time of its entries', async () => {
     clock.advance(6 * 3_600_000);
     const began = instance.store.now();
     clock.advance(5_400_000);
@@ -137,7 +137,7 @@ describe('a reading of changes', () => {
     expect((await readSince(since, 100)).map(({ id }) => id)).toEqual([`Server::${made.id}`]);
   });
 
-  test('takes few calls where nothing has changed', async () => {
+  test('needs few requests if nothing has changed', async () => {
     // longer than zones differ: what is younger might have been written just now, told by another zone
     clock.advance(30 * 3_600_000);
     const since = new Date(clock.now()).toISOString();
@@ -148,7 +148,7 @@ describe('a reading of changes', () => {
   });
 
   test.each(['Asia/Tokyo', 'Pacific/Kiritimati'])(
-    'misses nothing with the zone %s, by which the history lags behind',
+    'misses no change with the time zone %s, in which the history has earlier times',
     async (timeZone) => {
       const wrong = connectTo(instance, { timeZone });
       const since = await wrong.newestChange('Server');
@@ -170,7 +170,7 @@ describe('a reading of changes', () => {
     },
   );
 
-  test('finds a history in another zone than was set out, where it shows', async () => {
+  test('detects a history in another time zone than configured', async () => {
     const wrong = connectTo(instance, { timeZone: 'UTC' });
     clock.advance(60_000);
     instance.elsewhere.update(land.servers[0]!, { name: 'renamed' });
@@ -186,7 +186,7 @@ describe('a reading of changes', () => {
   });
 });
 
-test('a record is gone at a direct look when the history says so, and unknown when it is only not shown', async () => {
+test('a record is gone if the history reports its deletion, and unknown if it is only not returned', async () => {
   const [there, hidden, gone] = land.servers;
   instance.elsewhere.remove(gone!);
   instance.elsewhere.update(hidden!, { org_id: land.other.id });
@@ -199,7 +199,7 @@ test('a record is gone at a direct look when the history says so, and unknown wh
   expect(ids.map((id) => blind.get(id)!.kind)).toEqual(['there', 'unknown', 'unknown']);
 });
 
-test('links are relations, read whole and by what changed, and their deletion is told', async () => {
+test('links are relations, with full reads, deltas and deletions', async () => {
   const type = 'lnkApplicationSolutionToFunctionalCI:applicationsolution_id:functionalci_id';
   expect((await remote.describeRelationTypes()).map(({ id }) => id)).toContain(type);
   const read = async (since: string | null, types = [type]) => {
@@ -233,12 +233,12 @@ test('links are relations, read whole and by what changed, and their deletion is
   ).toBe('refused');
 });
 
-describe('the description of the remote', () => {
-  test('tells of attributes that no object has any more', async () => {
+describe('the schema of the remote', () => {
+  test('contains attributes that no object has any more', async () => {
     expect(await remote.withheldFields('Server', ['name', 'location_id', 'gone'])).toEqual(['gone']);
   });
 
-  test('lists classes, those of its own by their names, and attributes as objects have them', async () => {
+  test('lists classes, including custom ones by name, and attributes as in objects', async () => {
     expect(await remote.describeTables('virtual m')).toEqual([
       { name: 'VirtualMachine', label: 'Virtual machine', parent: 'VirtualDevice' },
     ]);
@@ -257,7 +257,7 @@ describe('the description of the remote', () => {
     expect((await failure(remote.describeFields('Nothing'))).code).toBe('not_found');
   });
 
-  test('shows which names of a filter are none', async () => {
+  test('reports unknown names of a filter', async () => {
     const filter = `name = 'a' OR (u_gone = 1 AND org_id_friendlyname LIKE 'x%')`;
     expect(await remote.unknownInFilter('Server', filter)).toEqual(['u_gone']);
     expect(await remote.unknownInFilter('Server', 'id > 5')).toEqual([]);
@@ -272,7 +272,7 @@ describe('the description of the remote', () => {
     expect(problemOf(`name = 'it\\'s' AND (id > 0)`)).toBeUndefined();
   });
 
-  test('tries rights without a trace', async () => {
+  test('checks permissions without side effects', async () => {
     const needs = [
       { table: 'Server', rights: ['read', 'create', 'update', 'delete'] as const },
       { table: 'CMDBChangeOp', rights: ['read'] as const },
@@ -312,7 +312,7 @@ describe('the description of the remote', () => {
   });
 });
 
-test('the profile that the guide gives grants what is read of the history', () => {
+test('the profile in the guide grants reading the history', () => {
   const file = '../../../docs/integrations/itop/history-reader.delta.xml';
   const xml = readFileSync(path.resolve(import.meta.dirname, file), 'utf8');
   const all = (pattern: RegExp) => [...xml.matchAll(pattern)].map(([, found]) => found);
@@ -321,7 +321,7 @@ test('the profile that the guide gives grants what is read of the history', () =
   expect(all(/<group id="(\w+)"/g)).toEqual(['EstateHistory', 'EstateHistory']);
 });
 
-test('local times are moments, also where clocks are put forward or back', () => {
+test('local times are converted to UTC, also at clock changes', () => {
   const zone = 'Europe/Paris';
   expect(toLocal(Date.UTC(2026, 6, 1, 10), zone)).toBe('2026-07-01 12:00:00');
   expect(fromLocal('2026-07-01 12:00:00', zone)).toBe(Date.UTC(2026, 6, 1, 10));

@@ -27,7 +27,7 @@ afterEach(async () => {
 const request = { table: 'Server', fields: ['name'], limit: 10, cursor: null };
 const org = () => `Organization::${land.org.id}`;
 
-test('a record is made, changed and deleted; what is stored of it comes back', async () => {
+test('a record is created, changed and deleted; the stored values are returned', async () => {
   const made = await remote.create(
     'Server',
     { name: 'x'.repeat(300), org_id: org(), nb_u: 2, location_id: null },
@@ -55,7 +55,7 @@ test('a record is made, changed and deleted; what is stored of it comes back', a
   await expect(remote.findCreated('Server', '')).rejects.toThrow('must not be empty');
 });
 
-test('what the service does not take is refused with its reason', async () => {
+test('a rejected write is refused with its reason', async () => {
   const bad = await failure(
     remote.create('Server', { name: 'x', org_id: org(), status: 'none' }, 'estate:1'),
   );
@@ -69,7 +69,7 @@ test('what the service does not take is refused with its reason', async () => {
   expect(instance.writes).toEqual([]);
 });
 
-test('an object elsewhere may be named, where one alone bears the name', async () => {
+test('a referenced object may be given by its name if that is unique', async () => {
   instance.faults.arm({ fault: 'truncated_json', kinds: ['create'] });
   const { record } = await remote.create('Server', { name: 'x', org_id: 'Demo' }, 'estate:1');
   expect(record.fields.org_id).toEqual({ value: org(), display: 'Demo' });
@@ -93,7 +93,7 @@ describe('with reconciliation keys', () => {
   });
   const made = () => instance.writes.filter(({ kind }) => kind === 'create');
 
-  test('an object that is there is taken for the new one, and gets what it did not hold', async () => {
+  test('an existing object is adopted, and its empty attributes are written', async () => {
     const id = `Server::${instance.elsewhere.insert('Server', { name: 'web', org_id: land.org.id, nb_u: 2 }).id}`;
     for (const org_id of [org(), 'Demo']) {
       const written = await remote.create('Server', { name: 'web', org_id, nb_u: 4, cpu: null }, 'estate:1');
@@ -104,7 +104,7 @@ describe('with reconciliation keys', () => {
     expect(await remote.findCreated('Server', 'estate:1')).toBeNull();
   });
 
-  test('others are made, once each', async () => {
+  test('other objects are created once each', async () => {
     instance.elsewhere.insert('Server', { name: 'web', org_id: land.org.id });
     instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'], times: 1 });
     const written = await remote.create('Server', { name: "web's", org_id: org() }, 'estate:1');
@@ -116,7 +116,7 @@ describe('with reconciliation keys', () => {
     expect(made()).toHaveLength(2);
   });
 
-  test('nothing is written where several bear the keys, or one is missing', async () => {
+  test('nothing is written if several objects have the keys, or one is missing', async () => {
     for (const _ of [1, 2]) instance.elsewhere.insert('Server', { name: 'web', org_id: land.org.id });
     const several = await failure(remote.create('Server', { name: 'web', org_id: org() }, 'estate:1'));
     expect([several.code, several.what]).toEqual([
@@ -132,7 +132,7 @@ describe('with reconciliation keys', () => {
   });
 });
 
-test('a relation is made once, though its answer is lost, and deleted', async () => {
+test('a relation is created once, although the response is lost, and deleted', async () => {
   const type = 'lnkApplicationSolutionToFunctionalCI:applicationsolution_id:functionalci_id';
   const from = `ApplicationSolution::${land.applications[0]!.id}`;
   instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'] });
@@ -147,7 +147,7 @@ test('a relation is made once, though its answer is lost, and deleted', async ()
 describe.each(['reset_after_write', 'truncated_json', 'refused_after_write', 'html_answer'] as const)(
   'with %s',
   (fault) => {
-    test('each write is done once', async () => {
+    test('each write is executed once', async () => {
       const lose = () => instance.faults.arm({ fault, kinds: ['create', 'update', 'delete'], times: 1 });
       lose();
       const made = await remote.create('Server', { name: 'web', org_id: org() }, 'estate:1');
@@ -189,7 +189,7 @@ async function exercise(run: string): Promise<void> {
   ]);
 }
 
-test.each(faults)('nothing is lost, doubled or invented with %s', async (fault) => {
+test.each(faults)('nothing is lost, duplicated or invented with %s', async (fault) => {
   instance.faults.arm({ fault, nth: 2, times: 2 });
   await exercise('alone');
   expect(instance.faults.fired.get(fault)).toBeGreaterThan(0);
@@ -202,7 +202,7 @@ test.each(pairs.filter((_, at) => at % 4 === 0))('nor with %s and %s', async (on
   await exercise('pair');
 });
 
-describe('what still fails says what, where and what to do', () => {
+describe('an error contains what failed, where and what to do', () => {
   test.each([
     ['limited', 'limited'],
     ['unauthorised', 'credentials_refused'],
@@ -226,7 +226,7 @@ describe('what still fails says what, where and what to do', () => {
     [2002, 'Connection refused'],
     [2006, 'MySQL server has gone away'],
     [2013, 'Lost connection to MySQL server during query'],
-  ])('error %i of the database is an outage that passes', async (code, text) => {
+  ])('database error %i is a temporary outage', async (code, text) => {
     instance.databaseError = { code, message: databaseMessage(code, text) };
     instance.faults.arm({ fault: 'database_error', times: 3 });
     expect((await remote.readPage(request)).records.length).toBeGreaterThan(0);
@@ -237,7 +237,7 @@ describe('what still fails says what, where and what to do', () => {
     expect((await failure(remote.readPage(request))).code).toBe('outage');
   });
 
-  test('an error of the database about a value is refused at once', async () => {
+  test('a database error about a value is refused immediately', async () => {
     instance.databaseError = {
       code: 1406,
       message: databaseMessage(1406, "Data too long for column 'name'"),
@@ -247,7 +247,7 @@ describe('what still fails says what, where and what to do', () => {
     expect([failed.code, instance.faults.fired.get('database_error')]).toEqual(['refused', 1]);
   });
 
-  test('a token lets in as a password does; wrong ones and wrong addresses do not', async () => {
+  test('a token or password is accepted; wrong ones and wrong addresses are not', async () => {
     const open = (config: Parameters<typeof connectTo>[1]) => connectTo(instance, config);
     const token = open({ auth: { kind: 'token', token: 't-4711' } });
     expect((await token.readPage(request)).records.length).toBeGreaterThan(0);
@@ -260,14 +260,14 @@ describe('what still fails says what, where and what to do', () => {
     for (const one of [token, stranger, lost]) await one.close();
   });
 
-  test('a write that goes wrong for good was looked up each time', async () => {
+  test('a write that fails permanently was looked up before each attempt', async () => {
     instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 9 });
     const failed = await failure(remote.create('Server', { name: 'x', org_id: org() }, 'estate:1'));
     expect([failed.code, instance.writes]).toEqual(['answer_lost', []]);
   });
 });
 
-test('the guide says of each answer what it is taken for', () => {
+test('the guide lists how each response is handled', () => {
   const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itop.md'), 'utf8');
   const rows = [...guide.matchAll(/^\| `(\d+)` \| `(.+?)` \| .+ \| `(\w+)` \|$/gm)];
   expect(rows.length).toBeGreaterThan(8);

@@ -15,7 +15,7 @@ afterAll(() => t.close());
 const PATIENCE_MS = 240_000;
 
 it.each(['itop', 'netbox'] as const)(
-  `both sides agree after faults of %s (seed ${seed})`,
+  `both sides converge after faults of %s (seed ${seed})`,
   { timeout: PATIENCE_MS },
   async (kind) => {
     expect((await endureKind(t, kind, { seed, ordeals: 2 })).size).toBeGreaterThan(0);

@@ -87,13 +87,13 @@ describe.each([
   { headers: false, retryAfter: true },
   { headers: false, retryAfter: false },
 ])('with %o', (rules) => {
-  test('5,000 requests pass a limit of 40 a second in good time and with few refusals', async () => {
+  test('5,000 requests with a limit of 40 per second are fast and rarely rejected', async () => {
     const { seconds, refused, sent } = await push(5_000, { ...rules, limit: 40 });
     expect(seconds).toBeLessThan(140);
     expect(refused / sent.length).toBeLessThan(0.01);
   });
 
-  test('a limit that is halved in mid-run is followed within seconds', async () => {
+  test('a limit that is halved during a run is followed within seconds', async () => {
     let halvedAt = 0;
     const { sent } = await push(1_500, { ...rules, limit: 40 }, (done, set) => {
       if (done < 800 || halvedAt > 0) return;
@@ -107,7 +107,7 @@ describe.each([
   });
 });
 
-test('a busy process passes as many in good time where the rule is told', async () => {
+test('a busy process is as fast if the rule is configured', async () => {
   const rules = { headers: true, retryAfter: true, limit: 40 };
   const { seconds, refused } = await push(5_000, rules, undefined, true);
   expect(seconds).toBeLessThan(135);
@@ -126,7 +126,7 @@ describe('a limiter', () => {
     };
   };
 
-  test('keeps to a pause that the remote asked any of its users for', async () => {
+  test('respects the Retry-After of any user of the account', async () => {
     const { clock, limiter, other } = make();
     await limiter.learn({ kind: 'limited', retryAfterMs: 30_000 });
     const before = clock.now();
@@ -136,7 +136,7 @@ describe('a limiter', () => {
     expect(await other.turn(60_000)).toMatchObject({ kind: 'wait_too_long', because: 'limited' });
   });
 
-  test('tries nothing for a while after several outages, and longer each time', async () => {
+  test('pauses after several outages, and longer each time', async () => {
     const { clock, limiter } = make();
     for (let at = 0; at < usualBounds.outages; at += 1) await limiter.learn({ kind: 'outage' });
     expect(await limiter.turn(1_000)).toMatchObject({ kind: 'wait_too_long', because: 'outage' });
@@ -150,7 +150,7 @@ describe('a limiter', () => {
     expect((await limiter.state()).outages).toBe(0);
   });
 
-  test('takes one outage long after the others for the first', async () => {
+  test('counts an outage long after the others as the first', async () => {
     const { clock, limiter } = make();
     for (let at = 0; at < usualBounds.outages; at += 1) await limiter.learn({ kind: 'outage' });
     clock.advance(usualBounds.openMs + usualBounds.longestOpenMs + 1_000);
@@ -159,7 +159,7 @@ describe('a limiter', () => {
     expect(await limiter.state()).toMatchObject({ outages: 1, openings: 0 });
   });
 
-  test('asks for smaller pages where the remote is slow, and for bigger ones again after a while', async () => {
+  test('reduces the page size if the remote is slow, and increases it again later', async () => {
     const { limiter } = make();
     for (let at = 0; at < 9; at += 1) await limiter.learn({ kind: 'too_slow' });
     expect(await limiter.pageSize(1_000)).toBe(31);
@@ -168,7 +168,7 @@ describe('a limiter', () => {
     expect(await limiter.pageSize(1_000)).toBe(1_000);
   });
 
-  describe('that is told the rule', () => {
+  describe('with a configured rule', () => {
     const told = (clock: { now(): number }, limit = 40) => ({
       limit,
       remaining: limit - 1,
@@ -184,7 +184,7 @@ describe('a limiter', () => {
       return { clock, store, limiter };
     };
 
-    test('takes another turn, but once, where it has slept into the next window', async () => {
+    test('reserves again, once, after sleeping into the next window', async () => {
       const { clock, store } = await learnt();
       let late = 0;
       const sleeper = { ...clock, now: () => clock.now(), sleep: (ms: number) => clock.sleep(ms + late) };
@@ -203,7 +203,7 @@ describe('a limiter', () => {
       }
     });
 
-    test('takes one refusal for an accident, and several for a narrower rule', async () => {
+    test('ignores one rejection, and assumes a lower limit after several', async () => {
       const { clock, limiter } = await learnt();
       const { rate } = await limiter.state();
       const refuse = async () => {
@@ -220,7 +220,7 @@ describe('a limiter', () => {
     });
   });
 
-  test('ends its waiting when it is told to', async () => {
+  test('stops waiting when it is aborted', async () => {
     const { limiter } = make();
     await limiter.learn({ kind: 'limited', retryAfterMs: 30_000 });
     const stop = new AbortController();

@@ -15,7 +15,7 @@ describe('a formula of a transform', () => {
     ['""', 'x', null],
     ['x = int(value)\nx + 1', '4', 5],
     ['["a", value]', 'b', ['a', 'b']],
-  ])('%s of %j gives %j', (formula, value, result) => {
+  ])('%s of %j returns %j', (formula, value, result) => {
     expect(evaluate(formula, value as never)).toEqual(result);
   });
 
@@ -37,7 +37,7 @@ describe('a formula of a transform', () => {
     `${'1 + '.repeat(2000)}1`,
     '{"a": value}',
     'float(value)',
-  ])('%.60s is refused, or harmless, in no time', (formula) => {
+  ])('%.60s is rejected or harmless, and fast', (formula) => {
     const begun = performance.now();
     let result: unknown;
     try {
@@ -49,7 +49,7 @@ describe('a formula of a transform', () => {
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
-  it('reaches nothing of what a value inherits', () => {
+  it('cannot access inherited members of a value', () => {
     for (const member of ['constructor', '__proto__', 'toString', 'length']) {
       expect(evaluate(`value.${member}`, 'x')).toBeNull();
     }
@@ -65,15 +65,15 @@ describe('a number', () => {
     [' -1.50 ', -1.5],
     [7, 7],
     [null, null],
-  ])('%j is told here as %j', (value, local) => {
+  ])('%j is converted to %j', (value, local) => {
     expect(toLocal(field, value, around)).toEqual({ ok: true, value: local });
   });
 
-  it.each([['1,5'], ['0x10'], ['1e9'], ['many'], [true]])('%j is none', (value) => {
+  it.each([['1,5'], ['0x10'], ['1e9'], ['many'], [true]])('%j is not a number', (value) => {
     expect(toLocal(field, value, around).ok).toBe(false);
   });
 
-  it('goes out as it is', () => {
+  it('is written unchanged', () => {
     expect(toRemote(field, 1.5, around)).toEqual({ ok: true, value: 1.5 });
   });
 });

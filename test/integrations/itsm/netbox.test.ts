@@ -39,10 +39,10 @@ async function readAll(
   return pages.flatMap(({ records }) => records);
 }
 
-describe('a complete reading', () => {
+describe('a full read', () => {
   const fields = ['name', 'site', 'site.slug', 'status', 'tags', 'custom_fields.owner', 'no_such_column'];
 
-  test('meets each object once, with choices, references, tags and custom fields', async () => {
+  test('returns each object once, with choices, references, tags and custom fields', async () => {
     const records = await readAll({}, fields);
     expect(records.map(({ id }) => id)).toEqual(ids());
     const [first] = netbox.store.rows(table);
@@ -68,14 +68,14 @@ describe('a complete reading', () => {
     ]);
   });
 
-  test('gets on with versions that know nothing of that, and with pages that are cut', async () => {
+  test('supports versions without these, and truncated pages', async () => {
     netbox.version = '3.7';
     netbox.maxPageSize = 4;
     expect((await readAll({ limit: 100 })).map(({ id }) => id)).toEqual(ids());
     expect(netbox.calls.some(({ query }) => query.has('start'))).toBe(false);
   });
 
-  test('keeps to a filter, and to none that would change the reading itself', async () => {
+  test('applies a filter, and rejects one that would change the paging', async () => {
     const found = await readAll({ limit: 4, filter: 'status=active&site=paris' });
     expect(found.map(({ fields: { name } }) => name!.value)).toEqual(
       netbox.store
@@ -93,8 +93,8 @@ describe('a complete reading', () => {
   });
 });
 
-describe('a reading of changes', () => {
-  test('goes by the order of change, through ties over more than a page', async () => {
+describe('a delta', () => {
+  test('is sorted by the time of change, with equal times over more than a page', async () => {
     clock.advance(3_600_000);
     levelTimes(netbox);
     const since = new Date(clock.now()).toISOString();
@@ -107,14 +107,14 @@ describe('a reading of changes', () => {
     expect(await remote.newestChange(table, 'name=host 4')).toBe(since);
   });
 
-  test('takes one call where nothing has changed', async () => {
+  test('needs one request if nothing has changed', async () => {
     expect(await readAll({ since: new Date(clock.now() + 3_600_000).toISOString() })).toEqual([]);
     expect(remote.calls()).toBe(1);
   });
 });
 
-describe('what is not there any more', () => {
-  test('is told by the change log', async () => {
+describe('a deleted object', () => {
+  test('is reported by the change log', async () => {
     const since = new Date(clock.now()).toISOString();
     clock.advance(600_000);
     const [gone] = ids();
@@ -132,7 +132,7 @@ describe('what is not there any more', () => {
     await blind.close();
   });
 
-  test.each([1, 3])('is gone at a look only where the log says so (%i at once)', async (count) => {
+  test.each([1, 3])('is gone when read by key only if the log reports it (%i in a batch)', async (count) => {
     const [there, hidden, gone] = ids();
     const rows = netbox.store.rows(table);
     netbox.store.remove(table, rows[2]!.id);
@@ -163,7 +163,7 @@ describe('relations', () => {
     }
   };
 
-  test('are references and cables, each kind of references by its column', async () => {
+  test('are references and cables, with a type per reference column', async () => {
     const [a, b] = netbox.store.rows(table);
     const ends = [a!, b!].map(({ id }) =>
       netbox.store.insert('dcim/interfaces', { name: 'eth0', device: id }),
@@ -188,7 +188,7 @@ describe('relations', () => {
     expect((await failure(remote.createRelation('dcim/cables', ids()[0]!, ids()[1]!))).code).toBe('refused');
   });
 
-  test('are made where nothing is, and undone; the log tells of those that went', async () => {
+  test('are created where none exists, and deleted; the log reports deletions', async () => {
     const [device] = ids();
     const tenant = `tenancy/tenants/${built.tenant.id}`;
     const since = new Date(clock.now()).toISOString();
@@ -222,7 +222,7 @@ describe('writes', () => {
     'custom_fields.owner': 'ops',
   });
 
-  test('make, change and delete objects; what NetBox stores of them comes back', async () => {
+  test('create, change and delete objects; the stored values are returned', async () => {
     const { record, recovered } = await remote.create(table, values(), 'plan:1');
     expect([recovered, record.fields.site, record.fields.tags]).toEqual([
       false,
@@ -253,7 +253,7 @@ describe('writes', () => {
     expect((await failure(remote.update(table, ids()[0]!, { 'site.name': 'x' }))).code).toBe('refused');
   });
 
-  test('depend on the object as it was looked at', async () => {
+  test('depend on the object as it was read', async () => {
     const [id] = ids();
     const look = async () => {
       const found = (await remote.readByIds(table, [id!], ['name'])).get(id!);
@@ -267,32 +267,27 @@ describe('writes', () => {
     expect((await remote.update(table, id!, { name: 'x' }, await look())).record.version).toBe(await look());
   });
 
-  test.each(['4.6.0', '4.4.2'])(
-    'depend on it also when it was looked at among others, in %s',
-    async (version) => {
-      netbox.version = version;
-      const [id, other] = ids();
-      const seen = async () => {
-        const found = (await remote.readByIds(table, [id!, other!], ['name'])).get(id!);
-        return found?.kind === 'there' ? found.record.version : undefined;
-      };
-      const before = await seen();
-      netbox.store.update(table, netbox.store.rows(table)[0]!.id, { serial: 'moved' });
-      const writes = netbox.store.writes.length;
-      expect((await failure(remote.update(table, id!, { name: 'x' }, before))).code).toBe(
-        'changed_meanwhile',
-      );
-      expect((await failure(remote.delete(table, id!, before))).code).toBe('changed_meanwhile');
-      expect(netbox.store.writes).toHaveLength(writes);
-      const { record } = await remote.update(table, id!, { name: 'x' }, await seen());
-      expect(record.fields.name).toEqual({ value: 'x' });
-      expect(await remote.delete(table, id!, await seen())).toBe(true);
-      expect(await remote.delete(table, id!, before)).toBe(false);
-    },
-  );
+  test.each(['4.6.0', '4.4.2'])('depend on it also if it was read in a batch, in %s', async (version) => {
+    netbox.version = version;
+    const [id, other] = ids();
+    const seen = async () => {
+      const found = (await remote.readByIds(table, [id!, other!], ['name'])).get(id!);
+      return found?.kind === 'there' ? found.record.version : undefined;
+    };
+    const before = await seen();
+    netbox.store.update(table, netbox.store.rows(table)[0]!.id, { serial: 'moved' });
+    const writes = netbox.store.writes.length;
+    expect((await failure(remote.update(table, id!, { name: 'x' }, before))).code).toBe('changed_meanwhile');
+    expect((await failure(remote.delete(table, id!, before))).code).toBe('changed_meanwhile');
+    expect(netbox.store.writes).toHaveLength(writes);
+    const { record } = await remote.update(table, id!, { name: 'x' }, await seen());
+    expect(record.fields.name).toEqual({ value: 'x' });
+    expect(await remote.delete(table, id!, await seen())).toBe(true);
+    expect(await remote.delete(table, id!, before)).toBe(false);
+  });
 
   test.each(['reset_after_write', 'truncated_json', 'slow_page'] as const)(
-    'are done once with %s',
+    'are executed once with %s',
     async (fault) => {
       const lose = () => netbox.faults.arm({ fault, kinds: ['create', 'update', 'delete'], times: 1 });
       const before = netbox.store.writes.length;
@@ -311,7 +306,7 @@ describe('writes', () => {
     },
   );
 
-  test('of which nothing could be found again are refused before they are done', async () => {
+  test('are refused before they are sent if they could not be looked up later', async () => {
     netbox.store.customFields.splice(0, 1);
     const before = netbox.store.writes.length;
     expect((await failure(remote.findCreated(table, 'plan:1'))).what).toContain('estate_correlation');
@@ -322,7 +317,7 @@ describe('writes', () => {
 });
 
 describe('the description', () => {
-  test('tells tables and columns', async () => {
+  test('contains tables and columns', async () => {
     expect(await remote.describeTables('virtual')).toEqual([
       { name: 'virtualization/clusters', label: 'Clusters', parent: null },
       { name: 'virtualization/virtual-machines', label: 'Virtual machines', parent: null },
@@ -341,7 +336,7 @@ describe('the description', () => {
       expect((await failure(remote.describeFields(wrong))).code).toBe('not_found');
   });
 
-  test('is had from what is there where the account may not write', async () => {
+  test('is derived from existing objects if the account cannot write', async () => {
     netbox.denied.add(`add ${table}`).add(`change ${table}`).add('view extras/custom-fields');
     const columns = new Map((await remote.describeFields(table)).map((one) => [one.name, one]));
     expect(columns.get('site')).toMatchObject({ kind: 'reference', reference: 'dcim/sites' });
@@ -363,7 +358,7 @@ describe('the description', () => {
 
 const ofReadings = faults.filter((fault) => fault !== 'reset_after_write');
 
-test.each(ofReadings)('nothing is lost or doubled in a reading with %s', async (fault) => {
+test.each(ofReadings)('nothing is lost or duplicated in a read with %s', async (fault) => {
   netbox.faults.arm({ fault, nth: 2, times: 2 });
   const before = ids();
   const met = (await readAll({ limit: 5 })).map(({ id }) => id);
@@ -384,7 +379,7 @@ test.each([
   expect([failed.code, failed.where]).toEqual([code, `${netbox.base}/api/dcim/devices/`]);
 });
 
-test('a token of either version is taken; one that does not count is told apart from a right that lacks', async () => {
+test('tokens of both versions are accepted; an invalid one and a missing permission are different errors', async () => {
   const request = { table, fields: ['name'], limit: 10, cursor: null };
   for (const [token, code] of [
     ['a'.repeat(40), undefined],

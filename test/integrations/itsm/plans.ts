@@ -12,15 +12,15 @@ import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/
 import type { RemoteRecord } from '../../../integrations/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import type { Setting } from './histories/steps.ts';
-import { makePlan } from './reference.ts';
+import { planAtOnce } from './reference.ts';
 
 const setting: Setting = {
   rules: ['manual', 'manual', 'manual'],
   deletion: 'strict',
-  tombstones: true,
-  looks: true,
-  marks: true,
-  normalising: false,
+  hasTombstones: true,
+  hasLookups: true,
+  hasCorrelationIds: true,
+  normalizesTexts: false,
   quarantine: 60,
 };
 export const mapping = (over: Partial<Mapping> = {}): Mapping => ({ ...mappingOf(setting), ...over });
@@ -64,22 +64,22 @@ export const syncStateOf = (...pairs: Pair[]): SyncState => {
   return syncState;
 };
 
-/** What a run has read and knows. */
+/** The input of a plan. */
 export interface Given {
   cards?: LocalCard[];
   records?: RemoteRecord[];
   kind?: 'complete' | 'delta';
   tombstones?: string[];
-  looks?: [string, RecordLookup][];
+  lookups?: [string, RecordLookup][];
   redirects?: [string, string][];
   over?: Partial<Observation>;
 }
-export const seen = (given: Given): Observation => ({
+export const observationOf = (given: Given): Observation => ({
   remote: {
     kind: given.kind ?? 'complete',
     records: given.records ?? [],
     tombstones: (given.tombstones ?? []).map((id) => ({ table: 'cmdb_ci_appl', id, at: NOW })),
-    lookups: new Map(given.looks),
+    lookups: new Map(given.lookups),
     watermark: NOW,
   },
   local: {
@@ -92,11 +92,11 @@ export const seen = (given: Given): Observation => ({
   remoteClockAheadMs: 0,
   ...given.over,
 });
-/** The plan of a run, made at once. */
+/** Plans at once. */
 export const planned = (syncState: SyncState, given: Given, of = mapping(), score: Scorer = () => []): Plan =>
-  makePlan('p', of, syncState, seen(given), { score, evaluate });
-/** The rows of a plan in short. */
-export const told = ({ rows }: Plan) =>
+  planAtOnce('p', of, syncState, observationOf(given), { score, evaluate });
+/** The rows of a plan, each as `action side card record`. */
+export const summarize = ({ rows }: Plan) =>
   rows.map(({ action, side, cardId, remoteId }) =>
     [action, side, cardId, remoteId].filter(Boolean).join(' '),
   );

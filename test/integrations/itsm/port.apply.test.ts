@@ -87,8 +87,8 @@ const make = async (...names: string[]) => {
 };
 const elsewhere = (name: string) => instance.elsewhere.insert(table, { name, os: 'x' }).values.sys_id!;
 
-describe('rows that write here', () => {
-  it('are written together, and what is refused of one stops no other', async () => {
+describe('local rows', () => {
+  it('are written in a batch; a refused row does not affect the others', async () => {
     const [taken, moved, below] = await make('taken here', 'moved', 'below');
     const ids = ['made one', 'Taken here', 'unfit', 'made two', 'Made Two', 'beneath', 'x'].map(elsewhere);
     await put([pair(ids[4]!, moved!), pair(ids[5]!, below!), pair(ids[6]!, taken!)]);
@@ -128,7 +128,7 @@ describe('rows that write here', () => {
     expect((await apply(runId)).counts).toMatchObject({ applied: 4, refused: 2 });
   });
 
-  it('are written in their order, part by part', async () => {
+  it('are written in their order, in chunks', async () => {
     const names = ['lane 1', 'lane 2', 'lane same', 'lane 3', 'lane 4', 'Lane Same'];
     const ids = names.map(elsewhere);
     const related = (source: number, target: number): Draft => ({
@@ -152,7 +152,7 @@ describe('rows that write here', () => {
     expect(await t.services.db('events').where({ batch_id: runId })).toHaveLength(11);
   });
 
-  it('build on each other, and leave circles out', async () => {
+  it('depend on each other, and omit cycles', async () => {
     const [first, second, third] = await make('p1', 'p2', 'p3');
     const ids = ['p1', 'p2', 'p3'].map(elsewhere);
     const below = (n: number, card: string, parent: string): Draft => ({
@@ -189,7 +189,7 @@ describe('rows that write here', () => {
     expect(syncState.pairs.get(ids[2]!)!.base).toEqual({ parent_id: { local: first, remote: 'x' } });
   });
 
-  it('archive, restore, relate and part cards as everybody does', async () => {
+  it('archive, restore, relate and unrelate cards by the rules of the API', async () => {
     const [one, two] = await make('goes', 'stays');
     const rows = [{ row_index: 0, type: 'ITComponent', name: 'component' }];
     const component = (await createCards(ctx, rows, false)).results[0]!.id!;
@@ -216,7 +216,7 @@ describe('rows that write here', () => {
     expect((await t.services.db('cards').where({ id: one! }).first()).status).toBe('ACTIVE');
   });
 
-  it('are left alone when the record has changed since it was read, or a merge or a person came between', async () => {
+  it('end as stale if the record has changed since it was read, or cards were merged or un-mapped', async () => {
     const [still, gone, apart] = await make('still', 'gone', 'apart');
     const [r1, r2, r3] = ['new still', 'new gone', 'new apart'].map(elsewhere);
     await put([pair(r1!, still!), pair(r2!, gone!), pair(r3!, apart!)]);
@@ -242,10 +242,10 @@ describe('rows that write here', () => {
   });
 });
 
-describe('rows that write at the remote', () => {
+describe('remote rows', () => {
   const names = (...ids: string[]) => ids.map((id) => instance.store.rows.get(id)?.values.name);
 
-  it('take one look at all their records and one request each', async () => {
+  it('need one read of all their records and one request each', async () => {
     const cards = await make('a2', 'b2', 'c2', 'd2');
     const ids = ['a1', 'b1', 'c1', 'd1'].map(elsewhere);
     await put(ids.map((id, n) => pair(id, cards[n]!)));
@@ -282,7 +282,7 @@ describe('rows that write at the remote', () => {
     });
   });
 
-  it('go on after a kill between sending and hearing: what has arrived is not sent again', async () => {
+  it('resume after a kill between request and response: executed writes are not sent again', async () => {
     const cards = await make('k1 new', 'k2 new', 'k3 new');
     const ids = ['k1', 'k2', 'k3'].map(elsewhere);
     await put(ids.map((id, n) => pair(id, cards[n]!)));
@@ -307,7 +307,7 @@ describe('rows that write at the remote', () => {
     expect(names(...ids)).toEqual(['k1 new', 'k2 new', 'k3 new']);
   });
 
-  it('find a record again that was made before a kill', async () => {
+  it('find a record that was created before a kill', async () => {
     const [card] = await make('once');
     const runId = await plan([
       {
@@ -335,7 +335,7 @@ describe('rows that write at the remote', () => {
     expect([...(await loadSyncState(t.services.db, mapping.id)).syncState.pairs.keys()]).toEqual(made);
   });
 
-  it('wait when nobody has approved them, and are never sent when somebody has rejected them', async () => {
+  it('are not sent while they are undecided, or if they were rejected', async () => {
     const cards = await make('w1 new', 'w2 new');
     const ids = ['w1', 'w2'].map(elsewhere);
     await put(ids.map((id, n) => pair(id, cards[n]!)));
@@ -350,8 +350,8 @@ describe('rows that write at the remote', () => {
   });
 });
 
-describe('a run that is taken back', () => {
-  it('leaves both sides and the sync state as they were, but for what somebody has changed since', async () => {
+describe('a run that is undone', () => {
+  it('restores both sides and the sync state, except later changes', async () => {
     const { db } = t.services;
     const [here, there, touched] = await make('here', 'there new', 'touched');
     const [r1, r2, r3, r4] = ['here new', 'there', 'touched new', 'born'].map(elsewhere);

@@ -84,10 +84,10 @@ async function planned(name: string) {
 const apply = (runId: string, connector: Connector) =>
   applyRun({ ctx, connector, signal: new AbortController().signal, lockRun: async () => {} }, runId);
 
-describe('a relation between records that the same plan makes', () => {
+describe('a relation between records that the same plan creates', () => {
   it.each([
-    ['before its records are made', 'create', false],
-    ['after its records are made', 'create', true],
+    ['before its records are created', 'create', false],
+    ['after its records are created', 'create', true],
     ['before it is written', 'createRelation', false],
     ['after it is written', 'createRelation', true],
   ] as const)('is written once if the process ends %s', async (_when, call, after) => {

@@ -11,7 +11,7 @@ const MOST = 48;
 const root = path.resolve(import.meta.dirname, '../../..');
 const isOfArea = (file: string) => /^(integrations\/itsm|domain\/exchange\/itsm)\//.test(file);
 
-it(`executes at most ${MOST} files of the synchronisation below route and job`, async () => {
+it(`a pull loads at most ${MOST} files of the synchronisation`, async () => {
   const { t, admin, instance } = closeAfterAll(await openSyncTest());
   instance.elsewhere.insert('cmdb_ci_appl', { name: 'Shop' });
   const mapping = await storeMapping(t, {

@@ -41,18 +41,18 @@ import { indexObservation, isLive, survivorOf } from '../../../integrations/itsm
 interface PlanTools {
   score: Scorer;
   evaluate: TransformContext['evaluate'];
-  beyond?: PartOptions['references'];
+  references?: PartOptions['references'];
 }
 
-/** The plan of a whole observation at once: the reference for `planInParts`, which reads and plans one chunk after another. */
-export function makePlan(
+/** Plans a whole observation at once; the reference for `planInParts`. */
+export function planAtOnce(
   id: string,
   mapping: Mapping,
   syncState: SyncState,
-  seen: Observation,
-  { score, evaluate, beyond: references }: PlanTools,
+  observation: Observation,
+  { score, evaluate, references }: PlanTools,
 ): Plan {
-  const planning = beginPlanning(mapping, syncState, seen, evaluate, references ? { references } : {});
+  const planning = beginPlanning(mapping, syncState, observation, evaluate, references ? { references } : {});
   planPairs(planning);
   planUnmatched(planning, score);
   removeResolved(
@@ -64,11 +64,11 @@ export function makePlan(
   return {
     id,
     mappingId: mapping.id,
-    createdAt: seen.now,
+    createdAt: observation.now,
     rows: planning.rows,
     stopped: checkDeletionLimit(mapping, planning.rows.filter(isRemoval).length, pairs),
     closing: {
-      watermark: seen.remote.watermark,
+      watermark: observation.remote.watermark,
       again: [...new Set([...planning.again, ...planning.deferred.keys()])].sort(),
       absences: planning.absences,
     },
@@ -85,27 +85,25 @@ function planUnmatched(planning: Planning, score: Scorer): void {
     paired: [...restoredItems(planning), ...pairedItems(planning)],
   };
   const matches = matchRecords(mapping, unmatched, observation.decisions, score);
-  const held = new Set<string>();
-  for (const record of records) planRecord(planning, record, matches.get(record.id)!, held);
+  const claimedCards = new Set<string>();
+  for (const record of records) planRecord(planning, record, matches.get(record.id)!, claimedCards);
   if (
     mapping.sync_direction === 'pull' ||
     (mapping.sync_direction === 'push' && observation.remote.kind === 'delta')
   )
     return;
-  const takers = createIdentityOwners(mapping);
-  for (const one of pairedItems(planning)) takers.addCard(one);
-  for (const record of readRecords(planning)) takers.addRecord(itemOfRecord(planning, record));
-  for (const one of unreadItems(planning)) takers.addRecord(one);
-  planCards(planning, cards, held, takers);
+  const owners = createIdentityOwners(mapping);
+  for (const one of pairedItems(planning)) owners.addCard(one);
+  for (const record of readRecords(planning)) owners.addRecord(itemOfRecord(planning, record));
+  for (const one of unreadItems(planning)) owners.addRecord(one);
+  planCards(planning, cards, claimedCards, owners);
 }
 
-/** The records that a run reads by key before it plans, as the stored queries of missing and doubtful records select them. */
-export function wantedLooks(syncState: SyncState, reading: RemoteObservation): string[] {
-  const { records, tombstones } = indexObservation(reading);
+/** The records that a run reads by key before it plans; equal to the stored queries. */
+export function recordsToLookUp(syncState: SyncState, remote: RemoteObservation): string[] {
+  const { records, tombstones } = indexObservation(remote);
   const wanted = [...tombstones.values()].flatMap(({ mergedInto }) =>
-    mergedInto === undefined || records.has(mergedInto) || reading.lookups.has(mergedInto)
-      ? []
-      : [mergedInto],
+    mergedInto === undefined || records.has(mergedInto) || remote.lookups.has(mergedInto) ? [] : [mergedInto],
   );
   for (const remoteId of tombstones.keys()) {
     const state = syncState.pairs.get(remoteId)?.state.kind;
@@ -114,12 +112,12 @@ export function wantedLooks(syncState: SyncState, reading: RemoteObservation): s
   }
   for (const { remoteId, state } of syncState.pairs.values()) {
     if (state.kind === 'unmapped' || state.kind === 'removed' || tombstones.has(remoteId)) continue;
-    if (!records.has(remoteId) && reading.kind === 'complete') wanted.push(remoteId);
+    if (!records.has(remoteId) && remote.kind === 'complete') wanted.push(remoteId);
   }
-  return [...new Set(wanted)].filter((id) => !reading.lookups.has(id));
+  return [...new Set(wanted)].filter((id) => !remote.lookups.has(id));
 }
 
-/** Unmaps a card in memory: its pair, and those that merges brought to it. */
+/** Un-maps a card in memory: its pairs and those of cards that were merged into it. */
 export const unmap = (
   syncState: SyncState,
   cardId: string,
@@ -129,8 +127,8 @@ export const unmap = (
     .filter((pair) => survivorOf(pair.cardId, redirects) === cardId)
     .map(({ remoteId }): StateChange => ({ op: 'state', remoteId, state: { kind: 'unmapped' } }));
 
-/** Maps an unmapped record again, in memory. */
-export const mapAgain = (syncState: SyncState, remoteId: string): StateChange[] =>
+/** Maps an un-mapped record again in memory. */
+export const remap = (syncState: SyncState, remoteId: string): StateChange[] =>
   syncState.pairs.get(remoteId)?.state.kind === 'unmapped'
     ? [
         { op: 'state', remoteId, state: { kind: 'linked' } },

@@ -49,7 +49,7 @@ const runOf = async (world: World, how: { complete?: boolean } = {}) => {
 it.each([
   [1, 'completed'],
   [100, 'failed'],
-])('a tombstone is not lost where another row comes in its place in %i pages', async (pages, status) => {
+])('a tombstone is not lost if another row replaces it, in %i pages', async (pages, status) => {
   await inWorld(`repeated ${pages}`, async (world) => {
     const { instance } = world;
     clock.advance(600_000);
@@ -66,7 +66,7 @@ it.each([
   });
 });
 
-it(`a complete reading settles all relations, whatever was remembered of them (seed ${seed})`, async () => {
+it(`a full read corrects all relations, whatever was stored before (seed ${seed})`, async () => {
   for (let at = 0; at < HISTORIES; at += 1) {
     await inWorld(`${seed} ${at}`, async (world) => {
       const { instance, services, mappings } = world;

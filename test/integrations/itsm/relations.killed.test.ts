@@ -89,7 +89,7 @@ const tales: [string, Tale][] = [
 ];
 
 it.each(tales)(
-  `a relation that %s is as it is there, wherever the run is killed (seed ${seed})`,
+  `a relation that %s is equal on both sides, wherever the run is killed (seed ${seed})`,
   async (name, tale) => {
     const { instance, mappings } = world;
     // so that the tales do not all try the same
@@ -110,7 +110,6 @@ it.each(tales)(
         },
       };
       await histories.driver.run(world, mappings.application, { kills: [kill] });
-      console.log('AT', at);
       if (!killed) meanwhile();
       clock.advance(30_000);
       const { run } = await histories.driver.run(world, mappings.application);
@@ -128,7 +127,7 @@ it.each(tales)(
 );
 
 it.each([false, true])(
-  'a relation that is restored under its own key stays (complete reading: %s)',
+  'a relation that is restored under its own key is retained (full read: %s)',
   async (complete) => {
     const before = await relatedOf(world);
     const { id, ends } = first(world, 0);
@@ -142,6 +141,6 @@ it.each([false, true])(
 );
 
 // its world takes the place of the one above
-it(`relations agree whatever befalls them and wherever runs are killed (seed ${seed})`, async () => {
+it(`relations converge after any changes, wherever runs are killed (seed ${seed})`, async () => {
   await liveManyRelations(histories, HISTORIES, seed);
 }, 120_000);

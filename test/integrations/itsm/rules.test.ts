@@ -8,58 +8,75 @@ import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
 import { fieldErrors } from '../../../integrations/itsm/mappings/mapping.check.ts';
 import { mappedField } from './mapping.support.ts';
-import { card, type Given, mapping, NOW, pair, planned, record, seen, syncStateOf, told } from './plans.ts';
-import { mapAgain, unmap, wantedLooks } from './reference.ts';
+import {
+  card,
+  type Given,
+  mapping,
+  NOW,
+  observationOf,
+  pair,
+  planned,
+  record,
+  summarize,
+  syncStateOf,
+} from './plans.ts';
+import { recordsToLookUp, remap, unmap } from './reference.ts';
 
-describe('what is gone', () => {
+describe('a side that is gone', () => {
   const cards = [card('c1', 'a')];
   const syncState = syncStateOf(pair('r1', 'c1', 'a'));
 
-  it('is gone by a tombstone, by a look, or after several complete readings', () => {
+  it('is proved by a tombstone, by a lookup, or by several full reads', () => {
     const quarantine = ['quarantine c1 r1'];
-    expect(told(planned(syncState, { cards, kind: 'delta', tombstones: ['r1'] }))).toEqual(quarantine);
-    expect(told(planned(syncState, { cards, looks: [['r1', { kind: 'gone' }]] }))).toEqual(quarantine);
+    expect(summarize(planned(syncState, { cards, kind: 'delta', tombstones: ['r1'] }))).toEqual(quarantine);
+    expect(summarize(planned(syncState, { cards, lookups: [['r1', { kind: 'gone' }]] }))).toEqual(quarantine);
     const counting = mapping({ complete_reads: 3 });
     const read = (absences: number) =>
       planned(syncStateOf(pair('r1', 'c1', 'a', { absences })), { cards }, counting);
-    expect(told(read(0))).toEqual(['skip c1 r1']);
+    expect(summarize(read(0))).toEqual(['skip c1 r1']);
     expect(read(0).closing.absences).toEqual({ r1: 1 });
-    expect(told(read(1))).toEqual(['skip c1 r1']);
-    expect(told(read(2))).toEqual(quarantine);
+    expect(summarize(read(1))).toEqual(['skip c1 r1']);
+    expect(summarize(read(2))).toEqual(quarantine);
   });
 
-  it('is not gone because a delta, a filter or a refused look did not show it', () => {
+  it('is not proved by a delta, a filter or an inconclusive lookup', () => {
     const counting = mapping({ filter_query: 'name=a', complete_reads: 1 });
-    expect(told(planned(syncState, { cards, kind: 'delta' }))).toEqual([]);
-    expect(told(planned(syncState, { cards }, counting))).toEqual(['skip c1 r1']);
-    expect(told(planned(syncState, { cards, looks: [['r1', { kind: 'unknown' }]] }))).toEqual(['skip c1 r1']);
+    expect(summarize(planned(syncState, { cards, kind: 'delta' }))).toEqual([]);
+    expect(summarize(planned(syncState, { cards }, counting))).toEqual(['skip c1 r1']);
+    expect(summarize(planned(syncState, { cards, lookups: [['r1', { kind: 'unknown' }]] }))).toEqual([
+      'skip c1 r1',
+    ]);
     const there: RecordLookup = { kind: 'there', record: record('r1', 'changed') };
-    expect(told(planned(syncState, { cards, looks: [['r1', there]] }, counting))).toEqual(['skip c1 r1']);
-    expect(told(planned(syncState, { cards, looks: [['r1', there]] }))).toEqual(['update local c1 r1']);
+    expect(summarize(planned(syncState, { cards, lookups: [['r1', there]] }, counting))).toEqual([
+      'skip c1 r1',
+    ]);
+    expect(summarize(planned(syncState, { cards, lookups: [['r1', there]] }))).toEqual([
+      'update local c1 r1',
+    ]);
   });
 
-  it('is not gone while it is both shown and called deleted; a look decides', () => {
+  it('is not proved if it is both returned and reported as deleted; a lookup decides', () => {
     const records = [record('r1', 'a')];
-    expect(told(planned(syncState, { cards, records, tombstones: ['r1'] }))).toEqual(['skip c1 r1']);
-    expect(wantedLooks(syncState, seen({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
-    expect(wantedLooks(syncState, seen({}).remote)).toEqual(['r1']);
-    expect(wantedLooks(syncState, seen({ kind: 'delta' }).remote)).toEqual([]);
+    expect(summarize(planned(syncState, { cards, records, tombstones: ['r1'] }))).toEqual(['skip c1 r1']);
+    expect(recordsToLookUp(syncState, observationOf({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
+    expect(recordsToLookUp(syncState, observationOf({}).remote)).toEqual(['r1']);
+    expect(recordsToLookUp(syncState, observationOf({ kind: 'delta' }).remote)).toEqual([]);
   });
 
-  it('is gone after several complete readings also where looks are not answered, but not while a look shows it', () => {
+  it('is proved by several full reads also if lookups are inconclusive, but not if a lookup finds it', () => {
     const counting = mapping({ complete_reads: 2 });
     const read = (absences: number, look: RecordLookup, state?: Pair['state']) =>
       planned(
         syncStateOf(pair('r1', 'c1', 'a', { absences, ...(state && { state }) })),
-        { cards, looks: [['r1', look]] },
+        { cards, lookups: [['r1', look]] },
         counting,
       );
     const unanswered: RecordLookup = { kind: 'unknown' };
-    expect(told(read(0, unanswered))).toEqual(['skip c1 r1']);
+    expect(summarize(read(0, unanswered))).toEqual(['skip c1 r1']);
     expect(read(0, unanswered).closing.absences).toEqual({ r1: 1 });
-    expect(told(read(1, unanswered))).toEqual(['quarantine c1 r1']);
+    expect(summarize(read(1, unanswered))).toEqual(['quarantine c1 r1']);
     const shown = read(1, { kind: 'there', record: record('r1', 'a') });
-    expect([told(shown), shown.closing.absences]).toEqual([[], { r1: 0 }]);
+    expect([summarize(shown), shown.closing.absences]).toEqual([[], { r1: 0 }]);
     const since = '2026-06-01T11:58:00.000Z';
     const waiting = { kind: 'quarantined', gone: 'remote', since } as const;
     const proved = read(1, unanswered, { ...waiting, evidence: 'readings' }).rows[0]!;
@@ -72,39 +89,43 @@ describe('what is gone', () => {
     expect(remoteStaleReason(counting, called, state)).not.toBeNull();
   });
 
-  it('waits in quarantine, is released when it is back, and removed when its time has come', () => {
+  it('is quarantined, released when it exists again, and removed after the quarantine', () => {
     const waiting = (since: string) =>
       syncStateOf(
         pair('r1', 'c1', 'a', {
           state: { kind: 'quarantined', gone: 'remote', evidence: 'look', since },
         }),
       );
-    const looks: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
-    expect(told(planned(waiting('2026-06-01T11:59:30.000Z'), { cards, looks }))).toEqual(['skip c1 r1']);
-    const late = planned(waiting('2026-06-01T11:58:00.000Z'), { cards, looks });
-    expect(told(late)).toEqual(['delete local c1 r1']);
+    const lookups: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
+    expect(summarize(planned(waiting('2026-06-01T11:59:30.000Z'), { cards, lookups }))).toEqual([
+      'skip c1 r1',
+    ]);
+    const late = planned(waiting('2026-06-01T11:58:00.000Z'), { cards, lookups });
+    expect(summarize(late)).toEqual(['delete local c1 r1']);
     expect(late.rows[0]?.expects.record).toEqual({ there: false, fields: {} });
-    expect(told(planned(waiting(NOW), { cards, records: [record('r1', 'a')] }))).toEqual(['release c1 r1']);
+    expect(summarize(planned(waiting(NOW), { cards, records: [record('r1', 'a')] }))).toEqual([
+      'release c1 r1',
+    ]);
     const moved = [card('c1', 'b')];
-    expect(told(planned(waiting('2026-06-01T11:58:00.000Z'), { cards: moved, looks }))).toEqual([
+    expect(summarize(planned(waiting('2026-06-01T11:58:00.000Z'), { cards: moved, lookups }))).toEqual([
       'conflict c1 r1',
     ]);
   });
 
-  it('waits in quarantine while a person is asked about what was changed here, whoever is told to win', () => {
+  it('is quarantined while a user has to decide about a change, whichever side wins', () => {
     const moved = [card('c1', 'b')];
-    const looks: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
-    const first = planned(syncState, { cards: moved, looks });
-    expect(told(first)).toEqual(['conflict c1 r1', 'quarantine c1 r1']);
+    const lookups: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
+    const first = planned(syncState, { cards: moved, lookups });
+    expect(summarize(first)).toEqual(['conflict c1 r1', 'quarantine c1 r1']);
     const [{ old: local, new: remote } = { old: null, new: null }] = Object.values(first.rows[0]!.diff);
     const since = '2026-06-01T11:58:00.000Z';
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
     const answered = (winner: 'local' | 'remote') => {
       const resolutions = [{ remoteId: 'r1', path: null, winner, values: { local, remote } }];
-      return told(
+      return summarize(
         planned(syncStateOf(pair('r1', 'c1', 'a', { state })), {
           cards: moved,
-          looks,
+          lookups,
           over: { resolutions },
         }),
       );
@@ -113,22 +134,22 @@ describe('what is gone', () => {
     expect(answered('local')).toEqual(['unlink c1 r1']);
   });
 
-  it('waits in quarantine while columns are kept from the account, and is not removed', () => {
-    const { remote } = seen({ cards, looks: [['r1', { kind: 'gone' }]] });
+  it('is quarantined, but not removed, while columns are hidden from the account', () => {
+    const { remote } = observationOf({ cards, lookups: [['r1', { kind: 'gone' }]] });
     const given = { cards, over: { remote: { ...remote, hiddenColumns: true } } };
-    expect(told(planned(syncState, given))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
+    expect(summarize(planned(syncState, given))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
     const since = '2026-06-01T11:58:00.000Z';
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
-    expect(told(planned(syncStateOf(pair('r1', 'c1', 'a', { state })), given))).toEqual(['skip c1 r1']);
+    expect(summarize(planned(syncStateOf(pair('r1', 'c1', 'a', { state })), given))).toEqual(['skip c1 r1']);
   });
 
-  it('takes its counterpart along only as the policy says', () => {
-    const looks: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
+  it('removes its counterpart only by the policy', () => {
+    const lookups: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
     const by = (mode: Mapping['sync_mode'], origin: Pair['origin'], direction?: Mapping['sync_direction']) =>
-      told(
+      summarize(
         planned(
           syncStateOf(pair('r1', 'c1', 'a', { origin })),
-          { cards, looks },
+          { cards, lookups },
           mapping({
             sync_mode: mode,
             sync_direction: direction ?? 'bidirectional',
@@ -143,12 +164,12 @@ describe('what is gone', () => {
     expect(by('strict', 'pulled', 'push')).toEqual(['unlink c1 r1']);
   });
 
-  it('is not made again where it was kept', () => {
+  it('is not created again if its counterpart was retained', () => {
     const kept = syncStateOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'remote' } }));
-    expect(told(planned(kept, { cards }))).toEqual([]);
-    expect(told(planned(kept, { cards, records: [record('r1', 'a')] }))).toEqual(['release c1 r1']);
+    expect(summarize(planned(kept, { cards }))).toEqual([]);
+    expect(summarize(planned(kept, { cards, records: [record('r1', 'a')] }))).toEqual(['release c1 r1']);
     const other = syncStateOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'local' } }));
-    expect(told(planned(other, { records: [record('r1', 'a')] }))).toEqual([]);
+    expect(summarize(planned(other, { records: [record('r1', 'a')] }))).toEqual([]);
   });
 
   it('stops a plan that exceeds the deletion limit', () => {
@@ -157,7 +178,7 @@ describe('what is gone', () => {
     const given = (count: number): Given => ({
       cards: many.map((at) => card(`c${at}`, 'a')),
       records: many.slice(count).map((at) => record(`r${at}`, 'a')),
-      looks: many.slice(0, count).map((at) => [`r${at}`, { kind: 'gone' }]),
+      lookups: many.slice(0, count).map((at) => [`r${at}`, { kind: 'gone' }]),
     });
     const limits = (maxCount: number, maxRatio: number) =>
       mapping({ max_deletions: maxCount, max_deletion_ratio: maxRatio });
@@ -167,19 +188,19 @@ describe('what is gone', () => {
   });
 });
 
-describe('which record is which card', () => {
-  it('is told by the identity fields, and staged when they fit more than one', () => {
+describe('matching', () => {
+  it('is by the identity fields, and staged if they match more than one card', () => {
     const given = { cards: [card('c1', 'x', 'K1')], records: [record('r1', 'x', ' k1 ')] };
-    expect(told(planned(emptySyncState(), given))[0]).toBe('link c1 r1');
+    expect(summarize(planned(emptySyncState(), given))[0]).toBe('link c1 r1');
     const twice = { ...given, cards: [card('c1', 'x', 'K1'), card('c2', 'y', 'K1')] };
-    expect(told(planned(emptySyncState(), twice))).toEqual(['stage r1']);
+    expect(summarize(planned(emptySyncState(), twice))).toEqual(['stage r1']);
     const two = { ...given, records: [record('r1', 'x', 'K1'), record('r2', 'y', 'K1')] };
-    expect(told(planned(emptySyncState(), two))).toEqual(['stage r1', 'stage r2']);
+    expect(summarize(planned(emptySyncState(), two))).toEqual(['stage r1', 'stage r2']);
     const bound = syncStateOf(pair('r9', 'c1', 'x'));
-    expect(told(planned(bound, { ...given, kind: 'delta' }))).toContain('stage r1');
+    expect(summarize(planned(bound, { ...given, kind: 'delta' }))).toContain('stage r1');
   });
 
-  it('is told by likeness only when it is sure and mutual', () => {
+  it('is by similarity only if it is certain and mutual', () => {
     const given = {
       cards: [card('c1', 'x'), card('c2', 'y')],
       records: [record('r1', 'x'), record('r2', 'y')],
@@ -195,7 +216,7 @@ describe('which record is which card', () => {
       return () => all;
     };
     const by = (score: Scorer) =>
-      told(planned(emptySyncState(), given, mapping(), score)).filter((one) =>
+      summarize(planned(emptySyncState(), given, mapping(), score)).filter((one) =>
         /^(link|stage|create)/.test(one),
       );
     expect(by(scored(['r1', 'c1', 'match'], ['r2', 'c2', 'match']))).toEqual(['link c1 r1', 'link c2 r2']);
@@ -205,39 +226,39 @@ describe('which record is which card', () => {
     expect(claimed).toEqual(['stage r1', 'stage r2', 'create remote c2']);
   });
 
-  it('is what a person decided', () => {
+  it("follows a user's decision", () => {
     const given = { cards: [card('c1', 'x')], records: [record('r1', 'y')] };
     const decisions = [{ remoteId: 'r1', cardId: 'c1' }];
-    expect(told(planned(emptySyncState(), { ...given, over: { decisions } }))[0]).toBe('link c1 r1');
+    expect(summarize(planned(emptySyncState(), { ...given, over: { decisions } }))[0]).toBe('link c1 r1');
   });
 
-  it('follows merges of cards, and writes nothing to the record that came along', () => {
+  it('follows merges of cards, and writes nothing to the alias record', () => {
     const redirects: [string, string][] = [['c1', 'c2']];
     const cards = [card('c2', 'b')];
     const records = [record('r1', 'a'), record('r2', 'b')];
     const moved = syncStateOf(pair('r1', 'c1', 'a'));
-    expect(told(planned(moved, { cards, records: [record('r1', 'a')], redirects }))).toEqual([
+    expect(summarize(planned(moved, { cards, records: [record('r1', 'a')], redirects }))).toEqual([
       'update remote c2 r1',
     ]);
     const both = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
-    expect(told(planned(both, { cards, records, redirects }))).toEqual(['skip c2 r1']);
+    expect(summarize(planned(both, { cards, records, redirects }))).toEqual(['skip c2 r1']);
     expect(
-      told(planned(both, { cards, records: [record('r1', 'a')], redirects, tombstones: ['r2'] })),
+      summarize(planned(both, { cards, records: [record('r1', 'a')], redirects, tombstones: ['r2'] })),
     ).toEqual(['skip c2 r1', 'unlink c2 r2']);
   });
 
-  it('ends where a person takes a card out, until it is mapped again', () => {
+  it('excludes an un-mapped card until it is mapped again', () => {
     const syncState = syncStateOf(pair('r1', 'c1', 'a'));
     const given = { cards: [card('c1', 'b')], records: [record('r1', 'a')] };
     applyChanges(syncState, unmap(syncState, 'c1', new Map()));
-    expect(told(planned(syncState, given))).toEqual([]);
-    applyChanges(syncState, mapAgain(syncState, 'r1'));
-    expect(told(planned(syncState, given))).toEqual(['update remote c1 r1']);
+    expect(summarize(planned(syncState, given))).toEqual([]);
+    applyChanges(syncState, remap(syncState, 'r1'));
+    expect(summarize(planned(syncState, given))).toEqual(['update remote c1 r1']);
   });
 });
 
 describe('own writes', () => {
-  it('are as both sides last agreed, and say nothing new', () => {
+  it('equal the base, and are not changes', () => {
     const agreed = pair('r1', 'c1', 'a');
     expect(isRemoteEcho(mapping(), agreed, record('r1', 'a'))).toBe(true);
     expect(isRemoteEcho(mapping(), agreed, record('r1', 'b'))).toBe(false);
@@ -262,12 +283,12 @@ describe('relations', () => {
   ) => {
     const syncState = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
     if (base) applyChanges(syncState, [{ op: 'link', link }]);
-    return told(
+    return summarize(
       planned(syncState, { cards, kind: 'delta', over: { links } }, { ...of, sync_direction: direction }),
     );
   };
 
-  it('go where they are missing, and go away where the other side has removed them', () => {
+  it('are added where they are missing, and removed if the other side has removed them', () => {
     expect(plan(false, { complete: true, local, remote: [] })).toEqual(['relate remote']);
     expect(plan(false, { complete: true, local: [], remote: [link] })).toEqual(['relate local']);
     expect(plan(true, { complete: true, local, remote: [] })).toEqual(['unrelate local']);
@@ -277,7 +298,7 @@ describe('relations', () => {
     expect(plan(true, { complete: true, local, remote: [link] })).toEqual([]);
   });
 
-  it('wait while what is at their end is gone, in the plan that finds it gone and in those after it', () => {
+  it('are deferred while a side at an end is gone, in the plan that finds it gone and in later ones', () => {
     const gone: [string, RecordLookup][] = [['r2', { kind: 'gone' }]];
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since: NOW } as const;
     const waiting = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b', { state }));
@@ -291,11 +312,11 @@ describe('relations', () => {
         const given: Given = {
           cards,
           kind: 'delta',
-          looks: gone,
+          lookups: gone,
           over: { links: { complete: true, local, remote: [] } },
         };
         const { rows } = planned(syncState, given, of);
-        expect(told({ rows } as Plan)).toEqual([...first, 'skip']);
+        expect(summarize({ rows } as Plan)).toEqual([...first, 'skip']);
         expect(rows.at(-1)).toMatchObject({ link, side: null, cards: null });
         expect(rows.at(-1)!.reason).toMatch(
           `The relation was ${base ? 'removed at the remote' : 'added here'}, but is deferred: one side of the pair of record r2`,
@@ -304,7 +325,7 @@ describe('relations', () => {
     }
   });
 
-  it('stay when a part was read, or the mapping goes the other way', () => {
+  it('are retained after a delta, or if the mapping does not write that side', () => {
     expect(plan(true, { complete: false, local, remote: [] })).toEqual([]);
     expect(plan(false, { complete: false, local, remote: [] })).toEqual([]);
     expect(plan(false, { complete: true, local, remote: [] }, 'pull')).toEqual([]);
@@ -312,7 +333,7 @@ describe('relations', () => {
 });
 
 describe('a mapping', () => {
-  it('names the fields that cannot work', () => {
+  it('reports invalid fields', () => {
     expect(fieldErrors(mapping())).toEqual([]);
     const [name, end, note] = mapping().fields;
     const oneWay = mappedField(note!.card_field, note!.remote_field, {

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-it(`both sides agree after every fault of the remote, and some two at once (seed ${seed})`, async () => {
+it(`both sides converge after every fault of the remote, and after pairs of faults (seed ${seed})`, async () => {
   const size = { applications: 30, components: 20, relations: 30 };
   const { fired } = await endure(
     { services: t.services, ctx: await t.ctx() },
@@ -73,7 +73,7 @@ describe('a remote', () => {
     await world.close();
   });
 
-  it('that keeps a column back from the first reading on has its values and those of people taken later', async () => {
+  it("that hides a column from the first read on has its values and users' values synchronised later", async () => {
     account().hidesField = (_table, field) => field === 'short_description';
     account().hidesRow = ({ values }) => values.sys_id === row(0).values.sys_id;
     expect((await run()).run.status).toBe('completed');
@@ -93,19 +93,21 @@ describe('a remote', () => {
     await agree();
   });
 
-  it('that hides the very row by which a column is tried empties nothing', async () => {
+  it('that hides the row by which a column is checked causes no clearing', async () => {
     account().hidesField = (_table, field) => field === 'short_description';
     account().hidesRow = ({ values }) => values.sys_id === row(0).values.sys_id;
     const ended = await run({ complete: true });
     expect(ended.changes).toBe(0);
     expect(ended.log.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/^Columns excluded, since they are hidden from the account: short_description\.$/),
+      expect.stringMatching(
+        /^Columns excluded, since they are hidden from the account: short_description\.$/,
+      ),
     );
     world.instance.heal();
     await agree();
   });
 
-  it('that hides a row while it is changed has the change taken with the run after it is shown again', async () => {
+  it('that hides a row while it is changed has the change synchronised when it is visible again', async () => {
     const { sys_id: id, name } = row(5).values;
     clock.advance(300_000);
     world.instance.elsewhere.update(id!, { short_description: 'changed in hiding' });
@@ -117,7 +119,7 @@ describe('a remote', () => {
     expect(await cardNamed(name!)).toMatchObject({ description: 'changed in hiding' });
   });
 
-  it('that hides a column has nothing removed that was changed in it', async () => {
+  it('that hides a column has no record removed that was changed in it', async () => {
     const { sys_id: id, name } = row(7).values;
     await archiveCard(world.ctx, (await cardNamed(name!)).id, {});
     await run();
@@ -133,7 +135,7 @@ describe('a remote', () => {
     world.instance.elsewhere.remove(id!);
   });
 
-  it('that has lost a record is not asked for relations to it, until somebody has decided about its card', async () => {
+  it('that has lost a record gets no relations to it until a user has decided about its card', async () => {
     const { ctx, instance, mappings } = world;
     const { sys_id: id, name } = row(9).values;
     await createCards(ctx, [{ row_index: 0, type: applications.cardType, name: 'Leading there' }], false);
@@ -165,7 +167,7 @@ describe('a remote', () => {
     await agree();
   });
 
-  it('that has done a write of which a failed run never heard has it known by the next one', async () => {
+  it('that has executed a write without a response has it found by the next run', async () => {
     const { instance } = world;
     const { name, sys_id: id } = row(8).values;
     await edit(name!, { description: 'first' });
@@ -184,7 +186,7 @@ describe('a remote', () => {
   });
 
   it.each(rows)(
-    'that $called makes a run fail that tells what, where and what to do',
+    'that $called makes a run fail with what failed, where and what to do',
     async ({ fault, told, codes }) => {
       const { instance } = world;
       await edit(row(6).values.name!, { alias: `before ${fault}` });
@@ -211,7 +213,7 @@ describe('a remote', () => {
     },
   );
 
-  it('that is well again has all that was to be done', async () => {
+  it('that is available again gets all writes', async () => {
     await run();
     await agree();
   });

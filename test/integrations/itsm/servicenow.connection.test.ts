@@ -21,7 +21,7 @@ async function start(options: Options = {}): Promise<ServiceNowEmulator> {
   return instance;
 }
 
-test('an authority and a client certificate of its own let a connection in', async () => {
+test('a connection can have its own CA and client certificate', async () => {
   const instance = await start({
     tls: { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true },
   });
@@ -36,7 +36,7 @@ test('an authority and a client certificate of its own let a connection in', asy
   expect((await known!.readPage(request)).records).toHaveLength(5);
 });
 
-test('a connection that is stopped waits no longer, and says so', async () => {
+test('an aborted connection stops waiting, with an error', async () => {
   const instance = await start();
   const stop = new AbortController();
   const remote = connect(instance, {}, { signal: stop.signal });
@@ -48,7 +48,7 @@ test('a connection that is stopped waits no longer, and says so', async () => {
   expect((await failure(remote.create(table, { name: 'x' }, 'x'))).code).toBe('stopped');
 });
 
-test('a write that is stopped on its way may have been done', async () => {
+test('an aborted write may have been executed', async () => {
   const instance = await start({ latency: { write: 100 } });
   const stop = new AbortController();
   const remote = connectServiceNow({
@@ -63,7 +63,7 @@ test('a write that is stopped on its way may have been done', async () => {
   expect((await failure(remote.create(table, { name: 'x' }, 'x'))).code).toBe('answer_lost');
 });
 
-test('all who use an account share its limits; another account has its own', async () => {
+test('all users of an account share its limits; another account has its own', async () => {
   const instance = await start({
     accounts: [
       { userName: 'estate', password: 'secret' },
@@ -84,7 +84,7 @@ test('all who use an account share its limits; another account has its own', asy
   await other.readPage(request);
 });
 
-test('the time of the remote is known from its answers, however wrong it is', async () => {
+test("the remote's clock is known from its responses, however wrong it is", async () => {
   const instance = await start();
   instance.impose('clock_skew');
   const remote = connect(instance);

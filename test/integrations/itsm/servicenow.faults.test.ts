@@ -60,7 +60,7 @@ const arm = (instance: ServiceNowEmulator, fault: Fault, nth: number): void => {
   else instance.faults.arm({ fault, nth, times: 2 });
 };
 
-test.each(faults)('nothing is lost, doubled or invented with %s', async (fault) => {
+test.each(faults)('nothing is lost, duplicated or invented with %s', async (fault) => {
   const { instance, remote } = await start();
   arm(instance, fault, 2);
   await exercise(instance, remote, 'alone');
@@ -69,7 +69,7 @@ test.each(faults)('nothing is lost, doubled or invented with %s', async (fault) 
   await instance.close();
 });
 
-test('nor with any two of them', async () => {
+test('nothing is lost, duplicated or invented with pairs of faults', async () => {
   const pairs = faults.flatMap((one, at) => faults.slice(at + 1).map((other) => [one, other] as const));
   expect(pairs).toHaveLength(105);
   // a fifth of all pairs, of which every fault has its share
@@ -85,7 +85,7 @@ test('nor with any two of them', async () => {
   }
 });
 
-describe('what still fails says what, where and what to do', () => {
+describe('an error contains what failed, where and what to do', () => {
   let instance: ServiceNowEmulator;
   beforeAll(async () => {
     instance = await startServiceNow({ clock: createVirtualClock() });
@@ -115,7 +115,7 @@ describe('what still fails says what, where and what to do', () => {
     await remote.close();
   });
 
-  test('a token that was refused is renewed; credentials that do not count are not tried on and on', async () => {
+  test('a rejected token is renewed; invalid credentials are not tried repeatedly', async () => {
     instance.heal();
     const wrong = connect(instance, { auth: { ...oauth, password: 'wrong' } });
     const failed = await failure(wrong.readPage(request));
@@ -144,7 +144,7 @@ describe('what still fails says what, where and what to do', () => {
     }
   });
 
-  test('addresses that are not to be called, or that nobody answers', async () => {
+  test('addresses that are not allowed, or do not respond', async () => {
     instance.heal();
     const refused = connect(instance, {}, { outboundAllow: [] });
     expect((await failure(refused.readPage(request))).code).toBe('address_refused');

@@ -28,8 +28,8 @@ afterEach(async () => {
 
 const ids = (table: string): string[] => [...instance.store.ids(table)];
 
-describe('a complete reading', () => {
-  test('meets each record once, with stored and shown values', async () => {
+describe('a full read', () => {
+  test('returns each record once, with stored and display values', async () => {
     const { records, withheld, pages } = await readAll(remote, 'cmdb_ci_server', 40, {
       fields: ['name', 'install_status', 'company', 'sys_class_name', 'no_such_column'],
     });
@@ -51,7 +51,7 @@ describe('a complete reading', () => {
     });
   });
 
-  test('keeps to a filter with several groups', async () => {
+  test('applies a filter with several groups', async () => {
     const filter = 'name=Host 3^sys_class_name=cmdb_ci_win_server^NQnameSTARTSWITHHost 5^ORDERBYname';
     const { records } = await readAll(remote, 'cmdb_ci_server', 4, { filter });
     expect(records.map(({ fields }) => fields.name!.value).sort()).toEqual(
@@ -60,7 +60,7 @@ describe('a complete reading', () => {
     expect(records.map(({ id }) => id)).toEqual(records.map(({ id }) => id).sort());
   });
 
-  test('goes on behind rows that are kept back, and says that there are some', async () => {
+  test('continues after hidden rows, and reports that there are some', async () => {
     const all = ids('cmdb_ci_server');
     const hidden = new Set([all[3], ...all.slice(20, 55), all.at(-1)]);
     instance.accounts.get('estate')!.hidesRow = (row) => hidden.has(row.values.sys_id);
@@ -69,7 +69,7 @@ describe('a complete reading', () => {
     expect(withheld).toBe(true);
   });
 
-  test('takes no row that comes twice for the one that is kept back', async () => {
+  test('does not mistake a repeated row for the hidden one', async () => {
     const all = ids('cmdb_ci_server');
     instance.accounts.get('estate')!.hidesRow = (row) => row.values.sys_id === all[4];
     instance.faults.arm({ fault: 'duplicate_ids' });
@@ -78,12 +78,12 @@ describe('a complete reading', () => {
     expect(withheld).toBe(true);
   });
 
-  test('of an empty table ends at once', async () => {
+  test('of an empty table ends immediately', async () => {
     expect(await readAll(remote, 'cmdb_ci_service', 10)).toEqual({ records: [], withheld: false, pages: 1 });
   });
 });
 
-describe('a reading of changes', () => {
+describe('a delta', () => {
   const readSince = async (since: string | null, limit: number, table = 'cmdb_ci_server') => {
     const seen = [];
     for (let cursor: string | null = null; ; ) {
@@ -94,7 +94,7 @@ describe('a reading of changes', () => {
     }
   };
 
-  test('shows what changed, made and changed records alike, in the order of change', async () => {
+  test('returns created and changed records in the order of change', async () => {
     const since = await remote.newestChange('cmdb_ci_server');
     expect(since).toBe('2026-01-05T08:00:00.000Z');
     clock.advance(3_600_000);
@@ -109,14 +109,14 @@ describe('a reading of changes', () => {
     ]);
   });
 
-  test('gets through more records of one and the same moment than fit on a page', async () => {
+  test('returns more records with the same time than fit on a page', async () => {
     clock.advance(3_600_000);
     instance.impose('equal_timestamps');
     const seen = await readSince('2026-01-05T09:00:00.000Z', 10);
     expect(seen.map(({ id }) => id)).toEqual(ids('cmdb_ci_server'));
   });
 
-  test('takes few calls where nothing has changed', async () => {
+  test('needs few requests if nothing has changed', async () => {
     const since = new Date(clock.now() + 3_600_000).toISOString();
     await readSince(since, 1_000);
     await remote.deletionsSince('cmdb_ci_server', since);
@@ -125,7 +125,7 @@ describe('a reading of changes', () => {
   });
 });
 
-test('relations are read by kind, with the ids of their ends', async () => {
+test('relations are read by type, with the ids of their ends', async () => {
   const types = await remote.describeRelationTypes();
   expect(types.map(({ name, forward, reverse }) => [name, forward, reverse])).toContainEqual([
     'Runs on::Runs',
@@ -146,8 +146,8 @@ test('relations are read by kind, with the ids of their ends', async () => {
   );
 });
 
-describe('what is not there any more', () => {
-  test('is told by the audit, for classes below and for relations that went along', async () => {
+describe('a deleted record', () => {
+  test('is reported by the audit, also for subclasses and for relations deleted with it', async () => {
     const since = new Date(clock.now()).toISOString();
     clock.advance(600_000);
     const [gone] = ids('cmdb_ci_win_server');
@@ -165,7 +165,7 @@ describe('what is not there any more', () => {
     expect((await failure(remote.deletionsSince('cmdb_ci_server', since))).code).toBe('forbidden');
   });
 
-  test('is told to the last, where the audit keeps some of it back', async () => {
+  test('is reported completely, also if audit rows are hidden', async () => {
     const since = new Date(clock.now()).toISOString();
     clock.advance(600_000);
     const gone = Array.from({ length: 1_200 }, (_, n) => {
@@ -188,7 +188,7 @@ describe('what is not there any more', () => {
     expect(told.length).toBeGreaterThan(100);
   });
 
-  test('is gone at a direct look, unless it may be hidden', async () => {
+  test('is gone when read by key, unless it may be hidden', async () => {
     const [there, hidden, gone] = ids('cmdb_ci_server');
     instance.elsewhere.remove(gone!);
     const look = async () => {
@@ -201,8 +201,8 @@ describe('what is not there any more', () => {
   });
 });
 
-describe('the description of the remote', () => {
-  test('tells tables and columns, inherited ones included, with choices and references', async () => {
+describe('the schema of the remote', () => {
+  test('contains tables and columns, including inherited ones, with choices and references', async () => {
     const tables = await remote.describeTables('linux');
     expect(tables).toEqual([
       { name: 'cmdb_ci_linux_server', label: 'Linux Server', parent: 'cmdb_ci_server' },
@@ -217,12 +217,12 @@ describe('the description of the remote', () => {
     expect((await failure(remote.describeFields('nothing'))).code).toBe('not_found');
   });
 
-  test('shows which names of a filter the remote would pass over in silence', async () => {
+  test('reports names of a filter that the remote would ignore silently', async () => {
     const filter = 'os=Linux^u_gone=1^NQcompany.name=Contoso^ORvirtualISEMPTY^ORDERBYname';
     expect(await remote.unknownInFilter('cmdb_ci_server', filter)).toEqual(['u_gone']);
   });
 
-  test('shows which columns are kept from the account', async () => {
+  test('reports columns that are hidden from the account', async () => {
     instance.accounts.get('estate')!.hidesField = (_table, field) => field === 'short_description';
     expect(await remote.withheldFields('cmdb_ci_server', ['name', 'short_description', 'asset_tag'])).toEqual(
       ['short_description'],
@@ -235,7 +235,7 @@ describe('the description of the remote', () => {
     ]);
   });
 
-  test('rights are tried where that leaves no trace, and looked up elsewhere', async () => {
+  test('permissions are tried where that has no side effects, and read otherwise', async () => {
     const rights = (found: { right: string; granted: boolean | null }[]) =>
       Object.fromEntries(found.map(({ right, granted }) => [right, granted]));
     const needs = [
@@ -262,15 +262,18 @@ describe('the description of the remote', () => {
     expect(instance.writes).toEqual([]);
   });
 
-  test.each([400, 404])('rights are unknown where the roles of the account end as %i', async (status) => {
-    instance.instead = ({ table }) =>
-      table === 'sys_user_has_role' ? failureOf(status, 'Invalid query', null) : undefined;
-    const needs = [{ table: 'cmdb_ci', rights: ['read', 'create'] as Right[] }];
-    const found = await remote.testRights(needs);
-    expect(found.map(({ granted }) => granted)).toEqual([true, null]);
-  });
+  test.each([400, 404])(
+    "permissions are unknown if reading the account's roles returns %i",
+    async (status) => {
+      instance.instead = ({ table }) =>
+        table === 'sys_user_has_role' ? failureOf(status, 'Invalid query', null) : undefined;
+      const needs = [{ table: 'cmdb_ci', rights: ['read', 'create'] as Right[] }];
+      const found = await remote.testRights(needs);
+      expect(found.map(({ granted }) => granted)).toEqual([true, null]);
+    },
+  );
 
-  test('rights are tried for some tables at a time, so that a slow instance can be tested', async () => {
+  test('permissions are checked for some tables at a time, so that a slow instance can be tested', async () => {
     instance.latency.list = 2_000;
     const before = clock.now();
     const tables = ['cmdb_ci', 'cmdb_rel_ci', 'sys_db_object', 'sys_dictionary', 'sys_choice', 'sys_audit'];

@@ -23,7 +23,7 @@ afterEach(async () => {
   await instance.close();
 });
 
-test('a record is made, changed and deleted; what the remote stores of it comes back', async () => {
+test('a record is created, changed and deleted; the stored values are returned', async () => {
   const made = await remote.create(
     table,
     { name: 'web', os: 'x'.repeat(60), virtual: true, cost: 12.5 },
@@ -44,7 +44,7 @@ test('a record is made, changed and deleted; what the remote stores of it comes 
   expect((await failure(remote.update(table, id, { name: 'x' }))).code).toBe('not_found');
 });
 
-test('a relation is made and deleted', async () => {
+test('a relation is created and deleted', async () => {
   const [from, to] = [instance.store.ids(table)[0]!, instance.store.ids(table)[4]!];
   const [type] = await remote.describeRelationTypes();
   const id = await remote.createRelation(type!.id, from, to);
@@ -53,7 +53,7 @@ test('a relation is made and deleted', async () => {
 });
 
 test.each([undefined, 'reset_after_write'] as const)(
-  'no relation is left that leads to what is gone (%s)',
+  'no relation to a deleted record remains (%s)',
   async (fault) => {
     const [from, to] = [instance.store.ids(table)[0]!, instance.store.ids(table)[4]!];
     const [type] = await remote.describeRelationTypes();
@@ -76,7 +76,7 @@ describe.each(['reset_after_write', 'truncated_json', 'slow_page'] as const)('wi
       instance.faults.arm({ fault: kind, kinds: ['create', 'update', 'delete'], times });
     else instance.faults.arm({ fault: kind, kinds: ['create', 'update', 'delete'], times });
   };
-  test('each write is done once', async () => {
+  test('each write is executed once', async () => {
     lose();
     const made = await remote.create(table, { name: 'web' }, 'estate:1');
     expect(instance.writes.filter((write) => write.kind === 'insert')).toHaveLength(1);
@@ -90,7 +90,7 @@ describe.each(['reset_after_write', 'truncated_json', 'slow_page'] as const)('wi
   });
 });
 
-test('a write that fails over there is looked up and done again', async () => {
+test('a write that fails at the remote is looked up and repeated', async () => {
   instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 1 });
   instance.faults.arm({ fault: 'html_answer', kinds: ['create'], nth: 2, times: 1 });
   const made = await remote.create(table, { name: 'web' }, 'estate:1');
@@ -100,7 +100,7 @@ test('a write that fails over there is looked up and done again', async () => {
   expect(instance.writes).toHaveLength(1);
 });
 
-test('what is hidden is neither made again nor taken for gone', async () => {
+test('a hidden record is neither created again nor treated as gone', async () => {
   const account = instance.accounts.get('estate')!;
   account.hidesRow = ({ values }) => values.correlation_id === 'estate:hidden';
   instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'] });
@@ -115,27 +115,24 @@ test('what is hidden is neither made again nor taken for gone', async () => {
   expect(instance.store.rows.has(id)).toBe(true);
 });
 
-test.each(['update', 'delete'] as const)(
-  'a lost %s is not sent again over what somebody has changed since',
-  async (kind) => {
-    const id = instance.store.ids(table)[0]!;
-    const look = (await remote.readByIds(table, [id], ['name', 'os'])).get(id)!;
-    const { fields } = (look as Extract<typeof look, { kind: 'there' }>).record;
-    const send = () =>
-      kind === 'update'
-        ? failure(remote.update(table, id, { name: 'ours' }, undefined, fields))
-        : failure(remote.delete(table, id, undefined, fields));
-    instance.faults.arm({ fault: 'server_error', kinds: [kind] });
-    instance.watch = (call) => {
-      if (call.kind === 'list') instance.elsewhere.update(id, { name: 'theirs' });
-    };
-    expect((await send()).code).toBe('changed_meanwhile');
-    expect(instance.store.rows.get(id)!.values.name).toBe('theirs');
-    expect(instance.writes.filter(({ user }) => user === 'estate')).toEqual([]);
-  },
-);
+test.each(['update', 'delete'] as const)('a lost %s is not repeated over a later change', async (kind) => {
+  const id = instance.store.ids(table)[0]!;
+  const look = (await remote.readByIds(table, [id], ['name', 'os'])).get(id)!;
+  const { fields } = (look as Extract<typeof look, { kind: 'there' }>).record;
+  const send = () =>
+    kind === 'update'
+      ? failure(remote.update(table, id, { name: 'ours' }, undefined, fields))
+      : failure(remote.delete(table, id, undefined, fields));
+  instance.faults.arm({ fault: 'server_error', kinds: [kind] });
+  instance.watch = (call) => {
+    if (call.kind === 'list') instance.elsewhere.update(id, { name: 'theirs' });
+  };
+  expect((await send()).code).toBe('changed_meanwhile');
+  expect(instance.store.rows.get(id)!.values.name).toBe('theirs');
+  expect(instance.writes.filter(({ user }) => user === 'estate')).toEqual([]);
+});
 
-test('what nobody made is not taken for what we made', async () => {
+test('an unrelated record is not mistaken for a created one', async () => {
   instance.elsewhere.insert(table, { name: 'a', correlation_id: 'estate:1' });
   instance.elsewhere.insert(table, { name: 'b', correlation_id: 'estate:1' });
   expect((await failure(remote.findCreated(table, 'estate:1'))).code).toBe('ambiguous');
@@ -148,7 +145,7 @@ test('what nobody made is not taken for what we made', async () => {
 test.each([
   { kind: 'import_set', staging: { [table]: 'u_estate' } } as const,
   { kind: 'reconcile', source: 'Estate' } as const,
-])('records can go in by $kind, once even if the answer is lost', async (createApi) => {
+])('records can be created by $kind, once even if the response is lost', async (createApi) => {
   const other = connect(instance, { createApi });
   instance.faults.arm({ fault: 'reset_after_write' });
   const made = await other.create(table, { name: 'web' }, 'estate:1');
@@ -163,7 +160,7 @@ test.each([
   await other.close();
 });
 
-describe('what somebody writes between the look and the write', () => {
+describe('a change between read and write', () => {
   const meet = async (theirs: Record<string, string>) => {
     const id = instance.store.ids(table)[0]!;
     instance.elsewhere.update(id, { name: 'web', os: 'Linux' });
@@ -174,7 +171,7 @@ describe('what somebody writes between the look and the write', () => {
     return { id, sent };
   };
 
-  test('is put back where the write went over it', async () => {
+  test('is restored if the write has overwritten it', async () => {
     const { id, sent } = await meet({ name: 'theirs' });
     expect(await failure(sent)).toMatchObject({
       code: 'changed_meanwhile',
@@ -183,14 +180,14 @@ describe('what somebody writes between the look and the write', () => {
     expect(instance.store.rows.get(id)!.values).toMatchObject({ name: 'theirs', os: 'Linux 2' });
   });
 
-  test('is left alone where it was of another column', async () => {
+  test('is retained if it was in another column', async () => {
     const { id, sent } = await meet({ short_description: 'theirs' });
     expect(await sent).not.toHaveProperty('notice');
     expect(instance.store.rows.get(id)!.values).toMatchObject({ name: 'ours', short_description: 'theirs' });
     expect(instance.count('update')).toBe(1);
   });
 
-  test('is told of where the account may not see the audit', async () => {
+  test('is reported if the account cannot read the audit', async () => {
     const account = instance.accounts.get('estate')!;
     account.roles.delete('audit_reader');
     const { id, sent } = await meet({ name: 'theirs' });

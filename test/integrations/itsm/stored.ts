@@ -11,7 +11,7 @@ import { planUndo } from '../../../integrations/itsm/runs/run.undo.ts';
 import { loadPairs, type PairChoice, readLinks } from '../../../integrations/itsm/store/pairs.ts';
 import type { Sql } from '../../../platform/database.ts';
 
-/** A connection to an address and a mapping of it, as rows. @returns the mapping's id. */
+/** Inserts a connection and a mapping. */
 export async function storeMapping(
   sql: Sql,
   mapping: Pick<Mapping, 'card_type_key' | 'remote_table' | 'sync_direction'>,
@@ -24,7 +24,7 @@ export async function storeMapping(
     .insert({
       owner_id,
       rights: JSON.stringify({ permissions: '*' }),
-      // an address may come again after the one that had it has closed
+      // a later emulator can have the same address
       name: `${connection.url} ${randomUUID()}`,
       kind: 'servicenow',
       instance_url: connection.url,
@@ -50,14 +50,14 @@ export async function storeMapping(
   return { connectionId, mappingId };
 }
 
-/** A run whose plan is made, with its rows. @returns its id. */
+/** Inserts a run with a plan. @returns its id. */
 export async function storePlan(
   sql: Sql,
   { connectionId, mapping, rows }: { connectionId: string; mapping: Mapping; rows: readonly PlanRow[] },
   more: {
     watermark?: string;
     stopped?: string;
-    /** By the rows' places; all are approved unless given. */
+    /** By row; by default all are approved. */
     approvals?: ('approved' | 'rejected' | null)[];
   } = {},
 ): Promise<string> {
@@ -67,7 +67,7 @@ export async function storePlan(
       mapping_id: mapping.id,
       direction: mapping.sync_direction,
       trigger: 'manual',
-      // ended ones may stand beside each other
+      // only one active run is allowed
       status: 'completed',
       stage: 'apply',
       complete: true,
@@ -93,14 +93,14 @@ export async function storePlan(
   return id;
 }
 
-/** Makes the plan of a run that takes another one back, as its job does. */
+/** Plans an undo as its job does. */
 export async function invertRows(ctx: Ctx, runId: string, checkpoint = async () => {}): Promise<void> {
   const run = await loadRun(ctx.db, runId);
   const job = { ctx, signal: new AbortController().signal, hold: async () => {}, checkpoint };
   await planUndo(job, run, stopwatch(run));
 }
 
-/** The sync state of a mapping in the engine's form: all of it, or the part about some records and cards. */
+/** Loads the sync state of a mapping, or the part of some records and cards. */
 export async function loadSyncState(
   sql: Sql,
   mappingId: string,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-it('a run is turned round from its end, and goes on where it was', async () => {
+it('an undo is planned from the last row to the first, and resumes', async () => {
   const { db } = t.services;
   const ctx = await t.ctx();
   const plain = plainMapping({ remote_table: 'x', sync_direction: 'pull' });

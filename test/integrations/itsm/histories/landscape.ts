@@ -2,60 +2,57 @@ import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.t
 import type { Pair, Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { mappedField, plainMapping } from '../mapping.support.ts';
-import type { PersonAct, RunStep, Setting, UndoStep } from './steps.ts';
+import type { RunStep, Setting, UndoStep, UserAction } from './steps.ts';
 
-/** A run that was taken back, and the plan that took it back. */
-export interface Undone {
+/** An undone run, and the plan of the undo. */
+export interface UndoResult {
   of: Plan;
-  back: Plan;
-  /** How its rows have ended; undefined when it was interrupted. */
+  undoPlan: Plan;
+  /** The outcomes of its rows; undefined if it was interrupted. */
   outcomes: ReadonlyMap<number, Outcome> | undefined;
 }
 
-/** A card or a record that is there, in the words of its own side. */
-export interface Shown {
+/** An existing card or record, with values in the form of its side. */
+export interface ObjectState {
   id: string;
   fields: Record<Path, Value>;
 }
 
-/**
- * The two sides and the engine between them, as a history sees them: people's acts, runs, and what is there. The
- * same histories run through whatever implements it.
- */
+/** The two sides and the engine, on which a history is executed: users' actions, runs and undos. It has several implementations. */
 export interface Landscape {
   mapping: Mapping;
-  shown(side: Side): Promise<Shown[]>;
+  objects(side: Side): Promise<ObjectState[]>;
   create(side: Side, fields: Record<Path, Value>): Promise<string>;
   edit(side: Side, id: string, path: Path, value: Value): Promise<void>;
-  /** @param forGood an archived card can come back, one that was deleted for good cannot. */
+  /** @param forGood an archived card can be restored, a deleted one cannot. */
   remove(side: Side, id: string, forGood: boolean): Promise<void>;
   /** Cards that are archived and can be restored, with their keys. */
   archived(): Promise<{ id: string; key: Value }[]>;
   restore(cardId: string): Promise<void>;
   merge(side: Side, from: string, into: string): Promise<void>;
-  /** @returns false when a write about the card is on its way. */
+  /** @returns false when a write of the card has begun. */
   unmap(cardId: string): Promise<boolean>;
   decide(conflict: PlanRow, winner: Side): Promise<void>;
-  /** Open questions of the newest plan. */
+  /** The conflicts of the newest plan. */
   conflicts(): Promise<PlanRow[]>;
   pairs(): Promise<Pair[]>;
-  /** Merged cards: from the one that went to the one that stayed. */
+  /** From the id of a merged card to that of the survivor. */
   redirects(): Promise<Map<string, string>>;
-  /** Whether the newest plan leaves a card or a record to a person. */
-  staged(id: string): Promise<boolean>;
-  /** Whether a plan is begun and not done. */
-  pending(): Promise<boolean>;
-  /** A run, which first goes on with what is pending. @returns the new plan, if it came to one. */
-  run(step: RunStep, act: (act: PersonAct) => Promise<void>): Promise<Plan | null>;
-  /** Takes a run back, once what is pending has come to an end. @returns null if it did not come to that. */
-  undo(step: UndoStep, act: (act: PersonAct) => Promise<void>): Promise<Undone | null>;
+  /** Whether a user has to decide about a card or a record of the newest plan. */
+  isStaged(id: string): Promise<boolean>;
+  /** Whether a plan has begun and not ended. */
+  isPending(): Promise<boolean>;
+  /** Executes a run after resuming a pending one. @returns the new plan; null if the pending one was interrupted. */
+  run(step: RunStep, act: (act: UserAction) => Promise<void>): Promise<Plan | null>;
+  /** Undoes a run after resuming a pending one. @returns null if the pending one was interrupted. */
+  undo(step: UndoStep, act: (act: UserAction) => Promise<void>): Promise<UndoResult | null>;
 }
 
-/** The fields in play besides the key. */
+/** The mapped fields besides the key. */
 export const PATHS = ['name', 'attributes.end', 'attributes.note', 'relations.relRememberedAt'] as const;
 export const KEY = 'attributes.key';
 
-/** The mapping that a history's setting asks for: four fields with a rule each, and the key that tells who is who. */
+/** The mapping of a history's setting: four fields with a rule each, and the key as identity. */
 export function mappingOf(setting: Setting): Mapping {
   const [name = 'manual', end = 'manual', note = 'manual', place = 'manual'] = setting.rules;
   return plainMapping({
@@ -82,40 +79,40 @@ export function mappingOf(setting: Setting): Mapping {
     sync_mode: setting.deletion,
     max_deletions: 1_000,
     quarantine_minutes: (setting.quarantine * STEP_MS) / 60_000,
-    complete_reads: setting.looks ? 0 : 2,
+    complete_reads: setting.hasLookups ? 0 : 2,
   });
 }
 
-/** What a step of the clock takes. */
+/** The duration of a step of the clock. */
 export const STEP_MS = 1_000;
 
-/** The formulas of the mapping: the remote puts a mark in front of notes. */
+/** Evaluates the formulas of the mapping: notes have a prefix at the remote. */
 export function evaluate(formula: string, value: Value): Value {
   if (value === null) return null;
   return formula === 'marked' ? `R:${value}` : String(value).replace(/^r:/i, '');
 }
 
-/** A place that cards and records are at, as each side calls it: a card and a record that no history touches. */
+/** The ids of a place, to which cards and records refer: a card and a record that no history changes. */
 export const placeCard = (serial: number): string =>
   `00000000-0000-4000-8000-${String(serial).padStart(12, '0')}`;
 export const placeRecord = (serial: number): string => `place${serial}`;
-/** Which place a key of either side is; undefined for what is none. */
+/** The place of an id of either side; undefined if it is no place. */
 export function placeOf(key: string): number | undefined {
   const [, card, record] = /^00000000-0000-4000-8000-(\d{12})$|^place(\d+)$/.exec(key) ?? [];
   const digits = card ?? record;
   return digits === undefined ? undefined : Number(digits);
 }
-const translated = (key: string, tell: (serial: number) => string): string | undefined => {
+const convertPlace = (key: string, idOf: (serial: number) => string): string | undefined => {
   const serial = placeOf(key);
-  return serial === undefined ? undefined : tell(serial);
+  return serial === undefined ? undefined : idOf(serial);
 };
-/** Who is who among the places. */
+/** Resolves places. */
 export const places = {
-  cardOf: (remoteId: string) => translated(remoteId, placeCard),
-  recordOf: (cardId: string) => translated(cardId, placeRecord),
+  cardOf: (remoteId: string) => convertPlace(remoteId, placeCard),
+  recordOf: (cardId: string) => convertPlace(cardId, placeRecord),
 };
 
-/** A value by which it is known wherever it is and however it is spelled there. */
+/** A form of a value that is equal on both sides. */
 export function tokenOf(path: Path, value: Value): string | null {
   if (value === null) return null;
   const text = String(value);
@@ -125,8 +122,8 @@ export function tokenOf(path: Path, value: Value): string | null {
   return `${path} ${text}`;
 }
 
-/** A value as people write it on a side. */
-export function spelled(side: Side, path: Path, serial: number): Value {
+/** A new value in the form of a side. */
+export function valueOnSide(side: Side, path: Path, serial: number): Value {
   if (path === 'attributes.end') {
     const day = new Date(Date.UTC(2000, 0, 1 + serial)).toISOString().slice(0, 10);
     return side === 'local' ? day : `${day} 08:30:00`;

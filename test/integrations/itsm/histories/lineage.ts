@@ -1,16 +1,15 @@
 /**
- * Which value came from which. Every value that a person writes is new in the whole history, and remembers what that
- * person saw in its place. So it can be told whether two values were written without knowing of each other, and
- * whether a value that is nowhere to be found any more was lost or knowingly replaced.
+ * The predecessors of values. Every value that a user writes is unique in the history, and has the value that it replaced as its
+ * predecessor. This shows whether two values are concurrent, and whether a missing value was lost or replaced.
  */
 export interface Lineage {
-  /** Notes a new value. @param seen what was in its place. */
-  write(value: string, seen: string | null): void;
-  /** The value went by a decision that was made with open eyes. */
-  excuse(value: string): void;
+  /** Adds a new value. @param previous the value that it replaces. */
+  write(value: string, previous: string | null): void;
+  /** The value may be missing, because of a decision or removal. */
+  allowLoss(value: string): void;
   isBefore(earlier: string, later: string): boolean;
-  /** Values that nobody replaced and no decision excuses. */
-  standing(): string[];
+  /** Values that must still exist. */
+  required(): string[];
 }
 
 export function createLineage(): Lineage {
@@ -31,10 +30,10 @@ export function createLineage(): Lineage {
       parents.set(value, seen);
       replaced.add(seen);
     },
-    excuse(value) {
+    allowLoss(value) {
       excused.add(value);
     },
     isBefore,
-    standing: () => [...written].filter((value) => !replaced.has(value) && !excused.has(value)),
+    required: () => [...written].filter((value) => !replaced.has(value) && !excused.has(value)),
   };
 }

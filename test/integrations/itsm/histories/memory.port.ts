@@ -22,16 +22,16 @@ import type {
 } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { findOtherPair, groupPairsByCard, indexPairs } from '../../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.ts';
-import type { Shown } from './landscape.ts';
-import type { PersonAct, Setting, Trouble } from './steps.ts';
+import type { ObjectState } from './landscape.ts';
+import type { Disruption, Setting, UserAction } from './steps.ts';
 
-/** Ways to break the engine, by which the checks are checked. */
+/** Defects of the engine that the checks must detect. */
 export type Mutant = 'no base' | 'no journal' | 'no check';
 
-/** The process has come to its end. */
+/** The process was killed. */
 export class Killed extends Error {}
 
-/** How each row has ended, or that it is begun. */
+/** By row number, its outcome or that it has begun. */
 export type Journal = Map<number, Outcome | 'begun'>;
 
 const progressIn = (journal: Journal, { no }: PlanRow): Progress => {
@@ -39,14 +39,14 @@ const progressIn = (journal: Journal, { no }: PlanRow): Progress => {
   return typeof entry === 'string' ? entry : entry.progress;
 };
 
-/** The inventory and the database outside. */
+/** The inventory and the remote. */
 export interface Sides {
   cards: Map<string, LocalCard>;
   redirects: Map<string, string>;
   records: Map<string, RemoteRecord>;
   tombstones: RemoteTombstone[];
   now(): string;
-  /** Lets some time pass. @returns the new moment. */
+  /** Advances the clock. @returns the new time. */
   tick(): string;
   newId(side: Side): string;
   writeRecord(id: string, values: Record<string, Value>): RemoteRecord;
@@ -57,12 +57,12 @@ export interface Sides {
   remove(side: Side, id: string, forGood: boolean): void;
   restore(cardId: string): void;
   merge(side: Side, from: string, into: string): void;
-  shown(side: Side): Shown[];
+  objects(side: Side): ObjectState[];
 }
 
 export interface MemoryPortOptions {
   plan: Plan;
-  /** Rows that come at once. */
+  /** The number of rows in a chunk. */
   chunk?: number;
   approvals?: ReadonlyMap<number, 'approved' | 'rejected'>;
   sides: Sides;
@@ -71,40 +71,53 @@ export interface MemoryPortOptions {
   setting: Setting;
   mutant: Mutant | undefined;
   mapping: Mapping;
-  /** Shared by all ports of a run; what has befallen is taken out. */
-  troubles: Trouble[];
-  act: (act: PersonAct) => Promise<void>;
+  /** Shared by all ports of a run; a disruption is removed when it happens. */
+  disruptions: Disruption[];
+  act: (act: UserAction) => Promise<void>;
 }
 
-/** Marks of writes that have arrived, by side: kept with the remote, so that no kill loses them. */
-const marks = new WeakMap<Sides, Map<string, string>>();
+/** Ids of written records by correlation id. They belong to the remote, so that a kill does not lose them. */
+const storedCorrelationIds = new WeakMap<Sides, Map<string, string>>();
 
-/** A port onto the sides in memory, with troubles at the calls that a history names. */
+/** A port to the sides in memory, with the disruptions of a history. */
 export function memoryPort(options: MemoryPortOptions, journal: Journal): EnginePort {
-  const { plan, chunk = 500, approvals, sides, syncState, commit, setting, mutant, troubles, act } = options;
-  const arrived = marks.get(sides) ?? new Map<string, string>();
-  marks.set(sides, arrived);
+  const {
+    plan,
+    chunk = 500,
+    approvals,
+    sides,
+    syncState,
+    commit,
+    setting,
+    mutant,
+    disruptions,
+    act,
+  } = options;
+  const arrived = storedCorrelationIds.get(sides) ?? new Map<string, string>();
+  storedCorrelationIds.set(sides, arrived);
   let calls = 0;
   let dead = false;
 
-  /** One call: what befalls it, before and after its effect. */
+  /** Executes a call with its disruptions. */
   const call = async <T>(effect: () => T): Promise<T> => {
     if (dead) throw new Killed();
     const at = calls;
     calls += 1;
-    for (const trouble of troubles.splice(0)) {
-      if (trouble.call !== at || trouble.kind === 'lost') troubles.push(trouble);
-      else if (trouble.kind === 'meanwhile') await act(trouble.act);
+    for (const disruption of disruptions.splice(0)) {
+      if (disruption.call !== at || disruption.kind === 'lost') disruptions.push(disruption);
+      else if (disruption.kind === 'meanwhile') await act(disruption.act);
       else {
         dead = true;
-        if (trouble.after) effect();
+        if (disruption.after) effect();
         throw new Killed();
       }
     }
     return effect();
   };
   const lostAt = (at: number) =>
-    troubles.find((one): one is Extract<Trouble, { kind: 'lost' }> => one.kind === 'lost' && one.call === at);
+    disruptions.find(
+      (one): one is Extract<Disruption, { kind: 'lost' }> => one.kind === 'lost' && one.call === at,
+    );
 
   const stateOf = (row: PlanRow): LocalState => {
     const card = row.cardId === null ? undefined : sides.cards.get(row.cardId);
@@ -131,26 +144,26 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
   };
   const writeCard = ({ row, write, check, changes }: LocalStep, ended: ReadonlyMap<number, Progress>) => {
     const state = stateOf(row);
-    const objection = check(state, ended);
-    if (objection !== null && mutant !== 'no check') {
-      return end({ row, outcome: { progress: 'stale', message: objection }, changes: [] });
+    const staleReason = check(state, ended);
+    if (staleReason !== null && mutant !== 'no check') {
+      return end({ row, outcome: { progress: 'stale', message: staleReason }, changes: [] });
     }
     let { card } = state;
     if (write?.kind === 'create') card = sides.writeCard(sides.newId('local'), write.values);
     else if (write?.kind === 'update') card = sides.writeCard(write.cardId, write.values);
     else if (write?.kind === 'archive' || write?.kind === 'restore') {
-      const held = sides.cards.get(write.cardId);
-      if (!held && write.kind === 'restore') {
+      const stored = sides.cards.get(write.cardId);
+      if (!stored && write.kind === 'restore') {
         return end({ row, outcome: { progress: 'refused', message: 'There is no such card.' }, changes: [] });
       }
-      if (held) held.archived = write.kind === 'archive';
+      if (stored) stored.archived = write.kind === 'archive';
     }
-    const made = write && card && row.cardId === null ? { createdId: card.id } : {};
-    const outcome: Outcome = { progress: 'applied', message: null, ...made };
+    const created = write && card && row.cardId === null ? { createdId: card.id } : {};
+    const outcome: Outcome = { progress: 'applied', message: null, ...created };
     return end({ row, outcome, changes: changes(write ? card : null) });
   };
   /** The remote in memory writes conditionally. */
-  const doRemote = (write: RemoteWrite, mark: string, seen: RemoteRecord | null): RemoteWriteResult => {
+  const writeRemote = (write: RemoteWrite, mark: string, seen: RemoteRecord | null): RemoteWriteResult => {
     if (seen && mutant !== 'no check' && !isDeepStrictEqual(sides.records.get(seen.id), seen)) {
       return { kind: 'stale', message: 'The record was changed meanwhile.' };
     }
@@ -196,26 +209,26 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     begin: async (rows) =>
       await call(() =>
         rows.map(({ row, check }) => {
-          const objection = check(stateOf(row));
-          if (objection !== null && mutant !== 'no check') return objection;
+          const staleReason = check(stateOf(row));
+          if (staleReason !== null && mutant !== 'no check') return staleReason;
           journal.set(row.no, 'begun');
           return null;
         }),
       ),
     writeRemote: async (write, mark, seen) => {
       const lost = lostAt(calls);
-      if (!lost) return await call(() => doRemote(write, mark, seen));
-      troubles.splice(troubles.indexOf(lost), 1);
-      await call(() => (lost.done ? doRemote(write, mark, seen) : null));
+      if (!lost) return await call(() => writeRemote(write, mark, seen));
+      disruptions.splice(disruptions.indexOf(lost), 1);
+      await call(() => (lost.done ? writeRemote(write, mark, seen) : null));
       return { kind: 'lost' };
     },
     findWrite: async (write, mark) =>
       await call(() => {
-        if (write.kind !== 'create' && !setting.marks) return { kind: 'unmarked' };
+        if (write.kind !== 'create' && !setting.hasCorrelationIds) return { kind: 'unmarked' };
         const id = arrived.get(mark);
         if (id === undefined) return { kind: 'absent' };
         const record = sides.records.get(id);
-        // a record that somebody has deleted since is found no more, not even by its mark
+        // a record that was deleted since is not found by its correlation id
         if (!record && write.kind !== 'delete') return { kind: 'absent' };
         return { kind: 'arrived', record: record ? structuredClone(record) : null };
       }),

@@ -5,7 +5,7 @@ import { STEP_MS } from './landscape.ts';
 import type { Sides } from './memory.port.ts';
 import type { Setting } from './steps.ts';
 
-/** The inventory and the database outside, in memory, with one clock. */
+/** The inventory and the remote in memory, with one clock. */
 export function createSides(mapping: Mapping, setting: Setting): Sides {
   const cards = new Map<string, LocalCard>();
   const redirects = new Map<string, string>();
@@ -21,7 +21,7 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
     return now();
   };
   const stored = (name: string, value: Value): Value =>
-    setting.normalising && name === 'u_note' && typeof value === 'string' ? value.toLowerCase() : value;
+    setting.normalizesTexts && name === 'u_note' && typeof value === 'string' ? value.toLowerCase() : value;
 
   const writeRecord = (id: string, values: Record<string, Value>): RemoteRecord => {
     const record = records.get(id) ?? { table: mapping.remote_table, id, fields: {}, updatedAt: now() };
@@ -97,7 +97,7 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
       redirects.set(from, into);
       tick();
     },
-    shown(side) {
+    objects(side) {
       if (side === 'local') {
         return [...cards.values()]
           .filter(({ archived }) => !archived)

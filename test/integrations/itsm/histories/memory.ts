@@ -8,11 +8,19 @@ import type {
 import type { Outcome, Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../../integrations/itsm/engine/state.ts';
 import { undoPlan } from '../../../../integrations/itsm/engine/undo.ts';
-import { makePlan, unmap, wantedLooks } from '../reference.ts';
-import { evaluate, KEY, type Landscape, mappingOf, places, type Shown, type Undone } from './landscape.ts';
+import { planAtOnce, recordsToLookUp, unmap } from '../reference.ts';
+import {
+  evaluate,
+  KEY,
+  type Landscape,
+  mappingOf,
+  type ObjectState,
+  places,
+  type UndoResult,
+} from './landscape.ts';
 import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './memory.port.ts';
 import { createSides } from './memory.sides.ts';
-import type { PersonAct, RunStep, Setting, Trouble, UndoStep } from './steps.ts';
+import type { Disruption, RunStep, Setting, UndoStep, UserAction } from './steps.ts';
 
 /** Both sides, the sync state and the journal in memory. */
 export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
@@ -21,7 +29,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
   const syncState = emptySyncState();
   const resolutions: Resolution[] = [];
   let pending: { plan: Plan; journal: Journal } | null = null;
-  /** Runs that have ended and were not taken back. */
+  /** Ended runs that were not undone. */
   const ended: { plan: Plan; outcomes: Map<number, Outcome> }[] = [];
   let newest: Plan | null = null;
   let plans = 0;
@@ -39,7 +47,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     const records = all.filter(
       ({ id, updatedAt }) => kind === 'complete' || updatedAt >= since || syncState.again.has(id),
     );
-    const tombstones = setting.tombstones ? sides.tombstones.filter(({ at }) => at >= since) : [];
+    const tombstones = setting.hasTombstones ? sides.tombstones.filter(({ at }) => at >= since) : [];
     const lookups = new Map<string, RecordLookup>();
     const reading: RemoteObservation = {
       kind,
@@ -48,8 +56,8 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       lookups,
       watermark,
     };
-    if (!setting.looks) return reading;
-    for (const id of [...wantedLooks(syncState, reading), ...syncState.again]) {
+    if (!setting.hasLookups) return reading;
+    for (const id of [...recordsToLookUp(syncState, reading), ...syncState.again]) {
       const record = sides.records.get(id);
       if (record && records.includes(record)) continue;
       lookups.set(id, record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' });
@@ -57,7 +65,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     return reading;
   };
 
-  const plan = async (step: RunStep, act: (act: PersonAct) => Promise<void>): Promise<Plan> => {
+  const plan = async (step: RunStep, act: (act: UserAction) => Promise<void>): Promise<Plan> => {
     const remote = readRemote(step.complete);
     if (step.between) await act(step.between);
     plans += 1;
@@ -69,15 +77,22 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       now: sides.now(),
       remoteClockAheadMs: 0,
     };
-    return makePlan(`plan${plans}`, mapping, syncState, seen, { score: () => [], evaluate, beyond: places });
+    return planAtOnce(`plan${plans}`, mapping, syncState, seen, {
+      score: () => [],
+      evaluate,
+      references: places,
+    });
   };
 
-  const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {
+  const apply = async (
+    disruptions: Disruption[],
+    act: (act: UserAction) => Promise<void>,
+  ): Promise<boolean> => {
     if (!pending) return true;
     const { plan, journal } = pending;
     const chunk = setting.batch;
     const port = memoryPort(
-      { plan, chunk, sides, syncState, commit, setting, mutant, mapping, troubles, act },
+      { plan, chunk, sides, syncState, commit, setting, mutant, mapping, disruptions, act },
       journal,
     );
     try {
@@ -95,29 +110,32 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     if ([...outcomes.values()].some(({ progress }) => progress === 'applied')) ended.push({ plan, outcomes });
     return true;
   };
-  const befalling = ({ trouble }: { trouble: Trouble[] }): Trouble[] =>
-    setting.normalising ? trouble.filter(({ kind }) => kind === 'meanwhile') : [...trouble];
-  const undo = async (step: UndoStep, act: (act: PersonAct) => Promise<void>): Promise<Undone | null> => {
-    const troubles = befalling(step);
+  const disruptionsOf = ({ disruptions }: { disruptions: Disruption[] }): Disruption[] =>
+    setting.normalizesTexts ? disruptions.filter(({ kind }) => kind === 'meanwhile') : [...disruptions];
+  const undo = async (
+    step: UndoStep,
+    act: (act: UserAction) => Promise<void>,
+  ): Promise<UndoResult | null> => {
+    const disruptions = disruptionsOf(step);
     sides.tick();
-    if (!(await apply(troubles, act))) return null;
+    if (!(await apply(disruptions, act))) return null;
     const [one] = ended.splice(ended.length - 1 - (step.at % ended.length), 1);
     if (!one) return null;
     plans += 1;
-    const made = undoPlan(`plan${plans}`, one.plan, one.outcomes, syncState, sides.now());
-    const seenAgain = made.rows.flatMap(({ remoteId }) => remoteId ?? []);
-    const again = [...new Set([...made.closing.again, ...seenAgain])].sort();
-    const back = { ...made, closing: { ...made.closing, again } };
-    pending = { plan: back, journal: new Map() };
+    const planned = undoPlan(`plan${plans}`, one.plan, one.outcomes, syncState, sides.now());
+    const remoteIds = planned.rows.flatMap(({ remoteId }) => remoteId ?? []);
+    const again = [...new Set([...planned.closing.again, ...remoteIds])].sort();
+    const plan = { ...planned, closing: { ...planned.closing, again } };
+    pending = { plan, journal: new Map() };
     const { journal } = pending;
-    const isDone = await apply(troubles, act);
+    const isDone = await apply(disruptions, act);
     const outcomes = isDone ? new Map([...journal].map(([no, end]) => [no, end as Outcome])) : undefined;
-    return { of: one.plan, back, outcomes };
+    return { of: one.plan, undoPlan: plan, outcomes };
   };
 
   return {
     mapping,
-    shown: async (side): Promise<Shown[]> => sides.shown(side),
+    objects: async (side): Promise<ObjectState[]> => sides.objects(side),
     create: async (side, fields) => sides.create(side, fields),
     edit: async (side, id, path, value) => sides.edit(side, id, path, value),
     remove: async (side, id, forGood) => sides.remove(side, id, forGood),
@@ -143,21 +161,21 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
     pairs: async () => structuredClone([...syncState.pairs.values()]),
     redirects: async () => new Map(sides.redirects),
-    staged: async (id) =>
+    isStaged: async (id) =>
       newest?.rows.some(
         ({ action, cardId, remoteId, candidates }) =>
           action === 'stage' &&
           (cardId === id || remoteId === id || candidates.some((one) => one.cardId === id)),
       ) ?? false,
-    pending: async () => pending !== null,
+    isPending: async () => pending !== null,
     run: async (step, act) => {
-      const troubles = befalling(step);
+      const disruptions = disruptionsOf(step);
       sides.tick();
-      if (!(await apply(troubles, act))) return null;
+      if (!(await apply(disruptions, act))) return null;
       const made = await plan(step, act);
       newest = made;
       pending = { plan: made, journal: new Map() };
-      await apply(troubles, act);
+      await apply(disruptions, act);
       return made;
     },
     undo,

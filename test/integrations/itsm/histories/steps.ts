@@ -2,59 +2,59 @@ import fc from 'fast-check';
 import type { FieldRule } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { Side } from '../../../../integrations/itsm/engine/model.types.ts';
 
-/** What a person does. Numbers choose among what is there. */
-export type PersonAct =
+/** An action of a user. Numbers select an existing object. */
+export type UserAction =
   | { do: 'create'; side: Side; twin: boolean }
-  /** `clear`: the value is emptied, which a name cannot be. */
+  /** `clear`: clears the value; not of a name. */
   | { do: 'edit'; side: Side; at: number; field: number; clear?: boolean }
   | { do: 'delete'; side: Side; at: number }
-  /** An archived card comes back here, whoever archived it. */
+  /** Restores an archived card. */
   | { do: 'restore'; at: number }
   | { do: 'merge'; side: Side; at: number; into: number }
   | { do: 'unmap'; at: number }
   | { do: 'decide'; at: number; winner: Side };
 
-/** What befalls a run at one of its calls, counted from its beginning. */
-export type Trouble =
-  /** The process ends, before or after the call has had its effect. */
+/** A disruption of a run at one of its calls, counted from its beginning. */
+export type Disruption =
+  /** The process ends before or after the call was executed. */
   | { kind: 'kill'; call: number; after: boolean }
-  /** The remote's answer is lost, with or without the write being done. */
+  /** The response is lost; `done`: the write was executed. */
   | { kind: 'lost'; call: number; done: boolean }
-  /** A person does something between two calls. */
-  | { kind: 'meanwhile'; call: number; act: PersonAct };
+  /** A user acts between two calls. */
+  | { kind: 'meanwhile'; call: number; act: UserAction };
 
 export interface RunStep {
   do: 'run';
   complete: boolean;
-  /** Done after the remote was read and before the inventory is. */
-  between: PersonAct | null;
-  trouble: Trouble[];
+  /** After the remote was read and before the inventory is read. */
+  between: UserAction | null;
+  disruptions: Disruption[];
 }
 
-/** A run that has ended is taken back. */
+/** The undo of an ended run. */
 export interface UndoStep {
   do: 'undo';
-  /** Which one, counted from the newest that can be taken back. */
+  /** Which run, counted from the newest that can be undone. */
   at: number;
-  trouble: Trouble[];
+  disruptions: Disruption[];
 }
 
-export type Step = PersonAct | RunStep | UndoStep;
+export type Step = UserAction | RunStep | UndoStep;
 
-/** What differs from history to history besides the steps. */
+/** The parameters of a history. */
 export interface Setting {
   rules: FieldRule[];
   deletion: 'additive' | 'conservative' | 'strict';
-  /** Whether the remote tells of deletions, and can be asked about single records. */
-  tombstones: boolean;
-  looks: boolean;
-  /** Whether the remote keeps marks of updates and removals, by which a lost answer is found again. */
-  marks: boolean;
-  /** Whether the remote stores texts in another form than it is sent. Then no answer is lost and no run killed. */
-  normalising: boolean;
-  /** Rows of a plan that are applied together; as many as usual unless given. */
+  /** Whether the remote reports deletions, and can be read by key. */
+  hasTombstones: boolean;
+  hasLookups: boolean;
+  /** Whether the remote stores correlation ids of updates and deletions, so that lost responses can be looked up. */
+  hasCorrelationIds: boolean;
+  /** Whether the remote stores texts in another form than sent. Then no response is lost and no run killed. */
+  normalizesTexts: boolean;
+  /** The number of rows that are applied together. */
   batch?: number;
-  /** Steps of the clock that something gone waits for its counterpart's removal. */
+  /** The quarantine in steps of the clock. */
   quarantine: number;
 }
 
@@ -66,7 +66,7 @@ export interface History {
 const side = fc.constantFrom<Side>('local', 'remote');
 const at = fc.nat(30);
 
-const personAct: fc.Arbitrary<PersonAct> = fc.oneof(
+const personAct: fc.Arbitrary<UserAction> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ do: fc.constant('edit' as const), side, at, field: fc.nat(3) }) },
   {
     weight: 2,
@@ -87,7 +87,7 @@ const personAct: fc.Arbitrary<PersonAct> = fc.oneof(
 );
 
 const call = fc.nat(24);
-const trouble: fc.Arbitrary<Trouble> = fc.oneof(
+const disruption: fc.Arbitrary<Disruption> = fc.oneof(
   fc.record({ kind: fc.constant('kill' as const), call, after: fc.boolean() }),
   fc.record({ kind: fc.constant('lost' as const), call, done: fc.boolean() }),
   fc.record({ kind: fc.constant('meanwhile' as const), call, act: personAct }),
@@ -97,13 +97,13 @@ const run: fc.Arbitrary<RunStep> = fc.record({
   do: fc.constant('run' as const),
   complete: fc.boolean(),
   between: fc.option(personAct, { freq: 4 }),
-  trouble: fc.array(trouble, { maxLength: 3 }),
+  disruptions: fc.array(disruption, { maxLength: 3 }),
 });
 
 const undo: fc.Arbitrary<UndoStep> = fc.record({
   do: fc.constant('undo' as const),
   at: fc.oneof(fc.constant(0), fc.nat(5)),
-  trouble: fc.array(trouble, { maxLength: 2 }),
+  disruptions: fc.array(disruption, { maxLength: 2 }),
 });
 
 const setting: fc.Arbitrary<Setting> = fc.record({
@@ -112,31 +112,31 @@ const setting: fc.Arbitrary<Setting> = fc.record({
     maxLength: 4,
   }),
   deletion: fc.constantFrom('additive', 'conservative', 'strict', 'strict'),
-  tombstones: fc.boolean(),
-  looks: fc.boolean(),
-  marks: fc.boolean(),
-  normalising: fc.boolean(),
+  hasTombstones: fc.boolean(),
+  hasLookups: fc.boolean(),
+  hasCorrelationIds: fc.boolean(),
+  normalizesTexts: fc.boolean(),
   batch: fc.constantFrom(1, 3, 500),
   quarantine: fc.constantFrom(0, 0, 3),
 });
 
-const kindsOfSteps = [
+const stepKinds = [
   { weight: 8, arbitrary: personAct },
   { weight: 4, arbitrary: run },
   { weight: 1, arbitrary: undo },
 ] satisfies fc.WeightedArbitrary<Step>[];
 
-const first: PersonAct[] = [
+const first: UserAction[] = [
   { do: 'create', side: 'local', twin: false },
   { do: 'create', side: 'remote', twin: false },
   { do: 'create', side: 'local', twin: false },
 ];
 
-/** Histories of 20 to 60 steps, with at least three cards and three fields in play. */
+/** Histories of 20 to 60 steps, beginning with three objects. */
 export const histories: fc.Arbitrary<History> = fc.record({
   setting,
   steps: fc
-    .array(fc.oneof(...kindsOfSteps), {
+    .array(fc.oneof(...stepKinds), {
       minLength: 17,
       maxLength: 57,
       size: 'max',

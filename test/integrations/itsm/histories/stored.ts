@@ -39,8 +39,8 @@ import {
   STEP_MS,
 } from './landscape.ts';
 import { Killed } from './memory.port.ts';
-import type { PersonAct, RunStep, Setting, Trouble } from './steps.ts';
-import { troubled } from './stored.troubles.ts';
+import type { Disruption, RunStep, Setting, UserAction } from './steps.ts';
+import { withDisruptions } from './stored.disruptions.ts';
 
 const TYPE = 'Remembered';
 const TABLE = 'cmdb_ci_appl';
@@ -48,17 +48,17 @@ const PLACE_TYPE = 'RememberedPlace';
 const PLACE_RELATION = 'relRememberedAt';
 const PLACE: Path = PATHS[3];
 
-/** What a remote like this one can do, and how long tests can wait. */
+/** Adapts a setting to the abilities of the emulated remote. */
 export const storedSetting = (setting: Setting): Setting => ({
   ...setting,
-  // no mark is kept of a change or a removal
-  marks: false,
-  looks: true,
-  normalising: false,
+  // ServiceNow stores no correlation ids of updates and deletions
+  hasCorrelationIds: false,
+  hasLookups: true,
+  normalizesTexts: false,
   quarantine: 0,
 });
 
-/** Has the inventory know the cards of the histories. */
+/** Adds the card types of the histories to the metamodel. */
 export async function prepareInventory(ctx: Ctx): Promise<void> {
   const fields = ['key', 'note'].map((key) => ({ key, label: key, type: 'text' }));
   const fields_schema = [{ section: 'All', fields: [...fields, { key: 'end', label: 'End', type: 'date' }] }];
@@ -83,7 +83,7 @@ export interface StoredLandscape extends Landscape {
   close(): Promise<void>;
 }
 
-/** The same landscape in PostgreSQL, with an emulated remote that is reached over HTTP. */
+/** A landscape in PostgreSQL, with an emulated remote over HTTP. */
 export async function createStored(services: Services, ctx: Ctx, setting: Setting): Promise<StoredLandscape> {
   const { db } = services;
   const instance = await startServiceNow({ clock: createVirtualClock(Date.now()) });
@@ -128,8 +128,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     );
     return { ...(name === undefined ? {} : { name: String(name) }), attributes };
   };
-  /** The card and the pair of a place, before anybody names it. */
-  const found = async (key: Value | undefined) => {
+  /** Creates the card and the pair of a place before it is referred to. */
+  const ensurePlace = async (key: Value | undefined) => {
     const serial = placeOf(String(key ?? ''));
     if (serial === undefined || (await db('itsm_pairs').where(pairOfPlace(serial)).first('card_id'))) return;
     const rows = [{ row_index: 0, type: PLACE_TYPE, name: placeRecord(serial) }];
@@ -139,9 +139,9 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     await db('itsm_pairs').insert({ ...pairOfPlace(serial), card_id, origin: 'linked', state: 'linked' });
   };
   const pairOfPlace = (serial: number) => ({ mapping_id: far.mappingId, remote_id: placeRecord(serial) });
-  /** Leads a card to one place alone. */
-  const lead = async (id: string, key: Value | undefined) => {
-    await found(key);
+  /** Sets the place of a card. */
+  const movePlace = async (id: string, key: Value | undefined) => {
+    await ensurePlace(key);
     const present = await db('relations').where({ type: PLACE_RELATION, source_id: id });
     for (const one of present) if (one.target_id !== key) await deleteRelation(ctx, one.id);
     if (present.some(({ target_id }) => target_id === key) || typeof key !== 'string') return;
@@ -227,7 +227,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     finish: async () => {},
   });
 
-  const plan = async (step: RunStep, act: (act: PersonAct) => Promise<void>): Promise<Plan> => {
+  const plan = async (step: RunStep, act: (act: UserAction) => Promise<void>): Promise<Plan> => {
     const usable = { broken: null, broken_by_drift: false, blocked_targets: {}, target_tables: {} };
     const { rows: known } = await db.raw('select watermark from itsm_sync_states where mapping_id = ?', [
       mappingId,
@@ -250,8 +250,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
         }),
       })
       .returning('id');
-    const told = setting.tombstones ? remote : { ...remote, deletionsSince: async () => [] };
-    const work = await createRunWork(jobOf(id), await loadRun(db, id), told);
+    const connector = setting.hasTombstones ? remote : { ...remote, deletionsSince: async () => [] };
+    const work = await createRunWork(jobOf(id), await loadRun(db, id), connector);
     await readForRun(work);
     if (step.between) await act(step.between);
     const made = await planRun(work, { score: () => [], evaluate } as never, () => {});
@@ -263,9 +263,12 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     return { id, mappingId, createdAt: '', rows: await planRows(id), stopped, closing };
   };
 
-  const apply = async (troubles: Trouble[], act: (act: PersonAct) => Promise<void>): Promise<boolean> => {
+  const apply = async (
+    disruptions: Disruption[],
+    act: (act: UserAction) => Promise<void>,
+  ): Promise<boolean> => {
     if (!open) return true;
-    const { connector, hold: lockRun } = troubled(remote, troubles, act);
+    const { connector, hold: lockRun } = withDisruptions(remote, disruptions, act);
     const signal = new AbortController().signal;
     try {
       await applyRun({ ctx, connector, signal, lockRun }, open, {
@@ -284,20 +287,20 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
 
   return {
     mapping,
-    shown: async (side) => (side === 'local' ? await shownCards() : shownRecords()),
+    objects: async (side) => (side === 'local' ? await shownCards() : shownRecords()),
     create: async (side, fields) => {
-      await found(fields[PLACE]);
+      await ensurePlace(fields[PLACE]);
       if (side === 'remote') return instance.elsewhere.insert(TABLE, columnsOf(fields)).values.sys_id!;
       const input = inputOf(fields);
       const rows = [{ row_index: 0, type: TYPE, ...input, name: input.name ?? '' }];
       const id = (await createCards(ctx, rows, false)).results[0]!.id!;
-      await lead(id, fields[PLACE]);
+      await movePlace(id, fields[PLACE]);
       return id;
     },
     edit: async (side, id, path, value) => {
-      if (path === PLACE) await found(value);
+      if (path === PLACE) await ensurePlace(value);
       if (side === 'remote') instance.elsewhere.update(id, columnsOf({ [path]: value }));
-      else if (path === PLACE) await lead(id, value);
+      else if (path === PLACE) await movePlace(id, value);
       else await patchCard(ctx, id, inputOf({ [path]: value }));
     },
     remove: async (side, id, forGood) => {
@@ -321,8 +324,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       }
       const [at] = await placesOf(into);
       await mergeCards(ctx, { survivor_id: into, merged_ids: [from], dry_run: false });
-      // whoever merges sees to it that the card is at one place
-      await lead(into, at ?? (await placesOf(into))[0]);
+      // after the merge the card must have one place
+      await movePlace(into, at ?? (await placesOf(into))[0]);
     },
     unmap: async (cardId) =>
       await inTransaction(db, async (sql) => {
@@ -347,27 +350,27 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
     pairs: async () => [...(await loadSyncState(db, mappingId)).syncState.pairs.values()],
     redirects: async () => (await loadSyncState(db, mappingId)).redirects,
-    staged: async (id) =>
+    isStaged: async (id) =>
       newest?.rows.some(
         ({ action, cardId, remoteId, candidates }) =>
           action === 'stage' &&
           (cardId === id || remoteId === id || candidates.some((one) => one.cardId === id)),
       ) ?? false,
-    pending: async () => open !== null,
+    isPending: async () => open !== null,
     run: async (step, act) => {
-      const troubles = [...step.trouble];
+      const disruptions = [...step.disruptions];
       (instance.clock as ReturnType<typeof createVirtualClock>).advance(STEP_MS);
-      if (!(await apply(troubles, act))) return null;
+      if (!(await apply(disruptions, act))) return null;
       const made = await plan(step, act);
       newest = made;
       open = made.id;
-      await apply(troubles, act);
+      await apply(disruptions, act);
       return made;
     },
     undo: async (step, act) => {
-      const troubles = [...step.trouble];
+      const disruptions = [...step.disruptions];
       (instance.clock as ReturnType<typeof createVirtualClock>).advance(STEP_MS);
-      if (!(await apply(troubles, act))) return null;
+      if (!(await apply(disruptions, act))) return null;
       const { rows: ended } = await db.raw(
         `select id from itsm_runs r where mapping_id = ? and status = 'completed'
            and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'applied')
@@ -379,9 +382,9 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       open = await undoRun(ctx, of);
       await invertRows(ctx, open);
       await db('itsm_runs').where({ id: open }).update({ status: 'running' });
-      const [undone, back] = [await planOf(of), await planOf(open)];
-      const isDone = await apply(troubles, act);
-      return { of: undone, back, outcomes: isDone ? await outcomesOf(back.id) : undefined };
+      const [undone, undoPlan] = [await planOf(of), await planOf(open)];
+      const isDone = await apply(disruptions, act);
+      return { of: undone, undoPlan, outcomes: isDone ? await outcomesOf(undoPlan.id) : undefined };
     },
     async close() {
       await remote.close();

@@ -91,7 +91,7 @@ const change: fc.Arbitrary<StateChange> = fc.oneof(
 );
 
 describe('a stored sync state', () => {
-  it('holds what the engine would remember, however its changes are put together', async () => {
+  it('equals the sync state in memory, however its changes are combined', async () => {
     const mappingId = await newMapping();
     const syncState = emptySyncState();
     await fc.assert(
@@ -106,7 +106,7 @@ describe('a stored sync state', () => {
     );
   });
 
-  it('is read in part: with all pairs of the cards that merges have brought together', async () => {
+  it('is read in parts, with all pairs of merged cards', async () => {
     const mappingId = await newMapping();
     const [kept, merged, other] = await make(['kept', 'merged', 'other']);
     await store(mappingId, [
@@ -126,7 +126,7 @@ describe('a stored sync state', () => {
   });
 });
 
-describe('cards as the engine sees them', () => {
+describe('the card reader', () => {
   const setting = { rules: [], deletion: 'strict', quarantine: 0, looks: true } as never;
   const mapping = {
     ...mappingOf(setting),
@@ -135,7 +135,7 @@ describe('cards as the engine sees them', () => {
     ),
   };
 
-  it('hold the mapped values, and know whether the mapping is for them', async () => {
+  it('returns the mapped values, and whether a card matches the filter', async () => {
     const [first, second] = await make(['seen one', 'unseen'], { active: '2026-03-01' });
     const cards = await openCards(ctx, mapping, 'name = "seen one"');
     const seen = await cards.byIds(t.services.db, [first!, second!]);
@@ -159,7 +159,7 @@ describe('cards as the engine sees them', () => {
     expect(await cards.page(t.services.db, null, 10)).toEqual([]);
   });
 
-  it('are walked in chunks, and found by what has changed since a position', async () => {
+  it('returns pages of cards, and those changed after a position', async () => {
     const cards = await openCards(ctx, mapping, null);
     const from = await cards.changedAfter(t.services.db, '0', 10_000);
     const ids = await make(['w1', 'w2', 'w3']);

@@ -7,10 +7,10 @@ import { evaluate, mappingOf } from './histories/landscape.ts';
 const mapping = mappingOf({
   rules: [],
   deletion: 'strict',
-  tombstones: true,
-  looks: true,
-  marks: true,
-  normalising: false,
+  hasTombstones: true,
+  hasLookups: true,
+  hasCorrelationIds: true,
+  normalizesTexts: false,
   quarantine: 0,
 });
 const words = [
@@ -32,7 +32,7 @@ const things = (side: string, count: number, from: number): MatchItem[] =>
     fields: { name: nameOf(from + at), 'attributes.note': evaluate('bare', 'x'.repeat(5_000)) },
   }));
 
-it('is the same for many records and cards in parts as for few at once', async () => {
+it('similarity in parts equals similarity at once', async () => {
   // cards from 0, records from 50 on: the first hundred records have a card each
   const cards = things('c', 150, 0);
   const records = things('r', 150, 50);
@@ -49,7 +49,7 @@ it('is the same for many records and cards in parts as for few at once', async (
   expect(inParts.length).toBeGreaterThan(90);
 });
 
-it('links nothing whose identity codes differ, and asks only where the name is the same', async () => {
+it('pairs with different identity codes are not linked, and reviewed only if the name is the same', async () => {
   const name = mapping.fields.find(({ card_field: path }) => path === 'name')!;
   const text = { ...name, is_identity: false };
   const withSerial = {

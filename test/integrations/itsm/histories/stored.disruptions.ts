@@ -1,16 +1,16 @@
 import type { Connector } from '../../../../integrations/itsm/connectors/connector.ts';
 import { RemoteError } from '../../../../integrations/itsm/remote.ts';
 import { Killed } from './memory.port.ts';
-import type { PersonAct, Trouble } from './steps.ts';
+import type { Disruption, UserAction } from './steps.ts';
 
 const writes = ['create', 'update', 'delete'] as const;
 const reads = ['readByIds', 'findCreated', 'readSince'] as const;
 
-/** The connector, and each transaction's beginning, with the troubles of a run at the calls that they name. */
-export function troubled(
+/** The connector and the lock of each transaction, with the disruptions of a run. */
+export function withDisruptions(
   remote: Connector,
-  troubles: Trouble[],
-  act: (act: PersonAct) => Promise<void>,
+  disruptions: Disruption[],
+  act: (act: UserAction) => Promise<void>,
 ): { connector: Connector; hold: () => Promise<void> } {
   let calls = 0;
   let dead = false;
@@ -19,15 +19,15 @@ export function troubled(
     if (dead) throw new Killed();
     const at = calls;
     calls += 1;
-    for (const trouble of troubles.splice(0)) {
-      // between the look and the write nobody can come: the remote has no way to write on a condition
-      const later = trouble.kind === 'meanwhile' && !mayAct && trouble.call === at;
-      if (later) troubles.push({ ...trouble, call: at + 1 });
-      else if (trouble.call !== at || trouble.kind === 'lost') troubles.push(trouble);
-      else if (trouble.kind === 'meanwhile') await act(trouble.act);
+    for (const disruption of disruptions.splice(0)) {
+      // no action between a read and a write, since the remote has no conditional writes
+      const later = disruption.kind === 'meanwhile' && !mayAct && disruption.call === at;
+      if (later) disruptions.push({ ...disruption, call: at + 1 });
+      else if (disruption.call !== at || disruption.kind === 'lost') disruptions.push(disruption);
+      else if (disruption.kind === 'meanwhile') await act(disruption.act);
       else {
         dead = true;
-        if (!trouble.after) throw new Killed();
+        if (!disruption.after) throw new Killed();
         return true;
       }
     }
@@ -38,16 +38,16 @@ export function troubled(
     const original = (remote as unknown as typeof wrapped)[name]!;
     const isWrite = (writes as readonly string[]).includes(name);
     wrapped[name] = async (...args) => {
-      const lost = isWrite ? troubles.find((one) => one.kind === 'lost' && one.call === calls) : undefined;
+      const lost = isWrite ? disruptions.find((one) => one.kind === 'lost' && one.call === calls) : undefined;
       const ends = await begin(!isWrite);
       if (lost?.kind === 'lost') {
-        troubles.splice(troubles.indexOf(lost), 1);
+        disruptions.splice(disruptions.indexOf(lost), 1);
         if (lost.done) await original(...args);
-        throw new RemoteError('answer_lost', 'the remote', 'The answer was lost');
+        throw new RemoteError('answer_lost', 'the remote', 'The response was lost');
       }
-      const answer = await original(...args);
+      const response = await original(...args);
       if (ends) throw new Killed();
-      return answer;
+      return response;
     };
   }
   return {
