@@ -55,7 +55,6 @@ export const findDeleted = (sql: Sql, runId: string, remoteIds: readonly string[
     `coalesce(look = 'gone', tombstone is not null) and reclassified is null`,
   );
 
-/** Which of these records the run has observed already. */
 export const findObserved = (sql: Sql, runId: string, remoteIds: readonly string[]): Promise<Set<string>> =>
   selectObservedIds(sql, runId, remoteIds, 'true');
 
@@ -99,7 +98,6 @@ export async function readObserved(
   return rows;
 }
 
-/** Deletes the observations of a run. */
 export async function deleteObserved(sql: Sql, runId: string): Promise<void> {
   await sql('itsm_run_records').where({ run_id: runId }).delete();
 }
@@ -124,7 +122,6 @@ export const observedPairs = (sql: Sql, runId: string, mappingId: string): IdPag
     [mappingId, runId],
   );
 
-/** Records of all pairs. */
 export const allPairs = (sql: Sql, mappingId: string): IdPage =>
   pageOf(
     sql,
@@ -250,7 +247,6 @@ export async function findSuspiciouslyEmptyColumns(
   return rows.map(({ col }: { col: string }) => col);
 }
 
-/** A card that is about to get a parent. */
 export interface NewParent {
   card_id: string;
   parent_id: string;
@@ -297,7 +293,6 @@ export interface DeferredRecord {
   cards: string[];
 }
 
-/** Which of these records are deferred. */
 export async function findDeferred(
   sql: Sql,
   mappingId: string,
