@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +14,8 @@ import { median, percentile } from '../bench/harness/stats.ts';
 import { prepareWorkspace } from '../bench/harness/workspace.ts';
 import { benchCards } from '../bench/landscape/cards.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { closeAfterAll } from '../support/harness.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 describe('the arguments of the bench', () => {
   it('take sizes, a seed and names of scenarios, with three relations a card by default', () => {
@@ -84,18 +84,13 @@ describe('the figures', () => {
   });
 });
 
-describe('load from a process of its own', () => {
+describe('load from a process of its own', async () => {
   const paths: (string | undefined)[] = [];
-  const server = createServer((request, reply) => {
+  const server = await serveOnLoopback((request, reply) => {
     paths.push(request.url);
     reply.writeHead(request.url === '/no' ? 500 : 200).end('x');
   });
-  let url: string;
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  const { origin: url } = closeAfterAll(server);
 
   it('counts answers and times them, path by path', async () => {
     const result = await load({ url, connections: 2, seconds: 1, paths: ['/a', '/b'] });

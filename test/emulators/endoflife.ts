@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 /** A release of a product, as version 1 of the API describes it; absent members get values that fit. */
 interface EmulatedRelease {
@@ -68,19 +68,6 @@ const summary = ({ name, label, category, aliases }: EmulatedProduct) => ({
 
 /** The public endoflife.date API, version 1: the list, one product, conditional requests, and its documented errors. */
 export async function startEndOfLife(products: EmulatedProduct[]): Promise<EndOfLifeEmulator> {
-  const open = new Set<ServerResponse>();
-  const emulator: EndOfLifeEmulator = {
-    url: '',
-    products: new Map(products.map((product) => [product.name, product])),
-    asked: [],
-    fault: () => undefined,
-    async close() {
-      for (const response of open) response.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-
   const documentOf = (path: string): { content: object; lastModified: string | undefined } | undefined => {
     const all = [...emulator.products.values()];
     if (path === '/products') {
@@ -104,9 +91,7 @@ export async function startEndOfLife(products: EmulatedProduct[]): Promise<EndOf
     return { content, lastModified: product.lastModified };
   };
 
-  const server = createServer((request, response) => {
-    open.add(response);
-    response.on('close', () => open.delete(response));
+  const { origin, close } = await serveOnLoopback((request, response) => {
     const path = new URL(request.url!, 'http://emulator').pathname
       .replace(/^\/api\/v1/, '')
       .replace(/\/$/, '');
@@ -139,7 +124,12 @@ export async function startEndOfLife(products: EmulatedProduct[]): Promise<EndOf
     if (unchanged) return answer(304, headers);
     answer(200, { ...headers, 'content-type': 'application/json' }, body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  emulator.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
+  const emulator: EndOfLifeEmulator = {
+    url: `${origin}/api/v1`,
+    products: new Map(products.map((product) => [product.name, product])),
+    asked: [],
+    fault: () => undefined,
+    close,
+  };
   return emulator;
 }

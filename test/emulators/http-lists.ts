@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { type Clock, systemClock } from '../../integrations/itsm/remote.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 /** What lies at a path: a file, or whatever the answer to a request is. */
 type Place =
@@ -24,18 +23,7 @@ export interface Lists {
 /** A server of files and JSON lists on loopback. */
 export async function startLists(options: { clock?: Clock; tls?: ServerOptions } = {}): Promise<Lists> {
   const clock = options.clock ?? systemClock;
-  const lists: Lists = {
-    base: '',
-    places: new Map(),
-    requests: [],
-    instead: [],
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  const listener: RequestListener = (request, response) => {
+  const { origin, close } = await serveOnLoopback((request, response) => {
     const url = new URL(request.url!, 'http://lists');
     const noted = { path: url.pathname, query: url.searchParams, headers: request.headers, status: 0 };
     lists.requests.push(noted);
@@ -65,11 +53,7 @@ export async function startLists(options: { clock?: Clock; tls?: ServerOptions }
         ? changed !== undefined && Math.floor(changed / 1000) * 1000 <= since
         : request.headers['if-none-match'] === etag;
     return same ? send(304, told) : send(200, told, body);
-  };
-  const server = options.tls ? createSecureServer(options.tls, listener) : createServer(listener);
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  lists.base = `http${options.tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }, options.tls);
+  const lists: Lists = { base: origin, places: new Map(), requests: [], instead: [], close };
   return lists;
 }

@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { type AskedModel, anthropic, gemini, type Json, openAi } from './model-dialects.ts';
 
 /** What is done with a question instead of answering it. */
@@ -36,22 +36,10 @@ export interface ModelEmulator {
  */
 export async function startModels(key?: string): Promise<ModelEmulator> {
   const dialects = [openAi, anthropic, gemini];
-  const emulator: ModelEmulator = {
-    url: '',
-    asked: [],
-    abandoned: 0,
-    answer: ({ schema }) => emptyOf(schema),
-    fault: () => undefined,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-
   const reply = (response: ServerResponse, status: number, content: object, more = {}) =>
     response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(content));
 
-  const server = createServer(async (request, response) => {
+  const { server, origin, close } = await serveOnLoopback(async (request, response) => {
     response.on('close', () => {
       if (!response.writableEnded) emulator.abandoned += 1;
     });
@@ -101,10 +89,16 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     const sent = fault === 'truncated' ? whole.slice(0, whole.length / 2) : whole;
     response.writeHead(200, { 'content-type': 'application/json' }).end(sent);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // what nobody closes holds no process
   server.unref();
-  emulator.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const emulator: ModelEmulator = {
+    url: origin,
+    asked: [],
+    abandoned: 0,
+    answer: ({ schema }) => emptyOf(schema),
+    fault: () => undefined,
+    close,
+  };
   return emulator;
 }
 

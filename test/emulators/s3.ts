@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { type Credentials, signatureFault } from './s3.signature.ts';
 
 /*
@@ -52,26 +51,17 @@ const MIN_PART_BYTES = 5 * 1024 * 1024;
 
 /** A store of the test's own, on loopback. */
 export async function startS3(): Promise<S3Emulator> {
+  const { origin, close } = await serveOnLoopback((request, response) => serve(emulator, request, response));
   const emulator: S3Emulator = {
-    endpoint: '',
+    endpoint: origin,
     credentials: { accessKeyId: 'AKIATEST', secretAccessKey: 'a secret of the test', region: 'eu-central-1' },
     bucket: 'warehouse',
     objects: new Map(),
     uploads: new Map(),
     requests: [],
     fault: () => undefined,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
-  const server = createServer((request, response) => {
-    serve(emulator, request, response).catch(() => request.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  emulator.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return emulator;
 }
 

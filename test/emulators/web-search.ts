@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 export interface WebSearchEmulator {
   url: string;
@@ -13,17 +12,7 @@ export interface WebSearchEmulator {
 
 /** Two ways of searching: SearXNG's at `/search`, and the instant answers of DuckDuckGo at `/`. */
 export async function startWebSearch(): Promise<WebSearchEmulator> {
-  const emulator: WebSearchEmulator = {
-    url: '',
-    asked: [],
-    pages: [],
-    fault: undefined,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-  const server = createServer((request, response) => {
+  const { server, origin, close } = await serveOnLoopback((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://emulator');
     emulator.asked.push(searchParams.get('q')!);
     const { fault, pages } = emulator;
@@ -46,8 +35,7 @@ export async function startWebSearch(): Promise<WebSearchEmulator> {
       }),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();
-  emulator.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const emulator: WebSearchEmulator = { url: origin, asked: [], pages: [], fault: undefined, close };
   return emulator;
 }

@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 /** One delivery as it arrived. */
 interface Received {
@@ -26,22 +26,8 @@ export interface WebhookReceiver {
 /** A system that takes webhooks, with the faults that such systems have. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: Received[] = [];
-  const open = new Set<ServerResponse>();
-  const receiver: WebhookReceiver = {
-    url: '',
-    received,
-    behave: () => 204,
-    async close() {
-      for (const response of open) response.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-  const server = createServer(async (request, response) => {
-    open.add(response);
-    response.on('close', () => open.delete(response));
-    const content = await text(request).catch(() => undefined);
-    if (content === undefined) return;
+  const { origin, close } = await serveOnLoopback(async (request, response) => {
+    const content = await text(request);
     const delivery = { headers: request.headers, text: content, body: JSON.parse(content) };
     received.push(delivery);
     const behaviour = receiver.behave(delivery, received.length);
@@ -51,7 +37,6 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     if (typeof behaviour === 'number') return void response.writeHead(behaviour).end();
     response.writeHead(behaviour.status, { 'retry-after': String(behaviour.retryAfter) }).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const receiver: WebhookReceiver = { url: `${origin}/hook`, received, behave: () => 204, close };
   return receiver;
 }

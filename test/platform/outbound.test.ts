@@ -1,11 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createOutbound, OutboundRefusal, type Resolve } from '../../platform/outbound.ts';
+import { closeAfterAll } from '../support/harness.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 const seen: { path: string; authorization: string | undefined }[] = [];
 
-const server = createServer((request, response) => {
+const server = await serveOnLoopback((request, response) => {
   seen.push({ path: request.url!, authorization: request.headers.authorization });
   if (request.url === '/hang') return;
   if (request.url === '/inward') {
@@ -20,13 +20,7 @@ const server = createServer((request, response) => {
     response.end('here');
   }
 });
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const { origin: base } = closeAfterAll(server);
 
 describe('an address', () => {
   const outbound = createOutbound([]);

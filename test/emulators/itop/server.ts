@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { type Clock, systemClock } from '../../../integrations/itsm/remote.ts';
+import { serveOnLoopback } from '../../support/loopback.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { type CallKind, type Fault, Faults } from './faults.ts';
 import { type Account, type Answer, type Asked, Service, type Write } from './service.ts';
@@ -68,8 +67,12 @@ export async function startItop(options: Options = {}): Promise<ItopEmulator> {
       { password: 'secret', denied: new Set<string>(), ...given },
     ]),
   );
+  const { origin, close } = await serveOnLoopback(
+    (request, response) => receive(emulator, service, request, response),
+    options.tls,
+  );
   const emulator: ItopEmulator = {
-    base: '',
+    base: `${origin}/itop`,
     clock,
     store,
     accounts,
@@ -82,21 +85,8 @@ export async function startItop(options: Options = {}): Promise<ItopEmulator> {
       update: (item, values) => void store.update(item, values, ELSEWHERE),
       remove: (item) => store.remove(item, ELSEWHERE),
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
-  const listener: RequestListener = (request, response) => {
-    receive(emulator, service, request, response).catch(() => request.destroy());
-  };
-  const server = options.tls ? createSecureServer(options.tls, listener) : createServer(listener);
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  emulator.base = `http${options.tls ? 's' : ''}://127.0.0.1:${port}/itop`;
   return emulator;
 }
 

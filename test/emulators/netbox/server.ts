@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { type Clock, systemClock } from '../../../integrations/itsm/remote.ts';
+import { serveOnLoopback } from '../../support/loopback.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { type CallKind, Faults } from './faults.ts';
 import type { NetBox } from './instance.ts';
@@ -31,8 +30,12 @@ const kinds: Record<string, CallKind> = {
 /** Starts an instance on loopback that knows the token `nbt_estate.secret`. */
 export async function startNetBox(options: NetBoxOptions = {}): Promise<NetBox> {
   const clock = options.clock ?? systemClock;
+  const { origin, close } = await serveOnLoopback(
+    (request, response) => receive(netbox, request, response),
+    options.tls,
+  );
   const netbox: NetBox = {
-    base: '',
+    base: origin,
     clock,
     version: options.version ?? '4.6',
     maxPageSize: options.maxPageSize ?? 1_000,
@@ -43,11 +46,7 @@ export async function startNetBox(options: NetBoxOptions = {}): Promise<NetBox> 
     may: (table, action) => !netbox.denied.has(`${action} ${table}`),
     tokens: new Set(['Bearer nbt_estate.secret', `Token ${'a'.repeat(40)}`]),
     calls: [],
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
   netbox.store.customFields.push({
     id: 1,
@@ -56,14 +55,6 @@ export async function startNetBox(options: NetBoxOptions = {}): Promise<NetBox> 
     type: 'text',
     object_types: Object.values(schema).map(({ name }) => name),
   });
-  const listener = (request: IncomingMessage, response: ServerResponse): void => {
-    receive(netbox, request, response).catch(() => request.destroy());
-  };
-  const server = options.tls ? createSecureServer(options.tls, listener) : createServer(listener);
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  netbox.base = `http${options.tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return netbox;
 }
 

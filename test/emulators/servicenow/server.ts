@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { ServerOptions } from 'node:https';
 import { type Clock, systemClock } from '../../../integrations/itsm/remote.ts';
+import { serveOnLoopback } from '../../support/loopback.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import type { CallKind } from './calls.ts';
 import { changeField, describeTables } from './dictionary.ts';
@@ -71,8 +69,12 @@ export async function startServiceNow(options: Options = {}): Promise<ServiceNow
     ]),
   );
   const clients = options.clients ?? [defaultClient];
+  const { origin, close } = await serveOnLoopback(
+    (request, response) => receive(emulator, request, response),
+    options.tls,
+  );
   const emulator: ServiceNowEmulator = {
-    base: '',
+    base: origin,
     clock,
     hold: (ms, signal) =>
       (clock as Partial<VirtualClock> & Clock).hold?.(ms, signal) ?? clock.sleep(ms, signal),
@@ -112,19 +114,7 @@ export async function startServiceNow(options: Options = {}): Promise<ServiceNow
         account.hidesField = () => false;
       }
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
-  const listener: RequestListener = (request, response) => {
-    receive(emulator, request, response).catch(() => request.destroy());
-  };
-  const server: Server = options.tls ? createSecureServer(options.tls, listener) : createServer(listener);
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  emulator.base = `http${options.tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return emulator;
 }
