@@ -1,8 +1,8 @@
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { between, type Random } from '../bench/landscape/random.ts';
+import type { ChangeEvent } from '../support/replay.ts';
 import type { Send } from './caller.ts';
-import type { ChangeEvent } from './replay.ts';
 
 /** Follows the feed from its beginning to wherever it is stopped. */
 export interface Reader<T> {

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { Send } from './caller.ts';
 import {
   cardFields,
   emptyInventory,
@@ -7,7 +6,8 @@ import {
   type Inventory,
   relationFields,
   type Values,
-} from './replay.ts';
+} from '../support/replay.ts';
+import type { Send } from './caller.ts';
 
 /** Cards and relations as the tables hold them. */
 export async function readTables(client: Pick<pg.Client, 'query'>): Promise<Inventory> {

@@ -1,6 +1,12 @@
+import {
+  applyEvent,
+  type ChangeEvent,
+  differences,
+  emptyInventory,
+  type Inventory,
+} from '../support/replay.ts';
 import type { Send } from './caller.ts';
 import type { History } from './history.ts';
-import { applyEvent, type ChangeEvent, differences, emptyInventory, type Inventory } from './replay.ts';
 import type { FullExport } from './stored.ts';
 import type { World } from './world.ts';
 

@@ -1,3 +1,4 @@
+import { mulberry32 } from '../../../../bench/landscape/random.ts';
 import type { TestApp, TestClient } from '../../../../support/harness.ts';
 
 export type Values = Record<string, unknown>;
@@ -36,17 +37,6 @@ export interface Tally {
   last: string;
 }
 
-/** Even numbers in [0, 1) from a seed (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 /** A hand whose writes join what `headers` names. @throws Error for an answer that is a fault of the service. */
 export function createHand(
   t: TestApp,
@@ -56,7 +46,7 @@ export function createHand(
   tally: Tally,
   headers: () => Record<string, string>,
 ): Hand {
-  const next = numbers(seed);
+  const next = mulberry32(seed);
   let names = 0;
   const below = (n: number) => Math.floor(next() * n);
   const request = async (
