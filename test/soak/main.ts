@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { type Send, sendTo } from './caller.ts';
 import { liveHistories, type Through, throughs } from './histories.ts';
 import { createHistory, type History } from './history.ts';
-import { killWorkers, putToTheTest } from './itsm/start.ts';
+import { killWorkers, testFaults } from './itsm/start.ts';
 import { type Crew, startCrew } from './processes.ts';
 import { followChanges, followStream } from './readers.ts';
 import { type FullExport, readExport, readTables } from './stored.ts';
@@ -240,7 +240,7 @@ async function begun(): Promise<boolean> {
   if (values.requests !== undefined) return await makeRequests(requests, seed);
   if (values.histories !== undefined) return await liveHistories(histories, seed, values.through as Through);
   if (values['itsm-kills'] !== undefined) return await killWorkers(kills, seed);
-  if (values.itsm) return await putToTheTest(runs, seed);
+  if (values.itsm) return await testFaults(runs, seed);
   return await soak(minutes, seed);
 }
 process.exitCode = (await begun()) ? 0 : 1;

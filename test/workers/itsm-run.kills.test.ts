@@ -1,6 +1,6 @@
 // @redis
 import { afterAll, expect, it, vi } from 'vitest';
-import { killRuns } from '../soak/itsm/kills/live.ts';
+import { killRuns } from '../soak/itsm/kills/run.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 
 // `npm run soak -- --itsm-kills 200` goes through many more of them, with more at stake and seeds at random
@@ -47,7 +47,7 @@ it(`a run and its undo end as undisturbed ones though their workers are killed a
         },
       ],
       size: { applications: 30, components: 20, relations: 30 },
-      diligence: { edits: 3, conflicts: 2, creations: 3, removals: 1, relations: 2 },
+      actCounts: { edits: 3, conflicts: 2, creations: 3, removals: 1, relations: 2 },
     },
   );
   expect(kills).toBe(8);

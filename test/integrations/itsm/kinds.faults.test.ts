@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { endureKind } from '../../soak/itsm/kinds.ts';
+import { runRemoteScenarios } from '../../soak/itsm/remotes.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
 // `npm run soak -- --itsm --seed S` goes through many more of them
@@ -18,6 +18,6 @@ it.each(['itop', 'netbox'] as const)(
   `both sides converge after faults of %s (seed ${seed})`,
   { timeout: PATIENCE_MS },
   async (kind) => {
-    expect((await endureKind(t, kind, { seed, ordeals: 2 })).size).toBeGreaterThan(0);
+    expect((await runRemoteScenarios(t, kind, { seed, scenarios: 2 })).size).toBeGreaterThan(0);
   },
 );

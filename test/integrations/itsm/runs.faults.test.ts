@@ -10,9 +10,9 @@ import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.
 import { faults } from '../../emulators/servicenow/faults.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver, type Driver } from '../../soak/itsm/drive.ts';
-import { endure } from '../../soak/itsm/endure.ts';
+import { documentedFaults, isFailure, nameInDocs } from '../../soak/itsm/failures.ts';
 import { applications, components, relationType } from '../../soak/itsm/landscape.ts';
-import { calledInDocs, faultsInDocs, isFailure } from '../../soak/itsm/told.ts';
+import { runScenarios } from '../../soak/itsm/scenarios.run.ts';
 import { createWorld, readLocal, readRemote, type World } from '../../soak/itsm/world.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
@@ -20,9 +20,9 @@ import { createTestServices, type TestServices } from '../../support/harness.ts'
 const seed = Number(process.env.ITSM_SEED ?? 2611);
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itsm.md'), 'utf8');
 
-const rows = faultsInDocs(guide).flatMap(({ called, ...row }) => {
-  const fault = faults.find((one) => calledInDocs[one] === called)!;
-  return row.codes.length === 0 ? [] : [{ called, fault, ...row }];
+const rows = documentedFaults(guide).flatMap(({ name, ...row }) => {
+  const fault = faults.find((one) => nameInDocs[one] === name)!;
+  return row.codes.length === 0 ? [] : [{ name, fault, ...row }];
 });
 
 let t: TestServices;
@@ -33,9 +33,9 @@ afterAll(() => t.close());
 
 it(`both sides converge after every fault of the remote, and after pairs of faults (seed ${seed})`, async () => {
   const size = { applications: 30, components: 20, relations: 30 };
-  const { fired } = await endure(
+  const { fired } = await runScenarios(
     { services: t.services, ctx: await t.ctx() },
-    { seed, ordeals: 30, size, page: 10, reach: 10, lifetime: 30, stretch: 10 },
+    { seed, scenarios: 30, size, page: 10, reach: 10, scenariosPerWorld: 30, scenariosPerCheck: 10 },
   );
   expect([...fired.keys()].sort()).toEqual([...faults].sort());
 }, 240_000);
@@ -186,8 +186,8 @@ describe('a remote', () => {
   });
 
   it.each(rows)(
-    'that $called makes a run fail with what failed, where and what to do',
-    async ({ fault, told, codes }) => {
+    'that $name makes a run fail with what failed, where and what to do',
+    async ({ fault, message, codes }) => {
       const { instance } = world;
       await edit(row(6).values.name!, { alias: `before ${fault}` });
       instance.faults.arm({ fault, times: 100_000 });
@@ -203,7 +203,9 @@ describe('a remote', () => {
       const [code] = codes as [RemoteErrorCode];
       const where = `${instance.base}/api/now/v2/table/${table}`;
       const [first] = log.filter(isFailure);
-      expect(first!.message).toMatch(new RegExp(`^(${where}|table ${table}): ${told.replace('…', table)}`));
+      expect(first!.message).toMatch(
+        new RegExp(`^(${where}|table ${table}): ${message.replace('…', table)}`),
+      );
       expect(first!.message).toContain(`. ${advice[code]}`);
       // the circuit may open meanwhile
       expect([code, 'outage']).toContain(ended.error_code);

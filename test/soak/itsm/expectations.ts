@@ -1,8 +1,8 @@
 import { EstateError } from '../../../platform/errors.ts';
 import { pick, type Random } from '../../bench/landscape/random.ts';
 import type { Fault } from '../../emulators/servicenow/faults.ts';
-import { openChronicle, paths, type SideName, type Story, sides } from './chronicle.ts';
-import { judgeStory } from './judge.ts';
+import { checkItem } from './check.ts';
+import { type Item, openJournal, paths, type SideName, sides } from './journal.ts';
 import { applications, components, type Kind } from './landscape.ts';
 import { askedAbout, readLocal, readRemote, type Side, type World } from './world.ts';
 
@@ -14,14 +14,13 @@ export interface Expectations {
   chooseEnds(random: Random): [string, string] | undefined;
   /** A relation to be removed by whoever asks. */
   chooseRelation(random: Random): [string, string] | undefined;
-  recordOf(name: string): string | undefined;
   related(source: string, target: string, there: boolean): void;
   /** Takes in what has happened on both sides. */
   learn(): Promise<void>;
   /** What somebody could not do. */
   failed(error: Error): void;
-  /** Compares both sides with what people have done. @param faults what has befallen the remote meanwhile. */
-  judge(faults: ReadonlySet<Fault>): Promise<string[]>;
+  /** Compares both sides with what people have done. @param faults faults of the remote meanwhile. */
+  check(faults: ReadonlySet<Fault>): Promise<string[]>;
 }
 
 /** What somebody may meet who acts while others do: the thing is gone, or not as it was. */
@@ -43,18 +42,18 @@ export async function createExpectations(world: World): Promise<Expectations> {
     if (is) relations.add(ends);
     else relations.delete(ends);
   };
-  const chronicle = await openChronicle(world, related);
-  for (const ends of chronicle.relations.values()) relations.add(ends);
+  const journal = await openJournal(world, related);
+  for (const ends of journal.relations.values()) relations.add(ends);
 
   const isThere = (name: string): boolean => {
-    const story = chronicle.stories.get(name);
-    if (!story || disputed.has(name) || sides.some((side) => leaving[side].has(name))) return false;
-    return sides.every((side) => story[side].removedBy === undefined);
+    const item = journal.items.get(name);
+    if (!item || disputed.has(name) || sides.some((side) => leaving[side].has(name))) return false;
+    return sides.every((side) => item[side].removedBy === undefined);
   };
 
   return {
     choose(random, side, what) {
-      const all = [...chronicle.stories.keys()];
+      const all = [...journal.items.keys()];
       for (let at = 0; at < 20 && all.length > 0; at += 1) {
         // often what others are at too
         const name = chosen.length > 0 && random() < 0.3 ? pick(random, chosen) : pick(random, all);
@@ -67,7 +66,7 @@ export async function createExpectations(world: World): Promise<Expectations> {
     },
     chooseEnds(random) {
       const of = (key: Kind['key']) =>
-        [...chronicle.stories.values()].flatMap(({ name, kind }) =>
+        [...journal.items.values()].flatMap(({ name, kind }) =>
           kind === key && isThere(name) ? [name] : [],
         );
       const [sources, targets] = [of(applications.key), of(components.key)];
@@ -87,33 +86,32 @@ export async function createExpectations(world: World): Promise<Expectations> {
       relatedLately.add(ends);
       return ends.split(' > ') as [string, string];
     },
-    recordOf: (name) => chronicle.stories.get(name)?.remote.id,
     related: (source, target, there) => related(`${source} > ${target}`, there),
-    learn: chronicle.read,
+    learn: journal.read,
     failed(error) {
       if (error instanceof EstateError && expectable.has(error.code)) return;
       troubles.push(`somebody could not work: ${error.stack}`);
     },
-    async judge(befallen) {
-      await chronicle.read();
-      const faults = [...troubles.splice(0), ...chronicle.judge()];
+    async check(fired) {
+      await journal.read();
+      const faults = [...troubles.splice(0), ...journal.check()];
       const local = await readLocal(world);
       const remote = readRemote(world);
       const questions = await askedAbout(world, 'remote_id');
-      for (const story of chronicle.stories.values()) {
-        const verdict = judgeStory(story, questions.has(story.remote.id ?? ''), befallen);
-        faults.push(...verdict.faults);
-        if (verdict.disputed) disputed.add(story.name);
-        else disputed.delete(story.name);
+      for (const item of journal.items.values()) {
+        const result = checkItem(item, questions.has(item.remote.id ?? ''), fired);
+        faults.push(...result.faults);
+        if (result.disputed) disputed.add(item.name);
+        else disputed.delete(item.name);
       }
       for (const [name, side] of [
         ['local', local],
         ['remote', remote],
       ] as const) {
-        faults.push(...asTold(side, name, chronicle.stories));
+        faults.push(...compareWithJournal(side, name, journal.items));
       }
-      judgeRelations(local, remote, faults);
-      chronicle.rest();
+      checkRelations(local, remote, faults);
+      journal.rest();
       relatedLately = new Set();
       leaving = { local: new Set(), remote: new Set() };
       chosen = [];
@@ -121,11 +119,11 @@ export async function createExpectations(world: World): Promise<Expectations> {
     },
   };
 
-  function judgeRelations(local: Side, remote: Side, faults: string[]): void {
+  function checkRelations(local: Side, remote: Side, faults: string[]): void {
     const isPlain = (ends: string) =>
       ends.split(' > ').every((name) => {
-        const story = chronicle.stories.get(name);
-        return story?.local.there && story.remote.there;
+        const item = journal.items.get(name);
+        return item?.local.there && item.remote.there;
       });
     const expected = [...relations].filter(isPlain).sort();
     for (const [side, { relations: found }] of Object.entries({ local, remote })) {
@@ -142,19 +140,19 @@ export async function createExpectations(world: World): Promise<Expectations> {
   }
 }
 
-/** Whether a side is as its journal tells: what is judged by the journals is judged by what is really there. */
-function asTold(side: Side, name: SideName, stories: ReadonlyMap<string, Story>): string[] {
+/** Compares a side with its journal. */
+function compareWithJournal(side: Side, name: SideName, items: ReadonlyMap<string, Item>): string[] {
   const faults = side.doubled.map((one) => `'${one}' is there twice (${name})`);
-  const told = new Set<string>();
-  for (const story of stories.values()) {
-    if (!story[name].there) continue;
-    told.add(story.name);
-    const thing = side.things.get(story.name);
-    if (!thing) faults.push(`'${story.name}' is not there, and nobody has removed it (${name})`);
-    else if (paths.some((path) => (thing[path] ?? '') !== story[name].held[path]))
-      faults.push(`'${story.name}' is not as its journal tells (${name})`);
+  const inJournal = new Set<string>();
+  for (const item of items.values()) {
+    if (!item[name].there) continue;
+    inJournal.add(item.name);
+    const thing = side.things.get(item.name);
+    if (!thing) faults.push(`'${item.name}' is not there, and nobody has removed it (${name})`);
+    else if (paths.some((path) => (thing[path] ?? '') !== item[name].held[path]))
+      faults.push(`'${item.name}' differs from its journal (${name})`);
   }
   for (const one of side.things.keys())
-    if (!told.has(one)) faults.push(`'${one}' is there, and its journal does not tell of it (${name})`);
+    if (!inJournal.has(one)) faults.push(`'${one}' is there, and its journal does not contain it (${name})`);
   return faults;
 }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { faults } from '../../emulators/servicenow/faults.ts';
 import { createTestApp, createTestServices } from '../../support/harness.ts';
-import { endure } from './endure.ts';
-import { endureKind } from './kinds.ts';
-import { combinations } from './ordeals.ts';
+import { runRemoteScenarios } from './remotes.ts';
+import { runScenarios } from './scenarios.run.ts';
+import { combinations } from './scenarios.ts';
 
-/** After so many ordeals every fault and every two of them have befallen calls. */
+/** After so many scenarios every fault and every two of them have affected calls. */
 const ENOUGH = 500;
 
 const seed = Number(process.env.ITSM_SEED);
@@ -15,16 +15,16 @@ it(`both sides agree after faults of the remote, alone and two at once (seed ${s
   const t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   try {
     const began = performance.now();
-    const { runs, failed, fired, together } = await endure(
+    const { runs, failed, fired, together } = await runScenarios(
       { services: t.services, ctx: await t.ctx() },
       {
         seed,
-        ordeals: count,
+        scenarios: count,
         size: { applications: 900, components: 600, relations: 1_200 },
         page: 100,
         reach: 25,
-        lifetime: 25,
-        stretch: 5,
+        scenariosPerWorld: 25,
+        scenariosPerCheck: 5,
         log: (text) => process.stdout.write(`${text}\n`),
       },
     );
@@ -42,7 +42,7 @@ it(`both sides agree after faults of the remote, alone and two at once (seed ${s
 it.each(['itop', 'netbox'] as const)(`both sides agree after faults of %s (seed ${seed})`, async (kind) => {
   const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
   try {
-    const fired = await endureKind(t, kind, { seed, ordeals: Math.ceil(count / 25) });
+    const fired = await runRemoteScenarios(t, kind, { seed, scenarios: Math.ceil(count / 25) });
     process.stdout.write(`${kind}: ${[...fired].map(([fault, calls]) => `${fault} ${calls}`).join(', ')}\n`);
   } finally {
     await t.close();

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { mix, mulberry32 } from '../../bench/landscape/random.ts';
 import { createTestServices } from '../../support/harness.ts';
 import { cancelRuns } from './kills/cancel.ts';
-import { createRuns, killRuns } from './kills/live.ts';
+import { createRuns, killRuns } from './kills/run.ts';
 import { stages } from './kills/stages.ts';
 
 const seed = Number(process.env.ITSM_SEED);
@@ -22,7 +22,7 @@ it(`runs whose workers are killed at ${count} moments end as undisturbed ones (s
     const stakes = {
       seed,
       size: { applications: 120, components: 80, relations: 160 },
-      diligence: { edits: 12, conflicts: 4, creations: 4, removals: 2, relations: 4 },
+      actCounts: { edits: 12, conflicts: 4, creations: 4, removals: 2, relations: 4 },
       log: (text: string) => void process.stdout.write(`${text}\n`),
     };
     const killed = await killRuns(both, {

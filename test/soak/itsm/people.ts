@@ -1,11 +1,8 @@
-import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
-import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
-import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
-import { createRelation, deleteRelation } from '../../../domain/inventory/relations/relations.commands.ts';
 import { between, pick, type Random } from '../../bench/landscape/random.ts';
-import type { SideName } from './chronicle.ts';
+import { create, edit, relate, remove, unrelate } from './actions.ts';
 import { createExpectations, type Expectations } from './expectations.ts';
-import { kinds, relationType, texts } from './landscape.ts';
+import { type SideName, sides } from './journal.ts';
+import { kinds, texts } from './landscape.ts';
 import type { World } from './world.ts';
 
 /** People on both sides, who make, change and remove things and relate them, each without knowing of the others. */
@@ -16,93 +13,32 @@ export interface People {
 }
 
 export async function createPeople(world: World, random: Random): Promise<People> {
-  const { services, ctx, instance, relationKind } = world;
-  const { db } = services;
   const expected = await createExpectations(world);
   // of nothing but letters and digits, so that no two of them are alike
   const word = () => Array.from({ length: 3 }, () => Math.floor(random() * 2 ** 31).toString(36)).join('');
 
-  const card = async (name: string): Promise<string | undefined> =>
-    (await db('cards').where({ name, status: 'ACTIVE' }).first('id'))?.id;
-  const record = (name: string): string | undefined => {
-    const id = expected.recordOf(name);
-    return id !== undefined && instance.store.rows.has(id) ? id : undefined;
-  };
-
-  const acts: Record<string, Record<SideName, () => Promise<void>>> = {
-    edit: {
-      async local() {
-        const name = expected.choose(random, 'local', 'edit');
-        const id = name && (await card(name));
-        if (!id) return;
-        await patchCard(ctx, id, { [pick(random, texts).card_field]: word() });
-      },
-      async remote() {
-        const name = expected.choose(random, 'remote', 'edit');
-        const id = name && record(name);
-        if (id) instance.elsewhere.update(id, { [pick(random, texts).remote_field]: word() });
-      },
+  const acts: Record<string, (side: SideName) => Promise<unknown>> = {
+    async edit(side) {
+      const name = expected.choose(random, side, 'edit');
+      if (name) await edit[side](world, name, pick(random, texts), word());
     },
-    create: {
-      async local() {
-        const { cardType } = pick(random, kinds);
-        const card = { row_index: 0, type: cardType, name: word(), description: word() };
-        const { results } = await createCards(ctx, [card], false);
-        if (results[0]?.status !== 'created') throw new Error(`no card was made: ${JSON.stringify(results)}`);
-      },
-      async remote() {
-        instance.elsewhere.insert(pick(random, kinds).table, { name: word(), short_description: word() });
-      },
+    create: (side) => create[side](world, pick(random, kinds), word(), word()),
+    async remove(side) {
+      const name = expected.choose(random, side, 'remove');
+      if (name) await remove[side](world, name);
     },
-    remove: {
-      async local() {
-        const name = expected.choose(random, 'local', 'remove');
-        const id = name && (await card(name));
-        if (id) await archiveCard(ctx, id, {});
-      },
-      async remote() {
-        const name = expected.choose(random, 'remote', 'remove');
-        const id = name && record(name);
-        if (id) instance.elsewhere.remove(id);
-      },
+    async relate(side) {
+      const ends = expected.chooseEnds(random);
+      if (!ends) return;
+      const isDone = await relate[side](world, ...ends);
+      // the journal of the remote reports its own relations
+      if (isDone && side === 'local') expected.related(...ends, true);
     },
-    relate: {
-      async local() {
-        const ends = expected.chooseEnds(random);
-        if (!ends) return;
-        const [source, target] = ends;
-        const [source_id, target_id] = [await card(source), await card(target)];
-        if (!source_id || !target_id) return;
-        await createRelation(ctx, { type: relationType, source_id, target_id });
-        expected.related(source, target, true);
-      },
-      async remote() {
-        const [parent, child] = (expected.chooseEnds(random) ?? []).map(record);
-        if (parent && child) instance.elsewhere.insert('cmdb_rel_ci', { parent, child, type: relationKind });
-      },
-    },
-    unrelate: {
-      async local() {
-        const ends = expected.chooseRelation(random);
-        if (!ends) return;
-        const [source, target] = ends;
-        const { rows } = await db.raw(
-          `select r.id from relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id
-           where r.type = ? and s.name = ? and t.name = ?`,
-          [relationType, source, target],
-        );
-        if (!rows[0]) return;
-        await deleteRelation(ctx, rows[0].id);
-        expected.related(source, target, false);
-      },
-      async remote() {
-        const ends = expected.chooseRelation(random);
-        const [parent, child] = (ends ?? []).map(record);
-        const found = instance.store
-          .of('cmdb_rel_ci')
-          .find(({ values }) => values.parent === parent && values.child === child);
-        if (parent && child && found) instance.elsewhere.remove(found.values.sys_id!);
-      },
+    async unrelate(side) {
+      const ends = expected.chooseRelation(random);
+      if (!ends) return;
+      const isDone = await unrelate[side](world, ...ends);
+      if (isDone && side === 'local') expected.related(...ends, false);
     },
   };
   const weighted = ['edit', 'edit', 'edit', 'create', 'remove', 'relate', 'unrelate'];
@@ -111,9 +47,9 @@ export async function createPeople(world: World, random: Random): Promise<People
     expected,
     async act() {
       await expected.learn();
-      const act = acts[pick(random, weighted)]![between(random, 0, 1) === 0 ? 'local' : 'remote'];
+      const act = acts[pick(random, weighted)]!;
       // what has gone meanwhile cannot be changed any more
-      await act().catch((error: Error) => expected.failed(error));
+      await act(sides[between(random, 0, 1)]!).catch((error: Error) => expected.failed(error));
     },
   };
 }

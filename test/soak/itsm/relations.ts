@@ -159,8 +159,8 @@ async function liveRelations(histories: RelationHistories, seed: number): Promis
   const act = async () => void log.push(`  ${await pick(random, all)(world, random)}`);
   const doubt = (what: string) => new Disagreement([...log, `WRONG: ${what}`].join('\n'));
   const run = async (key: 'component' | 'application', complete: boolean, kills: Kill[]): Promise<Ended> => {
-    const told = kills.map(({ at, after }) => `${after ? 'after' : 'before'} ${at}`).join(', ');
-    log.push(`run of ${key}, ${complete ? 'complete' : 'changes'}, killed ${told || 'never'}`);
+    const moments = kills.map(({ at, after }) => `${after ? 'after' : 'before'} ${at}`).join(', ');
+    log.push(`run of ${key}, ${complete ? 'complete' : 'changes'}, killed ${moments || 'never'}`);
     const ended = await driver.run(world, world.mappings[key], { complete, kills });
     if (ended.run.status !== 'completed') log.push(`  ${ended.run.status}: ${ended.run.error_message}`);
     return ended;

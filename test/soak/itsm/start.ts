@@ -4,8 +4,8 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** Puts runs of the synchronisation under faults to the test. @returns whether all was well. */
-export async function putToTheTest(count: number, seed: number): Promise<boolean> {
+/** Tests runs of the synchronisation under faults of the remote. @returns whether all was well. */
+export async function testFaults(count: number, seed: number): Promise<boolean> {
   console.log(`# synchronisation with ${count} runs under faults, seed ${seed}`);
   return await runTests('faults.test.ts', { ITSM_RUNS: String(count), ITSM_SEED: String(seed) });
 }

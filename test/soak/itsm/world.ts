@@ -87,7 +87,7 @@ export async function begin(
   return id!;
 }
 
-/** How a run ended, and what it has told on its way. */
+/** How a run ended, and its log. */
 export interface Ended {
   run: RunRow & { error_code: string | null; error_message: string | null };
   log: { level: 'info' | 'warning' | 'error'; message: string }[];
@@ -109,8 +109,8 @@ export async function readRun({ services: { db } }: Parts, id: string): Promise<
   return { run, log, changes };
 }
 
-/** The rows of a run's plan that were to change something, as a person would be told of them. */
-export async function tellChanges({ services: { db } }: World, { run }: Ended): Promise<string[]> {
+/** The rows of a run's plan that were to change something, as text. */
+export async function describeChanges({ services: { db } }: World, { run }: Ended): Promise<string[]> {
   const { rows } = await db.raw(
     `select action, side, remote_id, card_id, row ->> 'reason' as reason, row -> 'diff' as diff, progress, message
      from itsm_plan_rows where run_id = ? and not action = any(?) order by no limit 5`,
@@ -125,7 +125,7 @@ interface Thing {
   alias: string | null;
 }
 
-/** All there is on one side, by name; a name that is there twice is told. */
+/** All there is on one side, by name; names that occur twice are listed in `doubled`. */
 export interface Side {
   things: Map<string, Thing>;
   doubled: string[];

@@ -3,11 +3,11 @@ import { cancelRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { between, mix, mulberry32, pick } from '../../../bench/landscape/random.ts';
 import { kinds, type Size } from '../landscape.ts';
-import { createActs, type Diligence } from './acts.ts';
-import { type Crew, startCrew } from './crew.ts';
-import { deathTable } from './deaths.ts';
-import { carry, openPlace, type Parts, type Place, start } from './place.ts';
+import { type ActCounts, createActs } from './acts.ts';
+import { killTable } from './plan.ts';
+import { openTestWorld, type Parts, runUndisturbed, start, type TestWorld } from './runs.ts';
 import { differences, readState, type State } from './state.ts';
+import { startWorkerPair, type WorkerPair } from './workers.ts';
 
 /** What runs that were cancelled must leave as others do, once others have followed; the sync state may have another origin. */
 const compared = ['cards', 'records', 'remote relations', 'left over'];
@@ -25,51 +25,51 @@ export interface Cancelled {
  */
 export async function cancelRuns(
   { undisturbed, disturbed }: { undisturbed: Parts; disturbed: Parts },
-  { seed, runs, size, diligence }: { seed: number; runs: number; size: Size; diligence: Diligence },
+  { seed, runs, size, actCounts }: { seed: number; runs: number; size: Size; actCounts: ActCounts },
 ): Promise<Cancelled> {
   const random = mulberry32(mix(seed, 4));
-  const calm = await openPlace(undisturbed, size, seed);
-  const rough = await openPlace(disturbed, size, seed);
-  await disturbed.services.db.raw(deathTable);
-  const crew = await startCrew(disturbed.services);
+  const undisturbedWorld = await openTestWorld(undisturbed, size, seed);
+  const disturbedWorld = await openTestWorld(disturbed, size, seed);
+  await disturbed.services.db.raw(killTable);
+  const workers = await startWorkerPair(disturbed.services);
   const found: Cancelled = { cancelled: 0, killed: 0 };
   try {
-    await settle(calm);
-    await settle(rough, crew);
+    await settle(undisturbedWorld);
+    await settle(disturbedWorld, workers);
     for (let at = 1; at <= runs; at += 1) {
-      for (const act of await createActs(calm.world, random, diligence)) {
-        await act(calm.world);
-        await act(rough.world);
+      for (const act of await createActs(undisturbedWorld.world, random, actCounts)) {
+        await act(undisturbedWorld.world);
+        await act(disturbedWorld.world);
       }
       const { key } = pick(random, kinds);
       const began = performance.now();
-      await settle(calm);
-      const jobId = await start(rough, { of: key, how: 'both' });
+      await settle(undisturbedWorld);
+      const jobId = await start(disturbedWorld, { of: key, how: 'both' });
       await delay(between(random, 0, (performance.now() - began) / 2));
       const kills = random();
-      if (kills < 0.4) await crew.kill(jobId);
-      if (await cancel(rough)) found.cancelled += 1;
-      if (kills >= 0.4 && kills < 0.8) await crew.kill(jobId);
-      while (await crew.bereaved(jobId)) {
+      if (kills < 0.4) await workers.kill(jobId);
+      if (await cancel(disturbedWorld)) found.cancelled += 1;
+      if (kills >= 0.4 && kills < 0.8) await workers.kill(jobId);
+      while (await workers.holderDied(jobId)) {
         found.killed += 1;
-        await crew.goOn({ more: true, forget: false });
+        await workers.resume({ more: true, forget: false });
       }
-      await settle(rough, crew);
-      const wrong = differences(await sidesOf(calm), await sidesOf(rough));
+      await settle(disturbedWorld, workers);
+      const wrong = differences(await sidesOf(undisturbedWorld), await sidesOf(disturbedWorld));
       if (wrong.length > 0) {
         throw new Error(`after cancelled run ${at} with seed ${seed}:\n  ${wrong.join('\n  ')}`);
       }
     }
     return found;
   } finally {
-    await crew.close();
-    await calm.world.close();
-    await rough.world.close();
+    await workers.close();
+    await undisturbedWorld.world.close();
+    await disturbedWorld.world.close();
   }
 }
 
 /** @returns whether the run was not over. */
-async function cancel({ world, runId }: Place): Promise<boolean> {
+async function cancel({ world, runId }: TestWorld): Promise<boolean> {
   try {
     await cancelRun(world.ctx, runId);
     return true;
@@ -80,25 +80,25 @@ async function cancel({ world, runId }: Place): Promise<boolean> {
 }
 
 /** Enough runs for all that one kind's leave to the other's. */
-async function settle(place: Place, crew?: Crew): Promise<void> {
+async function settle(target: TestWorld, workers?: WorkerPair): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     for (const { key } of kinds) {
-      const errand = { of: key, how: 'both' } as const;
-      if (!crew) await carry(place, errand);
-      else if (await crew.bereaved(await start(place, errand)))
+      const request = { of: key, how: 'both' } as const;
+      if (!workers) await runUndisturbed(target, request);
+      else if (await workers.holderDied(await start(target, request)))
         throw new Error('a worker died that nobody killed');
-      const run = await place.world.services.db('itsm_runs').where({ id: place.runId }).first();
+      const run = await target.world.services.db('itsm_runs').where({ id: target.runId }).first();
       if (run.status !== 'completed')
         throw new Error(`a run that follows has ended as ${run.status}: ${run.stopped ?? run.error_message}`);
     }
   }
 }
 
-async function sidesOf(place: Place): Promise<State> {
-  const state = await readState(place.world, place.names, place.runId);
+async function sidesOf(target: TestWorld): Promise<State> {
+  const state = await readState(target.world, target.names, target.runId);
   return {
     ...Object.fromEntries(compared.map((name) => [name, state[name]!])),
-    relations: await livingRelations(place),
+    relations: await livingRelations(target),
   };
 }
 
@@ -106,7 +106,7 @@ async function sidesOf(place: Place): Promise<State> {
  * Relations between cards that are there. A record takes its relations with it: whether these go here before their card is
  * archived, or stay with it, lies with which of the two mappings runs first after that.
  */
-async function livingRelations({ world }: Place): Promise<string[]> {
+async function livingRelations({ world }: TestWorld): Promise<string[]> {
   const { rows } = await world.services.db.raw(
     `select r.type, s.name as source, t.name as target from relations r
      join cards s on s.id = r.source_id and s.status = 'ACTIVE'

@@ -1,12 +1,12 @@
 import type { Db } from '../../../../platform/database.ts';
 
-/** What a run is at, as its statements tell: `here` and `outside` are the two halves of applying. */
+/** What a run is at, by its statements: `here` and `outside` are the two halves of applying. */
 export const stages = ['read', 'match', 'plan', 'here', 'outside', 'verify'] as const;
 export type Stage = (typeof stages)[number];
 
 export type Moment = 'before' | 'after';
 
-const told: Record<string, Stage | undefined> = {
+const stageOf: Record<string, Stage | undefined> = {
   read: 'read',
   match: 'match',
   plan: 'plan',
@@ -20,24 +20,24 @@ interface Query {
 }
 
 /**
- * Follows a run by the statements that are sent for it. @param tell called before each is sent and after each is answered.
+ * Follows a run by the statements that are sent for it. @param notify called before each is sent and after each is answered.
  * @returns what ends it.
  */
-export function watchStages(db: Db, tell: (stage: Stage, moment: Moment) => void): () => void {
+export function watchStages(db: Db, notify: (stage: Stage, moment: Moment) => void): () => void {
   let stage: Stage = 'read';
   const reach = (name: unknown) => {
-    const reached = told[String(name)];
+    const reached = stageOf[String(name)];
     // applying outside goes on until the run looks at what it has written
     if (reached && !(reached === 'here' && stage === 'outside')) stage = reached;
   };
   const before = ({ sql }: Query) => {
     if (/set progress = 'begun'/.test(sql)) stage = 'outside';
-    tell(stage, 'before');
+    notify(stage, 'before');
   };
   const after = (response: { rows?: { stage?: unknown }[] } | undefined, { sql, bindings }: Query) => {
     if (/^update "itsm_runs" set "stage" = /.test(sql)) reach(bindings?.[0]);
     else if (/from itsm_runs where id = /.test(sql)) reach(response?.rows?.[0]?.stage);
-    tell(stage, 'after');
+    notify(stage, 'after');
   };
   db.on('query', before);
   db.on('query-response', after);

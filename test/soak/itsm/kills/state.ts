@@ -52,7 +52,7 @@ export function createNames(world: World): Names {
 }
 
 /**
- * What both sides, the sync state and the last run hold, and what the feed has told. How much is read again of what has changed
+ * What both sides, the sync state and the last run hold, and the feed. How much is read again of what has changed
  * lately is a matter of time, and left out.
  */
 export async function readState(world: World, names: Names, runId: string): Promise<State> {
@@ -81,8 +81,8 @@ export async function readState(world: World, names: Names, runId: string): Prom
     questions: await read(
       'select mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates from itsm_review_items',
     ),
-    book: await read(
-      'select mapping_id, watermark is null as fresh, local_position is null as deaf from itsm_sync_states',
+    'sync state': await read(
+      'select mapping_id, watermark is null as no_watermark, local_position is null as no_position from itsm_sync_states',
     ),
     'to be read again': await read('select mapping_id, unnest(again) as remote_id from itsm_sync_states'),
     'rows of the plan': await read(
@@ -115,19 +115,19 @@ export async function readState(world: World, names: Names, runId: string): Prom
   };
 }
 
-/** What is not in one state as it is in the other, told a few lines of each place. */
+/** What is not in one state as it is in the other, a few lines of each part. */
 export function differences(undisturbed: State, disturbed: State): string[] {
   return Object.keys(undisturbed).flatMap((place) => {
     const [one, other] = [counted(undisturbed[place]!), counted(disturbed[place]!)];
     const all = [...new Set([...one.keys(), ...other.keys()])];
     const differing = all.filter((line) => one.get(line) !== other.get(line));
     return differing
-      .slice(0, TOLD)
+      .slice(0, MOST_LINES)
       .map((line) => `${place}: ${other.get(line) ?? 0} instead of ${one.get(line) ?? 0} of ${line}`);
   });
 }
 
-const TOLD = 6;
+const MOST_LINES = 6;
 
 function counted(lines: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();

@@ -11,7 +11,7 @@ export const paths: readonly Path[] = texts.map(({ card_field }) => card_field);
 export const NOTHING = '';
 
 /** What has become of a thing on one side. */
-interface SideStory {
+interface SideHistory {
   id?: string;
   there: boolean;
   /** Who made it there last, and who removed it. */
@@ -36,11 +36,11 @@ export interface Written {
 }
 
 /** One thing, which is a card here and a record outside. */
-export interface Story {
+export interface Item {
   name: string;
   kind: Kind['key'];
-  local: SideStory;
-  remote: SideStory;
+  local: SideHistory;
+  remote: SideHistory;
   /** What both sides agreed on when they were last at rest; undefined while no person has made it. */
   root: Record<Path, string> | undefined;
   /** What persons have written since. */
@@ -48,14 +48,14 @@ export interface Story {
 }
 
 /** What has happened on both sides, by the journals of both: the events here, and the instance's own there. */
-export interface Chronicle {
-  stories: Map<string, Story>;
+export interface Journal {
+  items: Map<string, Item>;
   /** The keys of relations outside, with `application > component`. */
   relations: Map<string, string>;
   /** Takes in what has happened. */
   read(): Promise<void>;
   /** @returns what should never have happened, however it ended. */
-  judge(): string[];
+  check(): string[];
   /** Both sides are at rest: what they hold is where what comes next begins. */
   rest(): void;
 }
@@ -66,7 +66,7 @@ const ELSEWHERE = 'abel.tuter';
 const perPath = <T>(make: (path: Path) => T) =>
   Object.fromEntries(paths.map((path) => [path, make(path)])) as Record<Path, T>;
 
-const newSide = (): SideStory => ({
+const newSide = (): SideHistory => ({
   there: false,
   held: perPath(() => NOTHING),
   ever: perPath(() => new Set<string>()),
@@ -74,23 +74,23 @@ const newSide = (): SideStory => ({
 
 type Changes = Record<string, { old: unknown; new: unknown }>;
 
-/** @param related is told of each relation that a person has made or removed outside. */
-export async function openChronicle(
+/** @param related is called for each relation that a person has made or removed outside. */
+export async function openJournal(
   { services: { db }, instance }: Pick<World, 'services' | 'instance'>,
   related: (ends: string, there: boolean) => void,
-): Promise<Chronicle> {
-  const stories = new Map<string, Story>();
+): Promise<Journal> {
+  const items = new Map<string, Item>();
   const names: Record<SideName, Map<string, string>> = { local: new Map(), remote: new Map() };
   const relations = new Map<string, string>();
   let faults: string[] = [];
   /** Values that the synchronisation has written, to be compared with what persons have when both journals are read. */
-  let carried: { story: Story; side: SideName; path: Path; value: string }[] = [];
+  let synced: { item: Item; side: SideName; path: Path; value: string }[] = [];
   let read = 0;
   let reading: Promise<void> = Promise.resolve();
   let position = await newestEvent(db);
 
-  const storyOf = (name: string, kind: Kind['key']): Story => {
-    const story = stories.get(name) ?? {
+  const itemOf = (name: string, kind: Kind['key']): Item => {
+    const item = items.get(name) ?? {
       name,
       kind,
       local: newSide(),
@@ -98,38 +98,38 @@ export async function openChronicle(
       root: undefined,
       written: perPath(() => new Map()),
     };
-    stories.set(name, story);
-    return story;
+    items.set(name, item);
+    return item;
   };
-  const hold = (story: Story, side: SideName, path: Path, value: string) => {
-    story[side].held[path] = value;
-    story[side].ever[path].add(value);
+  const hold = (item: Item, side: SideName, path: Path, value: string) => {
+    item[side].held[path] = value;
+    item[side].ever[path].add(value);
   };
 
-  const made = (side: SideName, by: Actor, id: string, story: Story, values: Record<Path, string>) => {
-    names[side].set(id, story.name);
-    if (story[side].there) faults.push(`'${story.name}' was made though it was there (${side}, by ${by})`);
-    Object.assign(story[side], { id, there: true, madeBy: by });
+  const made = (side: SideName, by: Actor, id: string, item: Item, values: Record<Path, string>) => {
+    names[side].set(id, item.name);
+    if (item[side].there) faults.push(`'${item.name}' was made though it was there (${side}, by ${by})`);
+    Object.assign(item[side], { id, there: true, madeBy: by });
     for (const path of paths) {
-      hold(story, side, path, values[path]);
-      if (by === 'sync') carried.push({ story, side, path, value: values[path] });
+      hold(item, side, path, values[path]);
+      if (by === 'sync') synced.push({ item, side, path, value: values[path] });
     }
     if (by !== 'person') return;
-    story.root = perPath(() => NOTHING);
+    item.root = perPath(() => NOTHING);
     for (const path of paths) {
       if (values[path] !== NOTHING)
-        story.written[path].set(values[path], { side, seen: NOTHING, atFirst: true });
+        item.written[path].set(values[path], { side, seen: NOTHING, atFirst: true });
     }
   };
-  const edited = (side: SideName, by: Actor, story: Story, path: Path, value: string) => {
-    const seen = story[side].held[path];
-    hold(story, side, path, value);
-    if (by === 'person') story.written[path].set(value, { side, seen });
-    else if (value === NOTHING) faults.push(`${path} of '${story.name}' was emptied (${side})`);
-    else carried.push({ story, side, path, value });
+  const edited = (side: SideName, by: Actor, item: Item, path: Path, value: string) => {
+    const seen = item[side].held[path];
+    hold(item, side, path, value);
+    if (by === 'person') item.written[path].set(value, { side, seen });
+    else if (value === NOTHING) faults.push(`${path} of '${item.name}' was emptied (${side})`);
+    else synced.push({ item, side, path, value });
   };
-  const removed = (side: SideName, by: Actor, story: Story) => {
-    if (story[side].there) Object.assign(story[side], { there: false, removedBy: by });
+  const removed = (side: SideName, by: Actor, item: Item) => {
+    if (item[side].there) Object.assign(item[side], { there: false, removedBy: by });
   };
 
   const readRemote = () => {
@@ -150,25 +150,25 @@ export async function openChronicle(
       const kind = kinds.find((one) => one.table === table);
       if (!kind) continue;
       if (what === 'insert') {
-        made('remote', by, id, storyOf(values.name!, kind.key), valuesOf(values));
+        made('remote', by, id, itemOf(values.name!, kind.key), valuesOf(values));
         continue;
       }
-      const story = stories.get(names.remote.get(id) ?? '');
-      if (!story) continue;
+      const item = items.get(names.remote.get(id) ?? '');
+      if (!item) continue;
       if (what === 'delete') {
         const looked = instance.looks.get(id) ?? read;
-        story.remote.removedUnseen = instance.writes
+        item.remote.removedUnseen = instance.writes
           .slice(looked, read)
           .some((write) => write.id === id && write.user === ELSEWHERE);
-        removed('remote', by, story);
+        removed('remote', by, item);
         for (const [key, ends] of relations) {
-          if (ends.split(' > ').includes(story.name)) relations.delete(key);
+          if (ends.split(' > ').includes(item.name)) relations.delete(key);
         }
         continue;
       }
       for (const { card_field, remote_field } of texts) {
         const value = values[remote_field];
-        if (value !== undefined) edited('remote', by, story, card_field, value);
+        if (value !== undefined) edited('remote', by, item, card_field, value);
       }
     }
   };
@@ -193,33 +193,33 @@ export async function openChronicle(
       if (type === 'card.created') {
         const kind = kinds.find(({ cardType }) => cardType === card_type)!;
         const values = perPath((path) => textOf(changes?.[path]?.new));
-        made('local', by, id, storyOf(String(changes!.name!.new), kind.key), values);
+        made('local', by, id, itemOf(String(changes!.name!.new), kind.key), values);
         continue;
       }
-      const story = stories.get(names.local.get(id) ?? '');
-      if (!story) faults.push(`a card that nobody knows of: ${type} ${id}`);
-      else if (type === 'card.archived' || type === 'card.deleted') removed('local', by, story);
-      else if (type !== 'card.updated') faults.push(`'${story.name}': ${type}, which nobody has asked for`);
+      const item = items.get(names.local.get(id) ?? '');
+      if (!item) faults.push(`a card that nobody knows of: ${type} ${id}`);
+      else if (type === 'card.archived' || type === 'card.deleted') removed('local', by, item);
+      else if (type !== 'card.updated') faults.push(`'${item.name}': ${type}, which nobody has asked for`);
       else {
         for (const path of paths) {
-          if (changes?.[path]) edited('local', by, story, path, textOf(changes[path].new));
+          if (changes?.[path]) edited('local', by, item, path, textOf(changes[path].new));
         }
       }
     }
   };
 
-  const judgeCarried = () => {
-    for (const { story, side, path, value } of carried) {
-      const isKnown = value === NOTHING || value === story.root?.[path] || story.written[path].has(value);
+  const checkSynced = () => {
+    for (const { item, side, path, value } of synced) {
+      const isKnown = value === NOTHING || value === item.root?.[path] || item.written[path].has(value);
       if (!isKnown)
-        faults.push(`${path} of '${story.name}' became ${value}, which nobody has written (${side})`);
+        faults.push(`${path} of '${item.name}' became ${value}, which nobody has written (${side})`);
     }
-    carried = [];
+    synced = [];
   };
 
   for (const { key, table } of kinds) {
     for (const { values } of instance.store.of(table))
-      made('remote', 'person', values.sys_id!, storyOf(values.name!, key), valuesOf(values));
+      made('remote', 'person', values.sys_id!, itemOf(values.name!, key), valuesOf(values));
   }
   for (const { values } of instance.store.of('cmdb_rel_ci')) {
     const ends = `${names.remote.get(values.parent!)} > ${names.remote.get(values.child!)}`;
@@ -227,7 +227,7 @@ export async function openChronicle(
   }
 
   return {
-    stories,
+    items,
     relations,
     read() {
       // one after the other, whoever asks
@@ -237,20 +237,20 @@ export async function openChronicle(
       });
       return reading;
     },
-    judge() {
-      judgeCarried();
+    check() {
+      checkSynced();
       const found = faults;
       faults = [];
       return found;
     },
     rest() {
-      for (const [name, story] of stories) {
-        if (!story.local.there && !story.remote.there) stories.delete(name);
+      for (const [name, item] of items) {
+        if (!item.local.there && !item.remote.there) items.delete(name);
         // what is at rest on one side alone waits for a person, with all that is known of it
-        if (!story.local.there || !story.remote.there) continue;
-        story.root = { ...story.remote.held };
-        story.written = perPath(() => new Map());
-        for (const side of sides) story[side].ever = perPath((path) => new Set([story[side].held[path]]));
+        if (!item.local.there || !item.remote.there) continue;
+        item.root = { ...item.remote.held };
+        item.written = perPath(() => new Map());
+        for (const side of sides) item[side].ever = perPath((path) => new Set([item[side].held[path]]));
       }
     },
   };

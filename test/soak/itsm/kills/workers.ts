@@ -5,54 +5,54 @@ import type { Child } from '../../../support/child.ts';
 import { jobRow, letLeasesPass, startWorkerProcess } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';
 
-const FIXTURE = 'test/soak/itsm/kills/mortal.processors.ts';
+const FIXTURE = 'test/soak/itsm/kills/killed.processors.ts';
 
 /** Two workers, so that there is always one that goes on with what the other has left. */
-export interface Crew {
+export interface WorkerPair {
   /** Waits until there are two. */
-  muster(): Promise<void>;
-  /** Kills the one that has the job, if one has. */
+  ensureTwo(): Promise<void>;
+  /** KillOptions the one that has the job, if one has. */
   kill(jobId: string): Promise<void>;
   /** Waits until the job has ended or the worker that had it has died. @returns whether that died. */
-  bereaved(jobId: string): Promise<boolean>;
+  holderDied(jobId: string): Promise<boolean>;
   /**
    * Has the other worker go on with the job. @param more one comes for the one that died, as that is not the last.
    * @param forget the queue has lost all it had.
    */
-  goOn(how: { more: boolean; forget: boolean }): Promise<void>;
+  resume(how: { more: boolean; forget: boolean }): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startCrew(services: Services): Promise<Crew> {
+export async function startWorkerPair(services: Services): Promise<WorkerPair> {
   const children: Child[] = [];
   const coming = new Set<Promise<void>>();
   const dead = new Set<number>();
-  const hire = async () => {
+  const startChild = async () => {
     const child = await startWorkerProcess(services, FIXTURE);
     children.push(child);
     void child.ended().then(() => dead.add(child.process.pid!));
   };
   const join = () => {
-    const arrival = hire().finally(() => coming.delete(arrival));
+    const arrival = startChild().finally(() => coming.delete(arrival));
     coming.add(arrival);
   };
-  const muster = async () => {
+  const ensureTwo = async () => {
     const living = children.filter(({ process }) => process.exitCode === null && process.signalCode === null);
     for (let count = living.length + coming.size; count < 2; count += 1) join();
     await Promise.all(coming);
   };
-  await muster();
+  await ensureTwo();
   const holder = async (jobId: string): Promise<number | undefined> => {
     const { lease_owner } = await jobRow(services, jobId);
     return lease_owner === null ? undefined : Number(lease_owner.split('/')[0]);
   };
   return {
-    muster,
+    ensureTwo,
     async kill(jobId) {
       const pid = await holder(jobId);
       children.find(({ process }) => process.pid === pid)?.kill('SIGKILL');
     },
-    bereaved: (jobId) =>
+    holderDied: (jobId) =>
       until(
         'the worker to die or the job to end',
         async () => {
@@ -64,7 +64,7 @@ export async function startCrew(services: Services): Promise<Crew> {
         },
         120_000,
       ).then(({ died }) => died),
-    async goOn({ more, forget }) {
+    async resume({ more, forget }) {
       if (more) join();
       if (forget && !services.config.redisUrl)
         await services.db.raw('truncate bullmq.job, bullmq.event cascade');

@@ -36,7 +36,7 @@ interface Remote {
 
 /** Things that are there in the beginning. */
 const COUNT = 12;
-/** Ordeals at most after all others, where none of their faults had a call to befall. */
+/** Scenarios at most after all others, while no fault has affected a call. */
 const MORE = 10;
 /** Runs after which a remote that is well must be in step. */
 const PATIENCE = 5;
@@ -93,12 +93,12 @@ const remotes: Record<'itop' | 'netbox', (clock: VirtualClock) => Promise<Remote
 
 /**
  * Has people on both sides work while a remote fails at random, and looks whether both sides agree once it is well.
- * @returns how often each fault has befallen a call. @throws Error that tells what differs.
+ * @returns how many calls each fault has affected. @throws Error that tells what differs.
  */
-export async function endureKind(
+export async function runRemoteScenarios(
   t: TestApp,
   kind: keyof typeof remotes,
-  { seed, ordeals }: { seed: number; ordeals: number },
+  { seed, scenarios }: { seed: number; scenarios: number },
 ): Promise<ReadonlyMap<string, number>> {
   const random = mulberry32(mix(seed, 11));
   const clock = createVirtualClock(Date.now());
@@ -135,7 +135,7 @@ export async function endureKind(
       throw new Error(`after ${PATIENCE} runs there is still something to be done`);
     };
     await rest();
-    const last = () => (remote.fired.size > 0 ? ordeals : ordeals + MORE);
+    const last = () => (remote.fired.size > 0 ? scenarios : scenarios + MORE);
     for (let at = 1; at <= last(); at += 1) {
       await workOnBothSides(parts, remote, random, `${kind}${at}`);
       const scripts = Array.from({ length: between(random, 1, 2) }, () => ({
@@ -160,7 +160,7 @@ export async function endureKind(
         there.filter((one) => !here.includes(one)),
       ];
       throw new Error(
-        `${kind}, ordeal ${at} with seed ${seed} (${JSON.stringify(scripts)}): only here ${onlyHere.join(' | ')}; only there ${onlyThere.join(' | ')}; ${here.length} and ${there.length}`,
+        `${kind}, scenario ${at} with seed ${seed} (${JSON.stringify(scripts)}): only here ${onlyHere.join(' | ')}; only there ${onlyThere.join(' | ')}; ${here.length} and ${there.length}`,
       );
     }
     return remote.fired;

@@ -4,29 +4,29 @@ import { createRunner } from '../../../../workers/runner.ts';
 import { jobRow } from '../../../support/jobs.ts';
 import type { Kind, Size } from '../landscape.ts';
 import { begin, createWorld, type World } from '../world.ts';
-import type { Lengths } from './deaths.ts';
-import { undying } from './mortal.processors.ts';
+import { plainProcessor } from './killed.processors.ts';
+import type { Lengths } from './plan.ts';
 import { watchStages } from './stages.ts';
 import { createNames, type Names } from './state.ts';
 
 export type Parts = Pick<World, 'services' | 'ctx'>;
 
 /** A run that is asked for: of which mapping, and which way; or what takes the last one back. */
-export interface Errand {
+export interface RunRequest {
   of: Kind['key'];
   how: 'pull' | 'push' | 'both' | 'undo';
   complete?: boolean;
 }
 
 /** A world, and the run that it had last. */
-export interface Place {
+export interface TestWorld {
   world: World;
   names: Names;
   /** The last run. */
   runId: string;
 }
 
-export async function openPlace(parts: Parts, size: Size, seed: number): Promise<Place> {
+export async function openTestWorld(parts: Parts, size: Size, seed: number): Promise<TestWorld> {
   const world = await createWorld(parts, size, { seed: String(seed) });
   // what both sides have written differently is left to a person
   await parts.services
@@ -36,16 +36,16 @@ export async function openPlace(parts: Parts, size: Size, seed: number): Promise
   return { world, names: createNames(world), runId: '' };
 }
 
-export async function start(place: Place, { of, how, complete = false }: Errand): Promise<string> {
-  const { world } = place;
+export async function start(target: TestWorld, { of, how, complete = false }: RunRequest): Promise<string> {
+  const { world } = target;
   const { db } = world.services;
   // the pace is not what is tried here
   await db.raw(`update itsm_account_limits set state = state || '{"rate": 100}' where state is not null`);
-  place.runId =
+  target.runId =
     how === 'undo'
-      ? await undoRun(world.ctx, place.runId)
+      ? await undoRun(world.ctx, target.runId)
       : await begin(world, world.mappings[of], { complete, ...(how === 'both' ? {} : { direction: how }) });
-  return (await db('itsm_runs').where({ id: place.runId }).first('job_id')).job_id;
+  return (await db('itsm_runs').where({ id: target.runId }).first('job_id')).job_id;
 }
 
 /** How long an undisturbed run is. */
@@ -57,12 +57,12 @@ export interface Measured {
 }
 
 /** Carries a run out in this process. */
-export async function carry(place: Place, run: Errand): Promise<Measured> {
-  const { services, instance } = place.world;
+export async function runUndisturbed(target: TestWorld, run: RunRequest): Promise<Measured> {
+  const { services, instance } = target.world;
   const leases = openDatabase({ url: services.config.databaseUrl!, name: 'leases', poolMax: 2 });
-  const runner = createRunner({ services, leases, processors: [undying] });
+  const runner = createRunner({ services, leases, processors: [plainProcessor] });
   const lengths: Lengths = {};
-  const jobId = await start(place, run);
+  const jobId = await start(target, run);
   const unwatch = watchStages(services.db, (stage, moment) => {
     if (moment === 'before') lengths[stage] = (lengths[stage] ?? 0) + 1;
   });
@@ -75,7 +75,7 @@ export async function carry(place: Place, run: Errand): Promise<Measured> {
     unwatch();
     await leases.destroy();
   }
-  const planned = await services.db('itsm_plan_rows').where({ run_id: place.runId }).select('no');
+  const planned = await services.db('itsm_plan_rows').where({ run_id: target.runId }).select('no');
   const writes = instance.writes.length - written;
   return { lengths, writes, ms: performance.now() - began, rows: planned.length };
 }

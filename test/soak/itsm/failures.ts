@@ -2,7 +2,7 @@ import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.
 import type { Fault } from '../../emulators/servicenow/faults.ts';
 import type { Ended } from './world.ts';
 
-/** What a run may fail with when the remote fails so; nothing where it gets over that. */
+/** What a run may fail with when the remote fails so; nothing where it recovers. */
 export const failsWith: Record<Fault, RemoteErrorCode[]> = {
   limited_with_wait: ['limited'],
   limited_without_wait: ['limited'],
@@ -24,17 +24,17 @@ export const failsWith: Record<Fault, RemoteErrorCode[]> = {
 /** Whatever fails may open the circuit, and may leave open whether a write was done. */
 const besides: RemoteErrorCode[] = ['outage', 'answer_lost'];
 
-/** Whether a line of a run's log tells of a failure, be it for good or not. */
+/** Whether a line of a run's log reports a failure, final or not. */
 export const isFailure = ({ level, message }: Ended['log'][number]): boolean =>
   level === 'error' || message.endsWith('It is tried again.');
 
-/** The failures that a run tells of, each with what is wrong with how it does. */
-export function judgeFailures({ run, log }: Ended, faults: readonly Fault[]): string[] {
+/** Compares the failures in the log of a run with those that the faults may cause. @returns the differences. */
+export function checkFailures({ run, log }: Ended, faults: readonly Fault[]): string[] {
   const wrong: string[] = [];
   const allowed = faults.flatMap((fault) => failsWith[fault]);
   const known = allowed.length > 0 ? [...allowed, ...besides] : [];
-  const told = log.filter(isFailure);
-  for (const { message } of told) {
+  const failures = log.filter(isFailure);
+  for (const { message } of failures) {
     const code = (Object.keys(advice) as RemoteErrorCode[]).find((one) => message.includes(advice[one]));
     if (code === undefined) wrong.push(`a failure without advice: ${message}`);
     else if (!known.includes(code)) wrong.push(`a failure of another kind, ${code}: ${message}`);
@@ -43,34 +43,34 @@ export function judgeFailures({ run, log }: Ended, faults: readonly Fault[]): st
   }
   if (run.status === 'failed' && !known.includes(run.error_code as RemoteErrorCode))
     wrong.push(`the run failed with ${run.error_code}: ${run.error_message}`);
-  if (run.status === 'failed' && !told.some(({ message }) => message === run.error_message))
-    wrong.push(`the log does not tell why the run failed: ${run.error_message}`);
+  if (run.status === 'failed' && !failures.some(({ message }) => message === run.error_message))
+    wrong.push(`the log does not contain the reason of the failure: ${run.error_message}`);
   if (run.status !== 'failed' && run.status !== 'completed') wrong.push(`the run is ${run.status}`);
   return wrong;
 }
 
-/** What a row of the page about remotes tells of a fault. */
-export interface FaultInDocs {
-  called: string;
+/** A row about a fault in the page about remotes. */
+export interface DocumentedFault {
+  name: string;
   codes: string[];
-  /** What a run tells that fails with it; `…` stands for the table. */
-  told: string;
+  /** The message of a run that fails with it; `…` is the name of the table. */
+  message: string;
 }
 
 /** The table of faults in the page about remotes. */
-export function faultsInDocs(guide: string): FaultInDocs[] {
+export function documentedFaults(guide: string): DocumentedFault[] {
   const table = guide.slice(guide.indexOf('| The remote | The run |'));
   return [...table.matchAll(/^\| ([a-z].+?) \| .+? \| (?:(`.+`) )?\| (?:(.+?) )?\|$/gm)].map(
-    ([, called = '', codes = '', told = '']) => ({
-      called,
+    ([, name = '', codes = '', message = '']) => ({
+      name,
       codes: [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => code!),
-      told,
+      message,
     }),
   );
 }
 
 /** What the page about remotes calls each fault. */
-export const calledInDocs: Record<Fault, string> = {
+export const nameInDocs: Record<Fault, string> = {
   limited_with_wait: 'answers 429 and says when to come again',
   limited_without_wait: 'answers 429 and says nothing',
   unauthorised: 'answers 401 in the middle of a run',

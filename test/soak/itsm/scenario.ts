@@ -3,32 +3,32 @@ import type { FaultScript } from '../../emulators/scripted-faults.ts';
 import type { CallKind } from '../../emulators/servicenow/calls.ts';
 import { type Fault, isState } from '../../emulators/servicenow/faults.ts';
 import type { Driver } from './drive.ts';
+import { checkFailures, failsWith } from './failures.ts';
 import { kinds } from './landscape.ts';
 import type { People } from './people.ts';
-import { failsWith, judgeFailures } from './told.ts';
-import { tellChanges, type World } from './world.ts';
+import { describeChanges, type World } from './world.ts';
 
-/** A run that the remote makes hard. */
-export interface Ordeal {
+/** A run of both mappings while the remote has faults. */
+export interface Scenario {
   scripts: FaultScript<Fault, CallKind>[];
   complete: boolean;
   /** After how many calls each somebody does something, on either side. */
   pace: number;
 }
 
-export const faultsOf = ({ scripts }: Ordeal): Fault[] => scripts.map(({ fault }) => fault);
+export const faultsOf = ({ scripts }: Scenario): Fault[] => scripts.map(({ fault }) => fault);
 
-/** Faults that befall calls of which a run makes few. */
+/** Faults of kinds of calls that a run seldom makes. */
 const rare: readonly Fault[] = ['reset_after_write', 'rows_between_pages', 'duplicate_ids'];
 /** For as many calls as runs can make. */
 const FOR_GOOD = 400;
 
 /**
- * An ordeal of these faults: mostly for a few calls, sometimes for good. What lasts comes last, and early is more likely
- * than late, so that each of them gets to befall a call.
+ * A scenario with these faults: mostly for a few calls, sometimes for good. What lasts comes last, and early is more likely
+ * than late, so that each of them affects a call.
  * @param reach how many calls a run makes, about.
  */
-export function createOrdeal(faults: readonly Fault[], random: Random, reach: number): Ordeal {
+export function createScenario(faults: readonly Fault[], random: Random, reach: number): Scenario {
   const scripts = faults.map((fault) => ({
     fault,
     nth: rare.includes(fault) ? between(random, 1, 2) : between(random, 1, random() < 0.5 ? 4 : reach),
@@ -44,19 +44,19 @@ export function createOrdeal(faults: readonly Fault[], random: Random, reach: nu
   return { scripts, complete: random() < whole, pace: between(random, 2, 8) };
 }
 
-export const tell = ({ scripts, complete, pace }: Ordeal): string =>
+export const describeScenario = ({ scripts, complete, pace }: Scenario): string =>
   `${scripts.map(({ fault, nth, times }) => `${fault} at ${nth} x ${times}`).join(', ')}; ${complete ? 'complete' : 'changes'}, somebody acts every ${pace} calls`;
 
 /** Calls that go wrong of which a run gets over all. */
 const MILD = 2;
 
 /** Whether runs have to come to their end in spite of it. */
-const isMild = ({ scripts }: Ordeal): boolean =>
+const isMild = ({ scripts }: Scenario): boolean =>
   scripts.reduce((sum, { fault, times = 1 }) => sum + (failsWith[fault].length > 0 ? times : 0), 0) <= MILD;
 
 /** Rounds after which everything must have come to rest once the remote is well again. */
 const PATIENCE = 8;
-/** Acts of people before the runs of an ordeal, and at most during them. */
+/** Acts of people before the runs of a scenario, and at most during them. */
 const ACTS_BEFORE = 6;
 const MOST_ACTS = 12;
 
@@ -66,26 +66,31 @@ export interface Outcome {
   failed: number;
 }
 
-/** Lives through an ordeal, and has the remote well again. */
-export async function suffer(world: World, driver: Driver, people: People, ordeal: Ordeal): Promise<Outcome> {
+/** Executes a scenario; afterwards the remote works again. */
+export async function runScenario(
+  world: World,
+  driver: Driver,
+  people: People,
+  scenario: Scenario,
+): Promise<Outcome> {
   const { instance, mappings } = world;
   const outcome: Outcome = { faults: [], runs: 0, failed: 0 };
   for (let at = 0; at < ACTS_BEFORE; at += 1) await people.act();
-  for (const script of ordeal.scripts) {
+  for (const script of scenario.scripts) {
     if (isState(script.fault)) instance.impose(script.fault);
     else instance.faults.arm(script);
   }
   const acting: Promise<void>[] = [];
   instance.watch = () => {
-    if (instance.calls.length % ordeal.pace === 0 && acting.length < MOST_ACTS) acting.push(people.act());
+    if (instance.calls.length % scenario.pace === 0 && acting.length < MOST_ACTS) acting.push(people.act());
   };
   for (const { key } of kinds) {
-    const ended = await driver.run(world, mappings[key], { complete: ordeal.complete });
+    const ended = await driver.run(world, mappings[key], { complete: scenario.complete });
     outcome.runs += 1;
     if (ended.run.status === 'failed') outcome.failed += 1;
-    if (ended.run.status === 'failed' && isMild(ordeal))
-      outcome.faults.push(`${key}: the run did not get over it: ${ended.run.error_message}`);
-    outcome.faults.push(...judgeFailures(ended, faultsOf(ordeal)).map((fault) => `${key}: ${fault}`));
+    if (ended.run.status === 'failed' && isMild(scenario))
+      outcome.faults.push(`${key}: the run did not recover: ${ended.run.error_message}`);
+    outcome.faults.push(...checkFailures(ended, faultsOf(scenario)).map((fault) => `${key}: ${fault}`));
   }
   instance.watch = undefined;
   await Promise.all(acting);
@@ -97,13 +102,13 @@ export async function suffer(world: World, driver: Driver, people: People, ordea
 /**
  * Runs over what has changed until nothing is left to be done, and looks at what both sides have come to. A reading of
  * everything then finds nothing that the others have passed over.
- * @param befallen what the remote has done since both sides were last at rest.
+ * @param fired faults of the remote since both sides last agreed.
  */
 export async function recover(
   world: World,
   driver: Driver,
   { expected }: People,
-  befallen: ReadonlySet<Fault>,
+  fired: ReadonlySet<Fault>,
 ): Promise<Outcome> {
   const outcome: Outcome = { faults: [], runs: 0, failed: 0 };
   for (let round = 1; ; round += 1) {
@@ -114,7 +119,7 @@ export async function recover(
       break;
     }
   }
-  outcome.faults.push(...(await expected.judge(befallen)));
+  outcome.faults.push(...(await expected.check(fired)));
   const left = await runWell(world, driver, { complete: true }, outcome);
   outcome.faults.push(...left.map((one) => `left to a reading of everything: ${one}`));
   return outcome;
@@ -132,8 +137,8 @@ async function runWell(
     const ended = await driver.run(world, world.mappings[key], how);
     outcome.runs += 1;
     if (ended.run.status === 'failed') outcome.failed += 1;
-    outcome.faults.push(...judgeFailures(ended, []).map((fault) => `${key}, with the remote well: ${fault}`));
-    if (ended.changes > 0) changes.push(...(await tellChanges(world, ended)));
+    outcome.faults.push(...checkFailures(ended, []).map((fault) => `${key}, with the remote well: ${fault}`));
+    if (ended.changes > 0) changes.push(...(await describeChanges(world, ended)));
   }
   return changes;
 }
