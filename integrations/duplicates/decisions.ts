@@ -12,11 +12,11 @@ export type PairFacts = Pick<
   'id' | 'card_type' | 'left_id' | 'right_id' | 'decision' | 'left_facts' | 'right_facts'
 >;
 
-/** The decisions about pairs of a type. */
+/** The decisions about pairs of one card type. */
 export interface Decided {
-  /** Decisions of which both cards have the same compared values. */
-  holding: PairFacts[];
-  /** The ids of decisions of which a card has changed. */
+  /** Valid decisions: the compared values of both cards have not changed. */
+  valid: PairFacts[];
+  /** Ids of decisions for which the compared values of a card have changed. */
   lapsed: string[];
 }
 
@@ -39,19 +39,19 @@ export async function decidedPairs(
     const some = await recordsOf(sql, metamodel, type, fields, ids.slice(from, from + BATCH));
     for (const record of some) facts.set(record.id, factsOf(record, fields));
   }
-  const decided: Decided = { holding: [], lapsed: [] };
+  const decided: Decided = { valid: [], lapsed: [] };
   for (const row of rows) {
     const [left, right] = [facts.get(row.left_id), facts.get(row.right_id)];
     if (left === undefined || right === undefined) continue;
-    if (left === row.left_facts && right === row.right_facts) decided.holding.push(row);
+    if (left === row.left_facts && right === row.right_facts) decided.valid.push(row);
     else decided.lapsed.push(row.id);
   }
   return decided;
 }
 
-/** Decisions as a model learns from them; who looks into a pair has not said anything yet. */
-export const lessons = ({ holding }: Decided): Decision[] =>
-  holding
+/** Decisions that a model learns from; pairs under review are not decided. */
+export const lessons = ({ valid }: Decided): Decision[] =>
+  valid
     .filter(({ decision }) => decision !== 'investigating')
     .map(({ left_id, right_id, decision }) => ({
       left: left_id,
@@ -60,9 +60,9 @@ export const lessons = ({ holding }: Decided): Decision[] =>
     }));
 
 /** A hash of the decisions. */
-export function versionOf({ holding, lapsed }: Decided): string {
+export function versionOf({ valid, lapsed }: Decided): string {
   const hash = createHash('sha256');
-  for (const { id, decision } of holding) hash.update(`${id} ${decision}\n`);
+  for (const { id, decision } of valid) hash.update(`${id} ${decision}\n`);
   for (const id of lapsed) hash.update(`${id}\n`);
   return hash.digest('base64url').slice(0, 22);
 }

@@ -18,9 +18,9 @@ import {
 } from '../matching/stages.ts';
 import type { Found, FoundPair, Packed, Stage } from './find.types.ts';
 
-/** Candidates that each record brings in by each space: with more, hardly another duplicate comes in. */
+/** Candidates per record and space; more of them hardly find further duplicates. */
 const NEIGHBOURS = 8;
-/** More than this share of changed records are found anew as quickly. */
+/** Share of changed records above which a full search is as fast as an update. */
 const MOST_CHANGED = 0.3;
 
 /** The result of a stage, with a hash of its records. */
@@ -29,7 +29,7 @@ interface StageResult<T> {
   value: T;
 }
 
-/** The search among the records of one type, stage by stage; an interrupted one resumes from the stored results. */
+/** The staged search among the records of one type; an interrupted search resumes from the stored results. */
 export class Search {
   readonly #fields: readonly MatchField[];
   readonly #records: CardRecord[] = [];
@@ -53,7 +53,7 @@ export class Search {
     for (const record of records) this.#records.push(record);
   }
 
-  /** Whether the last run with the model looked at the same records, so that it found what there is to find. */
+  /** Whether the last run with the model had the same records, so that its result is current. */
   same(): boolean {
     const previous = this.#previous;
     if (!previous || previous.ids.length !== this.#records.length) return false;
@@ -61,7 +61,7 @@ export class Search {
     return this.#records.every((record) => known.get(record.id) === digestOf(record, this.#fields));
   }
 
-  /** Executes a stage, or uses its stored result if that is of the same records. */
+  /** Executes a stage, or uses its stored result for the same records. */
   stage(stage: Stage, stored: Packed | null): Packed | null {
     if (stage === 'neighbours') this.#begin();
     const known = unpack<StageResult<unknown>>(stored);
@@ -115,7 +115,7 @@ export class Search {
 
   #packed = (value: unknown): Packed => pack({ records: this.#print, value } satisfies StageResult<unknown>);
 
-  /** The result by the model and the decisions. */
+  /** The result of the model and the decisions. */
   result(decisions: readonly Decision[]): Found {
     const comparison = this.#comparison!;
     const base = this.#base!;

@@ -3,19 +3,19 @@ import { startThread } from '../../platform/worker-threads.ts';
 import type { Decision, MatchField } from '../matching/matching.types.ts';
 import { type Answer, type Found, type Packed, type Question, type Stage, stages } from './find.types.ts';
 
-/** Longer than reading a page of records takes under load. */
+/** Timeout for a page of records; longer than reading takes under load. */
 const IDLE_MS = 600_000;
 
-/** What a search works with. */
+/** The input of a search. */
 interface SearchInput {
   fields: readonly MatchField[];
-  /** A model to apply; null: one is learned. */
+  /** A model to apply; null: a model is learned. */
   base: Packed | null;
-  /** What the last run with the model found. */
+  /** The snapshot of the last run with the model. */
   previous: Packed | null;
   records: AsyncIterable<CardRecord[]>;
   decisions: readonly Decision[];
-  /** There are no new decisions since the last run, so that an unchanged type can be skipped. */
+  /** Whether there are no new decisions since the last run, so that an unchanged type can be skipped. */
   maySkip: boolean;
   /** The stored result of a stage, of an earlier worker. */
   stored(stage: Stage): Promise<Packed | null>;
@@ -23,12 +23,12 @@ interface SearchInput {
   store(stage: Stage, found: Packed | null): Promise<void>;
 }
 
-/** Finds the cards of one type that stand for one thing; null where the last run has found all that there is. */
+/** Finds duplicate cards of one type; null if the result of the last run is current. */
 export type Find = (input: SearchInput) => Promise<Found | null>;
 
 /**
- * A thread of its own in which cards are compared.
- * @param signal ends it at once; whatever it was asked then rejects with the reason.
+ * Starts a worker thread in which cards are compared.
+ * @param signal terminates it; pending requests are rejected with the reason.
  */
 export function openSearch(signal: AbortSignal): { find: Find; close(): void } {
   signal.throwIfAborted();
@@ -52,12 +52,12 @@ export function openSearch(signal: AbortSignal): { find: Find; close(): void } {
         await input.store(stage, 'packed' in answer ? answer.packed : null);
       }
       const answer = await ask({ ask: 'result', decisions: input.decisions });
-      if (!('result' in answer)) throw new Error('the search answered no result');
+      if (!('result' in answer)) throw new Error('the search returned no result');
       return answer.result;
     },
     close() {
       signal.removeEventListener('abort', stop);
-      thread.end(new Error('the search is over'));
+      thread.end(new Error('the search has ended'));
     },
   };
 }

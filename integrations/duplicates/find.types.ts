@@ -3,21 +3,21 @@ import type { Drift } from '../matching/drift.ts';
 import type { Decision, MatchField, MatchModel } from '../matching/matching.types.ts';
 import type { Work } from '../matching/snapshots.ts';
 
-/** Bytes of plain data; see pack. */
+/** Serialized data, see `pack`. */
 export type Packed = Uint8Array<ArrayBuffer>;
 
-/** What the thread is asked, one after the other: to begin, a page of records at a time, and stage after stage. */
+/** Requests to the thread, in order: begin, pages of records, and stages. */
 export type Question =
   | { ask: 'begin'; fields: readonly MatchField[]; base: Packed | null; previous: Packed | null }
   | { ask: 'records'; records: CardRecord[] }
-  /** Whether all records say what they said when the last run looked at them. */
+  /** Whether all records are the same as in the last run. */
   | { ask: 'same' }
   | { ask: 'stage'; stage: Stage; stored: Packed | null }
   | { ask: 'result'; decisions: readonly Decision[] };
 
 /**
- * Stages in their order: who is near whom, how alike they are, and what is learned of that. Each answers what it found,
- * packed; or null if it used the stored result.
+ * Stages in order: nearest neighbours, similarities, and the learned model. Each returns its packed result, or null if it
+ * used the stored result.
  */
 export const stages = ['neighbours', 'similarities', 'model'] as const;
 export type Stage = (typeof stages)[number];
@@ -35,20 +35,20 @@ export interface FoundPair {
   bits: number[];
 }
 
-/** What the search among the cards of one type came to. */
+/** The result of the search among the cards of one type. */
 export interface Found {
   pairs: FoundPair[];
-  /** What was learned of the records alone, and what was applied, with what people decided. */
+  /** The model learned from the records alone, and the applied model, adjusted by decisions. */
   base: Packed;
   modelId: string;
   fields: MatchField[];
   weights: Pick<MatchModel, 'aspects' | 'priorBits' | 'exclusive' | 'transitivity' | 'learned'> & {
-    /** Aspects in the order in which pairs have them. */
+    /** Aspects, in the order of the pairs' evidence. */
     order: string[];
   };
   snapshot: Packed;
   work: Work;
-  /** Pairs that were compared, in this run or an earlier one. */
+  /** Number of pairs compared in this run or an earlier one. */
   compared: number;
   drift: Drift;
 }

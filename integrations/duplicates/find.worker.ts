@@ -5,7 +5,7 @@ import type { Answer, Question } from './find.types.ts';
 
 let search: Search | undefined;
 
-/** Searches beside the thread that keeps the job's lease, so that the job can be cancelled at any moment. */
+/** Worker thread of the search. The main thread renews the job's lease and can cancel the search at any time. */
 parentPort!.on('message', (question: Question) => {
   try {
     const answer = answerOf(question);

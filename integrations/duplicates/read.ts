@@ -42,8 +42,8 @@ export interface ClusterDetail {
 }
 
 /**
- * One cluster: its cards that the caller sees, the recommended survivor first; their pairs with reasons; and what a merge
- * into the survivor would do. Costs are cut for who may not see them.
+ * Reads one cluster: its visible cards, the recommended survivor first; their pairs with reasons; and a preview of the merge.
+ * Without costs if the caller may not see them.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function explainCluster(ctx: Ctx, id: string): Promise<ClusterDetail> {
@@ -59,8 +59,8 @@ export async function explainCluster(ctx: Ctx, id: string): Promise<ClusterDetai
 }
 
 /**
- * One pair with its reasons.
- * @param sql the transaction in which it is read, where one is open.
+ * Reads one pair with its reasons.
+ * @param sql the open transaction, if any.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function explainPair(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<ExplainedPair> {

@@ -6,10 +6,10 @@ import { clustersOf, type Tie } from '../matching/clusters.ts';
 import { decidedPairs, type PairFacts, versionOf } from './decisions.ts';
 import type { Found, FoundPair } from './find.types.ts';
 
-/** What a search came to, in numbers. */
+/** Figures of a search. */
 export interface TypeFigures {
   cards: number;
-  /** Cards that are new or say something else than when the model was last applied. */
+  /** Cards that are new or changed since the model was last applied. */
   changed: number;
   compared: number;
   compared_now: number;
@@ -20,37 +20,37 @@ export interface TypeFigures {
   model: string;
   decisions: number;
   drift: { index: number; aspect: string | null; new_words: number };
-  /** The cards are no longer those that the model was learned from: a run that learns anew should follow. */
+  /** Whether the cards differ so much from those that the model was learned from that a new model should be learned. */
   learn_advised: boolean;
 }
 
 const AT_ONCE = 5_000;
 
 /**
- * Stores what was found of a type in place of what was found before, as far as it differs.
- * @param breathe called between statements; throws when the run is to stop.
+ * Replaces the stored result of a type, writing differences only.
+ * @param checkpoint called between statements; throws if the run has to stop.
  */
 export async function storeFound(
   work: Work,
   run: { id: string },
   type: { key: string; cards: number; fields: readonly ComparedField[] },
   found: Found,
-  breathe: () => void,
+  checkpoint: () => void,
 ): Promise<TypeFigures> {
   const { sql } = work;
   await lockDecisions(sql, type.key);
   const decided = await decidedPairs(sql, work.metamodel, type.key, type.fields);
-  const { holding, lapsed } = decided;
+  const { valid, lapsed } = decided;
   await sql.raw(
     `update duplicate_decisions set has_lapsed = not has_lapsed
      where card_type = ? and has_lapsed <> (id = any(?::uuid[]))`,
     [type.key, lapsed],
   );
-  const clusters = clustersWith(found.pairs, holding);
-  breathe();
+  const clusters = clustersWith(found.pairs, valid);
+  checkpoint();
   await storeModel(work, run.id, type.key, found);
-  await storeClusters(work, run.id, type.key, clusters, new Set(holding.map(({ id }) => id)), breathe);
-  await storePairs(work, type.key, found, clusters, breathe);
+  await storeClusters(work, run.id, type.key, clusters, new Set(valid.map(({ id }) => id)), checkpoint);
+  await storePairs(work, type.key, found, clusters, checkpoint);
   const matches = found.pairs.filter((pair) => pair.class === 'match').length;
   const figures: TypeFigures = {
     cards: type.cards,
@@ -106,21 +106,21 @@ async function storeModel({ sql }: Work, runId: string, type: string, found: Fou
     .merge();
 }
 
-/** Clusters that people dismissed stay as well, for as long as they hold, though nothing finds them any more. */
+/** Dismissed clusters are retained while their decisions are valid, even if the search no longer finds them. */
 async function storeClusters(
   { sql }: Work,
   runId: string,
   type: string,
   clusters: readonly FoundCluster[],
-  holding: ReadonlySet<string>,
-  breathe: () => void,
+  valid: ReadonlySet<string>,
+  checkpoint: () => void,
 ): Promise<void> {
   const dismissed = await sql('duplicate_clusters')
     .where({ card_type: type, status: 'dismissed' })
     .select('id', 'card_ids');
   const kept = dismissed.filter(({ card_ids }: { card_ids: string[] }) =>
     card_ids.some((left, at) =>
-      card_ids.slice(at + 1).some((right) => holding.has(idFor('pair', [left, right]))),
+      card_ids.slice(at + 1).some((right) => valid.has(idFor('pair', [left, right]))),
     ),
   );
   await sql.raw(
@@ -129,7 +129,7 @@ async function storeClusters(
     [type, [...kept, ...clusters].map(({ id }) => id)],
   );
   for (let from = 0; from < clusters.length; from += AT_ONCE) {
-    breathe();
+    checkpoint();
     await sql.raw(
       `insert into duplicate_clusters as c
          (id, card_type, card_ids, status, cohesion, least_score, most_score, run_id, found_at)
@@ -153,7 +153,7 @@ async function storePairs(
   type: string,
   { pairs, modelId }: Found,
   clusters: readonly FoundCluster[],
-  breathe: () => void,
+  checkpoint: () => void,
 ): Promise<void> {
   const home = new Map(clusters.flatMap(({ id, card_ids }) => card_ids.map((card) => [card, id] as const)));
   const clusterOf = ({ left, right }: FoundPair) => {
@@ -177,7 +177,7 @@ async function storePairs(
     [type, rows.map(({ id }) => id)],
   );
   for (let from = 0; from < rows.length; from += AT_ONCE) {
-    breathe();
+    checkpoint();
     await sql.raw(
       `insert into duplicate_pairs as p
          (id, card_type, left_id, right_id, class, score, alone, similarities, bits, model_id, cluster_id)
@@ -195,7 +195,7 @@ async function storePairs(
   }
 }
 
-/** A group of cards of one type that stand for one thing. */
+/** A cluster of duplicate cards of one type. */
 interface FoundCluster {
   id: string;
   card_ids: string[];
@@ -206,13 +206,12 @@ interface FoundCluster {
 }
 
 /**
- * Groups of the pairs, with what people decided: what was confirmed is certain, and what was dismissed is in no group
- * together.
+ * Clusters the pairs with decisions: confirmed pairs are certain, and dismissed pairs are never in one cluster.
  */
-function clustersWith(pairs: readonly Tie[], holding: readonly PairFacts[]): FoundCluster[] {
-  const decided = new Map<string, PairDecision>(holding.map(({ id, decision }) => [id, decision]));
+function clustersWith(pairs: readonly Tie[], valid: readonly PairFacts[]): FoundCluster[] {
+  const decided = new Map<string, PairDecision>(valid.map(({ id, decision }) => [id, decision]));
   const apart = new Map<string, Set<string>>();
-  for (const { left_id, right_id, decision } of holding)
+  for (const { left_id, right_id, decision } of valid)
     if (decision === 'dismissed')
       for (const [one, other] of [
         [left_id, right_id],
@@ -224,7 +223,7 @@ function clustersWith(pairs: readonly Tie[], holding: readonly PairFacts[]): Fou
     const id = idFor('pair', [left, right]);
     if (decided.get(id) !== 'dismissed') ties.set(id, { left, right, score });
   }
-  for (const { id, left_id: left, right_id: right, decision } of holding)
+  for (const { id, left_id: left, right_id: right, decision } of valid)
     if (decision === 'confirmed') ties.set(id, { left, right, score: 1 });
   const groups = clustersOf([...ties.values()], undefined, apart);
   const home = new Map(groups.flatMap(({ ids }, at) => ids.map((id) => [id, at] as const)));

@@ -19,13 +19,13 @@ import { type Find, openSearch } from './find.ts';
 import { type Packed, type Stage, stages } from './find.types.ts';
 import { storeFound, type TypeFigures } from './run.store.ts';
 
-/** Stored figures, with the version of the decisions that they are based on. */
+/** Stored figures with the version of the decisions that they are based on. */
 type LastFigures = TypeFigures & { decided: string };
 
-/** By type that was searched. */
+/** By searched type. */
 type Done = Record<string, TypeFigures>;
 
-/** Bytes; smaller results are recomputed as quickly as they are read. */
+/** Minimum bytes of a stored result: recomputing a smaller one is as fast as reading it. */
 const LEAST_STORED = 500_000;
 
 /**
@@ -52,7 +52,7 @@ export async function findDuplicateCards(
     let before = 0;
     for (const type of types) {
       const cards = counts.get(type) ?? 0;
-      // nothing is there to be compared, and nothing that was found goes
+      // nothing to compare; stored results remain
       if (!done[type] && (cards > 1 || searched.has(type))) {
         const from = before;
         const share = (part: number) => Math.min(0.99, (from + part * cards) / all);
@@ -83,7 +83,7 @@ export async function findDuplicateCards(
   });
 }
 
-/** One name for the models of all types. */
+/** One version for the models of all types. */
 function versionOf(done: Done): string | null {
   const models = Object.entries(done)
     .map(([type, { model }]) => `${type} ${model}`)
@@ -105,7 +105,7 @@ interface Searched {
   key: string;
   cards: number;
   mode: DuplicateParameters['mode'];
-  /** The whole's progress at a part of this type's. */
+  /** Maps the progress of this type to the progress of the run. */
   share(part: number): number;
   done: Done;
   find: Find;
@@ -136,7 +136,7 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
       await parts.store(partOf(stage), isLarge ? packed : null, step);
     },
   });
-  job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Stores the results of ${label}`);
+  job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Storing the results of ${label}`);
   await command(ctx, async (work) => {
     await job.hold(work);
     const figures = found
@@ -147,18 +147,18 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
   });
 }
 
-/** The figures of a run that found nothing else than the one before. */
+/** The figures of a run with the same result as the previous one. */
 function unchanged({ decided: _, ...figures }: LastFigures): TypeFigures {
   return { ...figures, changed: 0, compared_now: 0 };
 }
 
 const messages: Record<Stage, (label: string) => string> = {
   neighbours: (label) => `Compares ${label}`,
-  similarities: (label) => `Compares the candidates of ${label}`,
+  similarities: (label) => `Comparing the candidates of ${label}`,
   model: (label) => `Groups ${label}`,
 };
 
-/** What earlier runs learned and found of the type, unless this one is to learn anew. */
+/** The model and snapshot of earlier runs for the type, unless this run learns a new model. */
 async function known(
   db: Db,
   { key, mode }: Searched,
@@ -174,7 +174,7 @@ async function known(
       ? undefined
       : await db('duplicate_states').where({ card_type: key }).first('base_model', 'snapshot', 'figures');
   const model = unpack<MatchModel>(state?.base_model);
-  // what another version of the service has learned is learned anew
+  // a model of another version of the service is learned again
   const fields = model?.format === MODEL_FORMAT ? sameFields(model, all) : undefined;
   if (!fields)
     return { base: null, previous: null, fields: await valuedFields(db, key, all), figures: undefined };
@@ -186,7 +186,7 @@ async function known(
   };
 }
 
-/** The fields of a model, if all of them are still there. */
+/** The fields of a model, if all of them still exist. */
 function sameFields(model: MatchModel, all: readonly ComparedField[]): ComparedField[] | undefined {
   const found = model.fields.map(({ name, kind }) =>
     all.find((field) => field.name === name && field.kind === kind),

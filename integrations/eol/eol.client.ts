@@ -3,33 +3,33 @@ import { appVersion } from '../../domain/kernel/version.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { type Outbound, type OutboundAnswer, OutboundRefusal } from '../../platform/outbound.ts';
 
-/** How patient the client is. */
-export interface Patience {
-  /** For one answer. */
+/** Timeouts and retries of the client. */
+export interface RetryPolicy {
+  /** Timeout of one response. */
   timeoutMs: number;
-  /** Requests made for one document. */
+  /** Maximum requests per document. */
   attempts: number;
-  /** Before the second request, doubled with each further one. */
+  /** Delay before the second request, doubled with each further one. */
   pauseMs: number;
-  /** The longest wait that a Retry-After may ask for; beyond it the run ends and resumes later. */
+  /** Maximum accepted Retry-After; above it the run ends and resumes later. */
   longestWaitMs: number;
 }
 
-/** Validators of an answer seen before. */
+/** Validators of an earlier response. */
 interface Validators {
   etag: string | null;
   last_modified: string | null;
 }
 
-/** What came of asking for a document. */
+/** The result of reading a document. */
 export type Reading =
   | { status: 'read'; document: unknown; etag: string | null; lastModified: string | null }
   | { status: 'unchanged' }
   | { status: 'missing' }
-  /** `limited`: the service asks for more time than the client has. */
+  /** `limited`: the Retry-After exceeds the maximum. */
   | { status: 'failed'; reason: string; limited?: true };
 
-/** Reads documents of the API below one address. */
+/** Reads documents of the API below a base URL. */
 export interface EolClient {
   read(path: string, seen?: Validators): Promise<Reading>;
 }
@@ -39,7 +39,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export function createEolClient(
   outbound: Outbound,
   base: string,
-  patience: Patience,
+  retryPolicy: RetryPolicy,
   signal: AbortSignal,
 ): EolClient {
   const root = base.replace(/\/+$/, '');
@@ -51,14 +51,14 @@ export function createEolClient(
         ...(seen?.etag ? { 'if-none-match': seen.etag } : {}),
         ...(seen?.last_modified ? { 'if-modified-since': seen.last_modified } : {}),
       };
-      let reading: Reading = { status: 'failed', reason: 'it was not asked' };
-      for (let attempt = 1; attempt <= patience.attempts; attempt += 1) {
+      let reading: Reading = { status: 'failed', reason: 'no request was sent' };
+      for (let attempt = 1; attempt <= retryPolicy.attempts; attempt += 1) {
         signal.throwIfAborted();
-        let wait = patience.pauseMs * 2 ** (attempt - 1);
+        let wait = retryPolicy.pauseMs * 2 ** (attempt - 1);
         try {
           const answer = await outbound.request(`${root}${path}`, {
             headers,
-            timeoutMs: patience.timeoutMs,
+            timeoutMs: retryPolicy.timeoutMs,
             maxBytes: MAX_BYTES,
             redirects: 2,
             signal,
@@ -68,16 +68,16 @@ export function createEolClient(
           if (!again) return reading;
           const asked = retryAfterMs(answer.headers['retry-after']);
           if (asked !== undefined) {
-            if (asked > patience.longestWaitMs) return { ...reading, limited: true } as Reading;
+            if (asked > retryPolicy.longestWaitMs) return { ...reading, limited: true } as Reading;
             wait = Math.max(wait, asked);
           }
         } catch (error) {
           signal.throwIfAborted();
-          // the address itself is refused: no further request changes that
+          // the outbound guard refuses the URL: retries are useless
           if (error instanceof OutboundRefusal) throw new EstateError('upstream_failed', error.message);
-          reading = { status: 'failed', reason: reasonOf(error, patience.timeoutMs) };
+          reading = { status: 'failed', reason: reasonOf(error, retryPolicy.timeoutMs) };
         }
-        if (attempt < patience.attempts) await delay(wait, undefined, { signal }).catch(() => undefined);
+        if (attempt < retryPolicy.attempts) await delay(wait, undefined, { signal }).catch(() => undefined);
       }
       signal.throwIfAborted();
       return reading;
@@ -85,7 +85,7 @@ export function createEolClient(
   };
 }
 
-/** An answer's meaning; `again` when another request may get a better one. */
+/** Interprets a response; `again` if a retry may succeed. */
 function readAnswer({ status, headers, body }: OutboundAnswer): Reading & { again?: boolean } {
   if (status === 304) return { status: 'unchanged' };
   if (status === 404 || status === 410) return { status: 'missing' };
@@ -93,7 +93,7 @@ function readAnswer({ status, headers, body }: OutboundAnswer): Reading & { agai
     const limited = status === 429 ? ({ limited: true } as const) : {};
     return {
       status: 'failed',
-      reason: `it answered ${status}`,
+      reason: `it responded with ${status}`,
       again: status === 429 || status >= 500,
       ...limited,
     };
@@ -106,7 +106,7 @@ function readAnswer({ status, headers, body }: OutboundAnswer): Reading & { agai
       lastModified: headers['last-modified'] ?? null,
     };
   } catch {
-    return { status: 'failed', reason: 'its answer is no JSON' };
+    return { status: 'failed', reason: 'the response is not JSON' };
   }
 }
 
@@ -119,6 +119,6 @@ export function retryAfterMs(header: string | undefined, now: number = Date.now(
 }
 
 function reasonOf(error: unknown, timeoutMs: number): string {
-  if ((error as Error).name === 'TimeoutError') return `it did not answer within ${timeoutMs / 1000} s`;
+  if ((error as Error).name === 'TimeoutError') return `no response within ${timeoutMs / 1000} s`;
   return 'it could not be reached';
 }

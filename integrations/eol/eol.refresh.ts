@@ -10,39 +10,39 @@ import type { JobCounts, JobResult, RunningJob } from '../../domain/kernel/jobs/
 import type { Services } from '../../domain/kernel/services.ts';
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { createEolClient, type EolClient, type Patience, type Reading } from './eol.client.ts';
+import { createEolClient, type EolClient, type Reading, type RetryPolicy } from './eol.client.ts';
 
-/** Products whose facts are stored by one transaction, and asked for at once. */
+/** Products per transaction, and maximum concurrent requests. */
 const BATCH = 20;
 const AT_ONCE = 4;
-/** Products that could not be read, as the job's result names them. */
+/** Maximum number of failed products in the job's result. */
 const MOST_NAMED = 50;
 
-const patient: Patience = { timeoutMs: 20_000, attempts: 3, pauseMs: 1_000, longestWaitMs: 60_000 };
+const defaultPolicy: RetryPolicy = { timeoutMs: 20_000, attempts: 3, pauseMs: 1_000, longestWaitMs: 60_000 };
 
-/** How far a run has come; products are read in the order of their names. */
+/** Checkpoint of a run; products are read in the order of their names. */
 interface Checkpoint {
   after: string;
   failed: string[];
 }
 
 const upstreamFailed = (reason: string) =>
-  new EstateError('upstream_failed', `The source of end-of-life facts failed: ${reason}.`);
+  new EstateError('upstream_failed', `The source of product data failed: ${reason}.`);
 
 /**
- * Reads the facts of every product that the source lists, changed ones only, and stores them batch by batch. What could
- * not be read keeps its former facts and is named in the result; a source that does not answer at all ends the run,
- * which resumes later.
+ * Reads the data of all changed products of the source and stores it in batches. Products that cannot be read retain their
+ * data and are listed in the result; if the source does not respond at all, the run ends and resumes later.
  * @throws EstateError `upstream_failed`.
  */
 export async function refreshFacts(
   job: RunningJob,
   { outbound, db }: Services,
-  patience: Patience = patient,
+  retryPolicy: RetryPolicy = defaultPolicy,
 ): Promise<JobResult> {
   const source = await readSetting(db, 'eol_source');
-  if (source === '') return { message: 'No source is set; facts stay as they are.', counts: { products: 0 } };
-  const client = createEolClient(outbound, source, patience, job.signal);
+  if (source === '')
+    return { message: 'No source is configured; product data is unchanged.', counts: { products: 0 } };
+  const client = createEolClient(outbound, source, retryPolicy, job.signal);
   const names = await readNames(client);
   const { after, failed } = (job.resume ?? { after: '', failed: [] }) as Checkpoint;
   const counts: JobCounts = {
@@ -59,7 +59,7 @@ export async function refreshFacts(
     const readings = await readBatch(db, client, batch);
     const outcomes = [...readings.values()];
     // the batch is read again when the run resumes
-    if (outcomes.some((outcome) => 'limited' in outcome)) throw upstreamFailed('it asks for a pause');
+    if (outcomes.some((outcome) => 'limited' in outcome)) throw upstreamFailed('it is rate limited');
     if (batch.length >= AT_ONCE && outcomes.every(({ status }) => status === 'failed')) {
       throw upstreamFailed(reasonIn(readings));
     }
@@ -74,8 +74,8 @@ export async function refreshFacts(
 }
 
 function messageOf({ products, changed, failed }: JobCounts): string {
-  const read = `${changed} of ${products} products have new facts`;
-  return failed ? `${read}; ${failed} could not be read and keep their former ones` : read;
+  const read = `${changed} of ${products} products have new data`;
+  return failed ? `${read}; ${failed} could not be read and are unchanged` : read;
 }
 
 async function readNames(client: EolClient): Promise<string[]> {
@@ -120,7 +120,7 @@ function outcomeOf(name: string, reading: Reading): Outcome {
   if (reading.status !== 'read') return reading;
   try {
     const facts = readProduct((reading.document as { result?: unknown } | null)?.result, 'result');
-    if (facts.name !== name) return { status: 'failed', reason: 'it answered another product' };
+    if (facts.name !== name) return { status: 'failed', reason: 'the response is about another product' };
     const { etag, lastModified } = reading;
     return { status: 'facts', received: { facts, etag, lastModified } };
   } catch (error) {
@@ -129,7 +129,7 @@ function outcomeOf(name: string, reading: Reading): Outcome {
   }
 }
 
-/** Stores what was read, with the place that the run has reached; changes counts and names of failed products. */
+/** Stores a batch with the checkpoint; updates counts and names of failed products. */
 async function storeBatch(
   job: RunningJob,
   readings: Map<string, Outcome>,

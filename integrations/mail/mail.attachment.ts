@@ -4,7 +4,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { MailAttachment } from './mail.compose.ts';
 
-/** The file that goes with a mail, read into memory. @throws EstateError `not_found` when it is no longer stored. */
+/** Reads the attachment of a mail into memory. @throws EstateError `not_found` if it is no longer stored. */
 export async function readAttachment(
   { db, blobs }: Services,
   id: string | undefined,

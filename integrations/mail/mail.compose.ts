@@ -2,7 +2,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import type { Mail } from '../../domain/kernel/mail/mail.enqueue.ts';
 import type { MailServer } from './mail.server.ts';
 
-/** A file that goes with a mail. */
+/** A file attached to a mail. */
 export interface MailAttachment {
   name: string;
   mediaType: string;
@@ -10,8 +10,7 @@ export interface MailAttachment {
 }
 
 /**
- * The mail as it goes over the wire. Every header is encoded by the library; nothing is ever read from files or
- * addresses that a text names.
+ * Composes the MIME message. The library encodes every header; it never reads files or URLs that occur in texts.
  * @param id identifies the mail: the same for every attempt, so that a duplicate can be recognised.
  */
 export async function composeMail(

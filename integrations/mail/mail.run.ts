@@ -6,7 +6,7 @@ import { inTransaction, isConnectionLoss } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { readAttachment } from './mail.attachment.ts';
 import { composeMail } from './mail.compose.ts';
-import { noteFailure, publicFailure } from './mail.send.ts';
+import { logFailure, publicFailure } from './mail.send.ts';
 import { readMailServer } from './mail.server.ts';
 import { deliver, SmtpFailure } from './mail.smtp.ts';
 
@@ -14,9 +14,9 @@ const RETRY_MS = 500;
 const RETRIES = 60;
 
 /**
- * Sends a stored mail. Its last byte is given to the server only after the row says so: a run that finds the row so
- * marked cannot know whether the server has taken the mail, and never sends it again.
- * @throws EstateError `upstream_failed` (tried again), `mail_refused`, `mail_unconfirmed`.
+ * Sends a stored mail. The row is marked before the final dot is sent: if a later attempt finds the mark, the server may have
+ * accepted the mail, and it is never sent again.
+ * @throws EstateError `upstream_failed` (retried), `mail_refused`, `mail_unconfirmed`.
  */
 export async function runMail(job: RunningJob<{ mail_id: string }>, services: Services): Promise<JobResult> {
   const { db } = services;
@@ -25,15 +25,14 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
     await endMail(db, mail.id, 'unconfirmed');
     throw new EstateError(
       'mail_unconfirmed',
-      'The mail was given to the mail server, but its answer was lost. It is not sent again.',
+      'The mail was sent to the mail server, but the response was lost. It is not sent again.',
     );
   }
-  if (!mail?.content)
-    return { message: 'there is nothing left to send', result: { outcome: mail?.outcome ?? null } };
+  if (!mail?.content) return { message: 'nothing to send', result: { outcome: mail?.outcome ?? null } };
   const server = await readMailServer(services);
   if (!server) {
     await endMail(db, mail.id, 'not_configured');
-    return { message: 'not sent: no mail server is set up', result: { outcome: 'not_configured' } };
+    return { message: 'not sent: no mail server is configured', result: { outcome: 'not_configured' } };
   }
   const attachment = await readAttachment(services, mail.content.attachment);
   const raw = await composeMail({ ...mail.content, to: mail.recipient }, server.from, mail.id, attachment);
@@ -50,21 +49,21 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
         }),
     });
   } catch (error) {
-    noteFailure(services, error);
-    if (error instanceof SmtpFailure) await settle(services, mail.id, error);
+    logFailure(services, error);
+    if (error instanceof SmtpFailure) await recordFailure(services, mail.id, error);
     throw publicFailure(error);
   }
-  await insist(() => endMail(db, mail.id, 'sent'));
+  await retryWrite(() => endMail(db, mail.id, 'sent'));
   return { result: { outcome: 'sent' } };
 }
 
-/** Notes what a failure means for the mail. */
-async function settle({ db }: Services, id: string, { kind }: SmtpFailure): Promise<void> {
-  await insist(() => (kind === 'temporary' ? takeBackHandOver(db, id) : endMail(db, id, kind)));
+/** Records the outcome of a failure. */
+async function recordFailure({ db }: Services, id: string, { kind }: SmtpFailure): Promise<void> {
+  await retryWrite(() => (kind === 'temporary' ? takeBackHandOver(db, id) : endMail(db, id, kind)));
 }
 
-/** Writes what is known about a mail also when the database is away for a moment. */
-async function insist(write: () => Promise<void>): Promise<void> {
+/** Retries a write while the database is briefly unavailable. */
+async function retryWrite(write: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await write();

@@ -2,7 +2,7 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { readSecret } from '../../domain/kernel/settings/settings.secrets.ts';
 
-/** The mail server that mails are given to, with the sender that they carry. */
+/** The configured mail server and sender. */
 export interface MailServer {
   host: string;
   port: number;
@@ -12,7 +12,7 @@ export interface MailServer {
   from: { name: string; address: string };
 }
 
-/** The mail server of the settings; undefined when none is set up. */
+/** The mail server of the settings; undefined if none is configured. */
 export async function readMailServer({ db, secrets }: Services): Promise<MailServer | undefined> {
   const email = await readSetting(db, 'email');
   if (email.smtp_host === '') return undefined;

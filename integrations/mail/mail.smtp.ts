@@ -3,19 +3,19 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { type Outbound, OutboundRefusal } from '../../platform/outbound.ts';
 import type { MailServer } from './mail.server.ts';
 
-/** How long the server is waited for, in milliseconds. */
-export interface SmtpPatience {
-  /** For the connection, and again for the greeting. */
+/** Timeouts in milliseconds. */
+export interface SmtpTimeouts {
+  /** For the connection, and separately for the greeting. */
   connect: number;
-  /** For any other answer; RFC 5321 (4.5.3.2) asks for minutes, above all for the last one. */
+  /** For any other response; RFC 5321 (4.5.3.2) requires minutes, especially for the last one. */
   silence: number;
 }
 
-const patience: SmtpPatience = { connect: 10_000, silence: 120_000 };
+const timeouts: SmtpTimeouts = { connect: 10_000, silence: 120_000 };
 
 /**
- * Why a mail was not taken: `refused` for good, `temporary` (also: no connection, wrong password), or `unconfirmed`
- * when all of it was given and no answer came.
+ * Why a mail was not accepted: `refused` permanently, `temporary` (including no connection and wrong password), or
+ * `unconfirmed` if it was sent completely and no response was received.
  */
 export class SmtpFailure extends Error {
   readonly kind: 'refused' | 'temporary' | 'unconfirmed';
@@ -29,9 +29,9 @@ export interface Delivery {
   from: string;
   to: string;
   raw: Buffer;
-  /** Awaited after all of the mail was given but for the dot that ends it: from then on the server may take it. */
+  /** Awaited after the message was sent and before the final dot, after which the server may accept it. */
   beforeEnd?(): Promise<void>;
-  /** Breaks off, until `beforeEnd` has been called. */
+  /** Aborts the delivery until `beforeEnd` has been called. */
   signal?: AbortSignal;
 }
 
@@ -42,14 +42,14 @@ interface SmtpError extends Error {
 }
 
 /**
- * Gives one mail to the server over a connection of its own.
+ * Delivers one mail over a separate connection.
  * @throws SmtpFailure; what `beforeEnd` throws; the signal's reason.
  */
 export async function deliver(
   outbound: Pick<Outbound, 'connectMail'>,
   server: MailServer,
   delivery: Delivery,
-  { connect, silence }: SmtpPatience = patience,
+  { connect, silence }: SmtpTimeouts = timeouts,
 ): Promise<void> {
   const socket = await outbound
     .connectMail({ host: server.host, port: server.port, timeoutMs: connect, signal: delivery.signal })
@@ -79,7 +79,7 @@ export async function deliver(
       if (!ending) reject(delivery.signal!.reason);
     });
   });
-  // told by the step that it ends
+  // reported by the step that it interrupts
   failed.catch(() => undefined);
   const step = (run: (done: (error?: Error | null) => void) => void) =>
     Promise.race([
@@ -117,7 +117,7 @@ export async function deliver(
   }
 }
 
-/** Closed, silent and misbehaving servers read alike: the text must not serve to look around in a network. */
+/** The same message for closed, silent and misbehaving servers, so that it cannot be used to scan a network. */
 const unreached = (cause: unknown): SmtpFailure =>
   new SmtpFailure('temporary', 'The mail server could not be reached.', cause);
 
@@ -129,16 +129,16 @@ function failureOf(error: SmtpError, ending: boolean): SmtpFailure {
       : unreached(error);
   }
   if (code === 'EAUTH') {
-    // the text may repeat the password, which the server has just been sent
+    // the server's text may contain the password
     const cause = Object.assign(new Error(`the login was answered with ${responseCode}`), { code });
     return new SmtpFailure('temporary', `The mail server refused the login (${responseCode}).`, cause);
   }
-  // a refused greeting is a matter of the settings, not of this mail
+  // a refused greeting is caused by the settings, not by this mail
   const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   const kind = ofMail && responseCode >= 500 ? 'refused' : 'temporary';
   return new SmtpFailure(
     kind,
-    `The mail server answered: ${(response ?? error.message).slice(0, 300)}`,
+    `The mail server responded: ${(response ?? error.message).slice(0, 300)}`,
     error,
   );
 }

@@ -1,18 +1,18 @@
+import { misspelling } from './misspellings.ts';
 import { regionOfCode } from './regions.ts';
-import { misspelling } from './slips.ts';
 import { isFiller } from './vocabulary.ts';
 
-/** Letters of an abbreviation by initials; those of two need names that are the same otherwise. */
+/** Length of an abbreviation by initials; those of two letters require names that are otherwise equal. */
 const [SHORTEST, LONGEST] = [2, 6];
-/** From so many letters on an abbreviation may stand for words in any name. */
+/** Minimum letters of an abbreviation that is expanded in any name. */
 const SURE = 3;
 
-/** Words of a name as they are written, the first ones. */
+/** The first words of a name, as written. */
 const writtenWords = (text: string): string[] => text.slice(0, 200).match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /**
- * The abbreviations that names use for initials: words of two to six capital letters in names that are not all in capitals,
- * unless some name writes them as a common word, or they are a country's.
+ * Finds abbreviations by initials: words of two to six capital letters in names that are not all in capitals, unless a name
+ * has them as a common word, or they are a country code.
  */
 export function acronymsIn(names: Iterable<string>): string[] {
   const capitals = new Set<string>();
@@ -30,9 +30,9 @@ export function acronymsIn(names: Iterable<string>): string[] {
 }
 
 /**
- * What each abbreviation stands for, words with spaces between: where the list writes out one thing alone that has these initials, in at
- * least half of a name. Of several nobody can tell which is meant.
- * @param names the words of each.
+ * The expansion of each abbreviation, as words separated by spaces: if exactly one phrase in the list has these initials and is
+ * at least half of a name. Ambiguous abbreviations are not expanded.
+ * @param names the words of each name.
  */
 export function writtenOut(
   acronyms: readonly string[],
@@ -68,7 +68,7 @@ const isSame = (words: readonly string[], others: readonly string[]): boolean =>
   words.length === others.length &&
   words.every((word, at) => word === others[at] || misspelling(word, others[at]!) > 0);
 
-/** The words with those that an abbreviation stands for put together, where they are at least half of the name. */
+/** Replaces the words of an abbreviation by one token, if they are at least half of the name. */
 export function withAcronyms(
   words: readonly string[],
   acronyms: ReadonlyMap<string, readonly string[]>,
@@ -82,7 +82,7 @@ export function withAcronyms(
   return words;
 }
 
-/** Words in a row whose initials are an abbreviation, the longest of each first word. Words of two letters are said in full: `ITSM`. */
+/** Sequences of words whose initials are an abbreviation, the longest per first word. Two-letter words count completely: `ITSM`. */
 function* runsIn(words: readonly string[], acronyms: Pick<ReadonlySet<string>, 'has'>) {
   for (const from of words.keys()) {
     if (isFiller(words[from]!)) continue;

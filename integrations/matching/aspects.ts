@@ -9,6 +9,7 @@ import {
   type MatchRecord,
   NUMBERS,
 } from './matching.types.ts';
+import { cosineWithSlips } from './misspellings.ts';
 import { fold } from './normalise.ts';
 import { mapped, type Paused, type Rows } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
@@ -24,27 +25,26 @@ import {
   versionOf,
   versionSimilarity,
 } from './similarity.ts';
-import { cosineWithSlips } from './slips.ts';
 import { type Variant, variantOf, variantSimilarity } from './variants.ts';
 import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
 
-/** Something that is compared of two records. */
+/** A comparison of two records in one respect. */
 interface Aspect {
   name: string;
   weight: number;
-  /** Where it is a rule and not learned, by bin: parts of the bits that outweigh all that words can say. */
+  /** For a rule, which is not learned: by bin, the share of the bits that outweigh all word aspects. */
   rule?: readonly number[];
-  /** Whether it compares what names one thing alone, such as serial numbers: no rule outweighs that. */
+  /** Whether it compares unique identifiers, such as serial numbers, which no rule outweighs. */
   isCode?: boolean;
-  /** Whether only what is nearly equal says anything for a match. */
+  /** Whether only near equality is evidence for a match. */
   isExact?: boolean;
-  /** Whether it compares what names a thing, without which nothing else makes a match. */
+  /** Whether it compares names; without similar names there is no match. */
   isNaming?: boolean;
-  /** 0..1, or NaN where one of the rows has no value. */
+  /** 0..1, or NaN if one of the rows has no value. */
   similarity(left: number, right: number): number;
 }
 
-/** What a comparison looks at, and the spaces in which candidates are near each other. */
+/** The aspects of a comparison, and the vector spaces for the candidate search. */
 export interface Aspects {
   aspects: Aspect[];
   /** Of all words, of their pieces, of all codes, and of sets. */
@@ -53,7 +53,7 @@ export interface Aspects {
   spaces: Space[];
 }
 
-/** Of a contradiction, of what one name alone says, and of agreement: shares of what outweighs all words. */
+/** Shares of the overruling bits by bin: contradiction, one-sided value, and agreement. */
 const ruled = (contradiction: number, oneSided: number): number[] =>
   Array.from({ length: BINS }, (_, bin) => (bin < 3 ? 0 - contradiction : bin < 7 ? 0 - oneSided : 0));
 const RULES = {
@@ -64,8 +64,8 @@ const RULES = {
 };
 
 /**
- * The aspects of the fields; those of all words and of all codes where there are fields of words; and the rules of variants
- * where there are names. With a model its terms weigh what they did when it was learned.
+ * Creates the aspects of the fields; with word fields also those of all words and all codes; with names also the variant rules.
+ * With a model, terms have the weights of its training data.
  */
 export function* aspectsOf(
   corpus: Corpus,
@@ -104,7 +104,7 @@ export function* aspectsOf(
   };
 }
 
-/** The field that names the thing: others that are compared as names say who made it, for instance. */
+/** The first name field, which names the object; further name fields can be the vendor, for example. */
 const firstName = (fields: readonly MatchField[]): MatchField | undefined =>
   fields.find(({ kind }) => kind === 'name') ?? fields.find(isName);
 
@@ -148,7 +148,7 @@ function* wordSpaces(
   };
 }
 
-/** The mean of the cosines in those spaces in which both are; NaN where there is none. */
+/** The mean cosine over the spaces in which both rows have terms; NaN if there is none. */
 function alike(spaces: readonly Space[]): Aspect['similarity'] {
   return (a, b) => {
     let [sum, count] = [0, 0];
@@ -161,13 +161,13 @@ function alike(spaces: readonly Space[]): Aspect['similarity'] {
   };
 }
 
-/** As alike, of words and their pieces, in which slips of the hand are forgiven. */
+/** Like `alike` over words and their pieces, with tolerance for misspellings. */
 const alikeNames =
   (words: Space, pieces: Space): Aspect['similarity'] =>
   (a, b) => {
     if (isEmpty(words.left, a) || isEmpty(words.right, b)) return Number.NaN;
     const whole = cosineWithSlips(words, a, b);
-    // words that say nothing of their own have no pieces
+    // fillers and general words have no pieces
     if (isEmpty(pieces.left, a) || isEmpty(pieces.right, b)) return whole;
     return (whole + cosine(pieces.left, a, pieces.right, b)) / 2;
   };
@@ -235,7 +235,7 @@ function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Pau
   }
 }
 
-/** House numbers and the like: what two addresses have in common of them. */
+/** The overlap of the numbers (such as house numbers) of two addresses. */
 function* numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Paused<Aspect> {
   return {
     name: `${name}${NUMBERS}`,
@@ -248,7 +248,7 @@ function* numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Pause
   };
 }
 
-/** What the first name says of the variant, and whether two names differ as those of a series do. */
+/** The variant rules over the first name field, and the rule for series. */
 function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<Aspect[]> {
   const field = firstName(fields);
   if (!field) return [];
@@ -281,7 +281,7 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
   ];
 }
 
-/** Compares one value of each record, which is made once. */
+/** Compares one derived value per record, which is computed once. */
 function* byValue<T>(
   { left, right }: Corpus,
   makeValue: (record: MatchRecord) => T,

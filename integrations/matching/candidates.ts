@@ -1,40 +1,40 @@
 import { countOf, Numbers } from './numbers.ts';
 import type { Space, Vectors } from './vectors.ts';
 
-/** Pairs worth comparing: `left[i]` with `right[i]`, rising, each once. */
+/** Pairs to compare: `left[i]` with `right[i]`, ascending and distinct. */
 export interface Candidates {
   left: Uint32Array;
   right: Uint32Array;
 }
 
-/** How far the search for candidates goes; both bound its time by the number of records. */
+/** Limits of the candidate search, so that its time is proportional to the number of records. */
 export interface Reach {
-  /** Candidates that each record brings in by each space. */
+  /** Candidates per record and space. */
   neighbours: number;
-  /** Rows that may hold the terms by which a record searches in each space, its rarest first. */
+  /** Maximum total rows of the terms by which a record searches in each space, rarest term first. */
   postings: number;
 }
 
-/** What is not there in a list of neighbours. */
+/** Placeholder for a missing neighbour. */
 export const NOBODY = 0xffff_ffff;
 
 /**
- * The nearest rows of some rows, in one space; plain data. Those of the row at place `r` are `rows[r * k .. (r + 1) * k)`, the
- * nearest first, NOBODY where there are fewer than `k`. Who would be nearer than `floors[r]` would be among them.
+ * The nearest rows of some rows in one space; plain data. Those of the row at index `r` are `rows[r * k .. (r + 1) * k)`, the
+ * nearest first, filled with NOBODY. Any row nearer than `floors[r]` is included.
  */
 export interface Neighbours {
   rows: Uint32Array;
   floors: Float64Array;
 }
 
-/** The rows that hold each term: those of term `t` are `rows[starts[t] .. starts[t + 1])`. */
+/** Inverted index: the rows of term `t` are `rows[starts[t] .. starts[t + 1])`. */
 interface Index {
   starts: Uint32Array;
   rows: Uint32Array;
   weights: Float32Array;
 }
 
-/** The rows that hold each term, or search by it where it is asked for those. */
+/** Builds an inverted index of the rows with each term, or of those that search by it. */
 function indexOf(vectors: Vectors, terms: number, searched?: (row: number, at: number) => boolean): Index {
   const starts = new Uint32Array(terms + 1);
   const each = (found: (row: number, at: number) => void) => {
@@ -56,9 +56,9 @@ function indexOf(vectors: Vectors, terms: number, searched?: (row: number, at: n
 }
 
 /**
- * The search for the nearest rows of one list to those of another, by the cosine over the terms by which a row searches: its
- * rarest, as long as no more than `postings` rows held them when they were counted. So which rows two records bring in
- * depends on them and the model, and a third changes it only by being nearer. A row is not its own neighbour.
+ * Searches the nearest rows of one list for rows of another, by the cosine over a row's search terms: its rarest ones, up to a
+ * total of `postings` rows when they were counted. The result for two records only depends on them and the model, unless a
+ * third one is nearer. A row is not its own neighbour.
  */
 export class Search {
   readonly #idf: Float64Array;
@@ -80,7 +80,7 @@ export class Search {
     this.#sums = new Float64Array(Math.max(countOf(to), countOf(from)));
   }
 
-  /** The neighbours of the rows from one up to another, or of those given. */
+  /** The neighbours of the given rows. */
   nearest(rows: ArrayLike<number>): Neighbours {
     const k = this.#reach.neighbours;
     const found = {
@@ -100,7 +100,7 @@ export class Search {
     return found;
   }
 
-  /** The rows of which one is, or may be, among the neighbours, when `floors` are those of all rows. */
+  /** The rows that have, or may have, one of the given rows as neighbour; `floors` are those of all rows. */
   sought(row: number, floors: Float64Array): number[] {
     this.#searched ??= this.#searchedIndex();
     const touched: number[] = [];
@@ -128,7 +128,7 @@ export class Search {
     touched.length = 0;
   }
 
-  /** Places of the terms by which a row searches, the rarest first: every sum adds up in this order, from either side. */
+  /** Positions of a row's search terms, rarest first: sums are computed in this order from both sides. */
   #searchedBy(row: number): number[] {
     let budget = this.#reach.postings;
     return termsByRarity(this.#idf, this.#from, row).filter((at) => {
@@ -154,7 +154,7 @@ function termsByRarity(idf: Float64Array, vectors: Vectors, row: number): number
   return places.sort((a, b) => idf[vectors.terms[b]!]! - idf[vectors.terms[a]!]! || a - b);
 }
 
-/** The rows with the largest sums above 0; of equal ones the first. */
+/** The rows with the largest positive sums; for equal sums the lower row. */
 function largest(rows: readonly number[], sums: Float64Array, count: number): number[] {
   const above = (a: number, b: number) => sums[a]! > sums[b]! || (sums[a] === sums[b] && a < b);
   const best: number[] = [];
@@ -170,13 +170,13 @@ function largest(rows: readonly number[], sums: Float64Array, count: number): nu
   return best;
 }
 
-/** Pairs of rows with their neighbours, put together from either side. */
+/** Collects pairs of rows and neighbours from both sides. */
 export class Pairs {
   readonly #lefts = new Numbers();
   readonly #rights = new Numbers();
   #most = 0;
 
-  /** Takes the neighbours of the rows from `first` on; `turned` where they are those of right rows. */
+  /** Adds the neighbours of the rows from `first` on; `turned` if these are right rows. */
   add({ rows, floors }: Neighbours, first: number, order: 'given' | 'turned' | 'rising'): void {
     const k = rows.length / Math.max(1, floors.length);
     for (let at = 0; at < rows.length; at++) {
@@ -190,7 +190,7 @@ export class Pairs {
     }
   }
 
-  /** Each pair once, rising. Rows are fewer than 2^26, so that a pair is a number that is exact. */
+  /** The distinct pairs, ascending. Rows are below 2^26, so that a pair is an exact number. */
   distinct(): Candidates {
     const count = this.#most + 1;
     const rights = this.#rights.items();

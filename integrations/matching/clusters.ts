@@ -1,19 +1,19 @@
 import type { MatchPair } from './matching.types.ts';
 
-/** Records of one list that stand for one thing. */
+/** Records of one list that represent the same object. */
 export interface Cluster {
-  /** At least two ids, rising. */
+  /** At least two ids, ascending. */
   ids: string[];
-  /** The mean of what binds each record to the others, 0..1. */
+  /** The mean link strength of each record to the others, 0..1. */
   cohesion: number;
 }
 
-/** Records of a group at most: what is larger is no group of duplicates, and nobody could look through it. */
+/** Maximum number of records in a cluster: larger ones are not duplicates and cannot be reviewed. */
 const MOST_MEMBERS = 50;
-/** Of a larger group, a record is held against as many as this that are the most like it. */
+/** In a larger cluster, a record is compared with this number of the most similar ones. */
 const MOST_TIES = 6;
 
-/** A pair as far as groups go. */
+/** A pair for clustering. */
 export type Tie = Pick<MatchPair, 'left' | 'right' | 'score'>;
 
 interface Group {
@@ -21,10 +21,9 @@ interface Group {
 }
 
 /**
- * Groups of records, made from the pairs of findDuplicates, the likeliest first. Two groups become one only when the records of
- * each are as likely as `least` bound to those of the other on average, a pair that is not there counting 0: so one likely
- * pair does not chain two groups whose other records are strangers. A record is in one group at most,
- * and two that are known to be `apart`, told from both sides, are in none together.
+ * Clusters the pairs of findDuplicates (average linkage), most probable first. Two clusters are merged if the mean score between
+ * their records is at least `least`, where a missing pair counts 0, so that one probable pair does not chain two clusters.
+ * A record is in at most one cluster, and two records that are `apart` (given in both directions) are never in the same.
  */
 export function clustersOf(
   pairs: readonly Tie[],
@@ -33,8 +32,8 @@ export function clustersOf(
 ): Cluster[] {
   const ties = new Map<string, Map<string, number>>();
   for (const { left, right, score } of pairs) {
-    tiesOf(ties, left).set(right, score);
-    tiesOf(ties, right).set(left, score);
+    linksOf(ties, left).set(right, score);
+    linksOf(ties, right).set(left, score);
   }
   const groups = new Map([...ties.keys()].map((id): [string, Group] => [id, { members: [id] }]));
   const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -44,7 +43,7 @@ export function clustersOf(
     const [one, other] = [groups.get(left)!, groups.get(right)!];
     if (one === other || one.members.length + other.members.length > MOST_MEMBERS) continue;
     if (one.members.some((id) => other.members.some((to) => apart.get(id)?.has(to)))) continue;
-    if (Math.min(binding(one, other, ties), binding(other, one, ties)) < least) continue;
+    if (Math.min(linkage(one, other, ties), linkage(other, one, ties)) < least) continue;
     const [large, small] = one.members.length < other.members.length ? [other, one] : [one, other];
     large.members.push(...small.members);
     for (const id of small.members) groups.set(id, large);
@@ -53,12 +52,12 @@ export function clustersOf(
     .filter(({ members }) => members.length > 1)
     .map((group) => ({
       ids: group.members.toSorted(text),
-      cohesion: Number(binding(group, group, ties).toFixed(6)),
+      cohesion: Number(linkage(group, group, ties).toFixed(6)),
     }))
     .sort((a, b) => text(a.ids[0]!, b.ids[0]!));
 }
 
-function tiesOf(ties: Map<string, Map<string, number>>, id: string): Map<string, number> {
+function linksOf(ties: Map<string, Map<string, number>>, id: string): Map<string, number> {
   const known = ties.get(id);
   if (known) return known;
   const made = new Map<string, number>();
@@ -66,8 +65,8 @@ function tiesOf(ties: Map<string, Map<string, number>>, id: string): Map<string,
   return made;
 }
 
-/** The mean over the records of a group of what binds them to those of the other that are the most like them. */
-function binding(group: Group, other: Group, ties: Map<string, Map<string, number>>): number {
+/** The mean score of a cluster's records to the most similar ones of the other cluster. */
+function linkage(group: Group, other: Group, ties: Map<string, Map<string, number>>): number {
   const inOther = new Set(other.members);
   const counted = Math.min(MOST_TIES, group === other ? inOther.size - 1 : inOther.size);
   const sum = group.members.reduce((total, id) => {

@@ -23,41 +23,41 @@ interface FieldRows {
   right: Rows | null;
 }
 
-/** The records of two lists, or of one, as numbers of terms. */
+/** The records of one or two lists, tokenised to term numbers. */
 export interface Corpus {
   left: readonly MatchRecord[];
-  /** null where `left` is compared with itself. */
+  /** Null if `left` is compared with itself. */
   right: readonly MatchRecord[] | null;
   words: string[];
-  /** The words of each field that is made of words, in their order. */
+  /** The words of each word field, in order. */
   fields: ReadonlyMap<string, FieldRows>;
-  /** The codes of all these fields together. */
+  /** The codes of all word fields. */
   codes: FieldRows & { terms: string[] };
-  /** The ids of each field that is a set. */
+  /** The ids of each set field. */
   sets: ReadonlyMap<string, FieldRows & { terms: string[] }>;
-  /** By word: the pieces that it is made of. */
+  /** By word: its pieces (character n-grams). */
   pieces: Rows & { terms: string[] };
   dictionary: Dictionary;
 }
 
 const WORDY: ReadonlySet<FieldKind> = new Set(['name', 'list', 'address', 'text', 'code']);
-/** Neighbouring letters in a piece of a word. */
+/** Length of a piece. */
 const PIECE = 4;
-/** Pieces of a record's words that are kept, the first ones. */
+/** Maximum number of pieces per record. */
 const MOST_PIECES = 256;
-/** Records whose vendor must begin with a word for names to be taken to begin with it. */
+/** Minimum number of records whose vendor begins with a word, for this word to be a leading word of names. */
 const LEAST_LEADING = 2;
-/** Names of vendors that are read once. */
+/** Size of the cache of parsed vendor names. */
 const MOST_VENDORS = 5_000;
 
-/** Whether a field is made of words, and takes part in what is said of all words. */
+/** Whether a field consists of words and is part of the aspect of all words. */
 export const isWordy = ({ kind }: MatchField): boolean => WORDY.has(kind);
-/** Whether a field holds names of the thing itself. */
+/** Whether a field contains names of the object. */
 export const isName = ({ kind }: MatchField): boolean => kind === 'name' || kind === 'list';
 
 type Words = (record: MatchRecord) => readonly string[];
 
-/** Takes the records apart, each text once; with the dictionary of a model, or one that is made of the records. */
+/** Tokenises the records with the dictionary of a model, or one derived from the records. */
 export function* corpusOf(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
@@ -93,7 +93,7 @@ export function* corpusOf(
   return { left, right, words, fields: fieldRows, codes, sets, pieces, dictionary };
 }
 
-/** The words of a record in a field, as its kind has them. */
+/** The words of a record's field by its kind. */
 export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
   const { name, kind, without } = field;
   if (kind === 'address') return (record) => addressWords(textOf(record, name));
@@ -150,7 +150,7 @@ function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchFi
   return dictionary;
 }
 
-/** How the records write names; what was read for it is let go at once, since it is as much as the records themselves. */
+/** Derives spellings from the records; the intermediate data, as large as the records, is freed on return. */
 function* spellingsOf(
   records: readonly MatchRecord[],
   names: readonly MatchField[],
@@ -193,14 +193,14 @@ function* pieceRows(words: readonly string[]): Paused<Corpus['pieces']> {
   return { ...rows, terms: lexicon.settle([rows]) };
 }
 
-/** The rows of several fields put one behind the other. */
+/** Concatenates the rows of several fields. */
 export function joined(rows: readonly Rows[], count: number): Paused<Rows> {
   return rowsOf(count, (row, items) => {
     for (const { starts, items: from } of rows) copy(from, starts[row]!, starts[row + 1]!, items);
   });
 }
 
-/** Rows of words as rows of their pieces. */
+/** Converts rows of words to rows of their pieces. */
 export function inPieces(words: Rows, pieces: Rows): Paused<Rows> {
   return rowsOf(words.starts.length - 1, (row, items) => {
     const limit = items.length + MOST_PIECES;
@@ -215,7 +215,7 @@ function copy(from: Uint32Array, start: number, end: number, to: Numbers): void 
   for (let at = start; at < end; at++) to.push(from[at]!);
 }
 
-/** Numbers for terms, from 0, in the order in which they are first seen. */
+/** Assigns numbers to terms, from 0 in order of first occurrence. */
 class Lexicon {
   readonly #numbers = new Map<string, number>();
 

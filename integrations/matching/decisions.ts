@@ -1,23 +1,22 @@
 import { bitsAt } from './bits.ts';
 import type { MatchModel } from './matching.types.ts';
 
-/** A decided pair with its similarities by aspect, NaN where nothing is said. */
+/** A decided pair with its similarities by aspect, NaN if missing. */
 export interface DecidedPair {
   same: boolean;
   similarities: Readonly<Record<string, number>>;
 }
 
-/** Decisions against it that the belief in an aspect is worth: each takes at most this part of its bits. */
+/** Weight of the learned bits of an aspect, in decisions. */
 const BELIEF = 10;
 const STEPS = 100;
-/** A step that changes no factor by more than this is the last one. */
+/** Convergence threshold of the factors. */
 const SETTLED = 1e-6;
 
 /**
- * The model with its bits stretched or shrunk by aspect, and its prior moved, so that decided pairs become likelier to come out
- * as decided: logistic regression that starts from what was learned and holds on to it as to ten decisions, so that few
- * change little and many change what has to change. Bits never turn their sign, and pairs without any decision like theirs
- * keep their order.
+ * Scales the bits of each aspect and shifts the prior, so that decided pairs are classified as decided: logistic regression
+ * that is regularised towards the learned model with the weight of ten decisions. Bits never change their sign, and the order
+ * of pairs without similar decisions is preserved.
  */
 export function withDecisions(model: MatchModel, decided: readonly DecidedPair[]): MatchModel {
   if (decided.length === 0) return model;
@@ -40,7 +39,7 @@ export function withDecisions(model: MatchModel, decided: readonly DecidedPair[]
       for (const [at, row] of rows.entries()) {
         const probability = 1 / (1 + Math.exp(-odds[at]!));
         slope += row[index]! * ((decided[at]!.same ? 1 : 0) - probability);
-        // at most a quarter: so a step never goes too far
+        // upper bound of the second derivative, so that a step never overshoots
         curve += row[index]! ** 2 / 4;
       }
       const next = index === 0 ? factors[0]! + slope / curve : Math.max(0, factors[index]! + slope / curve);

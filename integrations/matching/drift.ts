@@ -3,23 +3,22 @@ import type { MatchModel } from './matching.types.ts';
 import type { Space } from './vectors.ts';
 
 /**
- * From which index on a model no longer fits: the population stability index, of which 0.25 and more is taken for a
- * significant change by custom.
+ * Maximum population stability index of a valid model; by convention 0.25 and more is a significant change.
  */
 const MOST_DRIFT = 0.25;
-/** How much the share of words that the model does not know may grow. */
+/** Maximum increase of the share of unknown words. */
 const MOST_NEW_WORDS = 0.1;
-/** Share that an empty bin is taken to have: so that one pair more or less in it says little. */
+/** Minimum share of a bin, so that single pairs in empty bins have little effect. */
 const LEAST_SHARE = 0.005;
 
-/** How far records have moved from those that a model was learned from. */
+/** The difference between records and the training data of a model. */
 export interface Drift {
-  /** The largest population stability index of the aspects' similarities, and of which aspect it is. */
+  /** The largest population stability index of the aspects' similarities, and its aspect. */
   index: number;
   aspect: string | null;
-  /** By how much the share of words that the model does not know has grown; less than 0 where it fell. */
+  /** Change of the share of unknown words. */
   newWords: number;
-  /** Whether either is over its bound, so that a new model should be learned. */
+  /** Whether a limit is exceeded, so that a new model should be learned. */
   exceeded: boolean;
 }
 
@@ -30,7 +29,7 @@ export function seenIn(similarities: Float32Array): number[] {
   return counts.map((count) => count / Math.max(1, similarities.length));
 }
 
-/** The share of the words of the records that came once, or not at all, when the model was learned. */
+/** The share of words that occurred at most once in the training data. */
 export function newWordsIn({ counts, left, right }: Space): number {
   let [count, entries] = [0, 0];
   for (const { terms } of left === right ? [left] : [left, right]) {
@@ -40,7 +39,7 @@ export function newWordsIn({ counts, left, right }: Space): number {
   return count / Math.max(1, entries);
 }
 
-/** How far the similarities of the compared pairs, by aspect, and the words are from those that the model was learned from. */
+/** Computes the drift of the similarities by aspect, and of the words. */
 export function driftOf(
   model: MatchModel,
   aspects: readonly { name: string; similarities: Float32Array }[],

@@ -1,14 +1,14 @@
-/** Words that are put together at most. */
+/** Maximum number of words that are joined. */
 const MOST_PARTS = 3;
-/** Letters of a word that may be written as several. */
+/** Minimum letters of a word that can be split into several. */
 const [SHORTEST, LONGEST] = [5, 24];
 
 const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
-/** What is no part of a code: codes are compared as such. */
+/** Whether a part is not a code, since codes are compared separately. */
 const isPlain = (part: string): boolean => !/\p{N}/u.test(part) || /^\p{N}{1,3}$/u.test(part);
 
-/** Words in a row that another name may write as one. */
+/** Sequences of words that another name may write as one word. */
 function* runsIn(words: readonly string[]): Generator<readonly string[]> {
   for (const from of words.keys())
     for (let length = 2; length <= MOST_PARTS && from + length <= words.length; length++)
@@ -16,7 +16,7 @@ function* runsIn(words: readonly string[]): Generator<readonly string[]> {
 }
 
 /**
- * What some names write as one word and others as several: `sales force` where there is `salesforce`, too; parts with a space between.
+ * Words that some names join and others separate, as parts separated by a space: `sales force` if `salesforce` occurs too.
  */
 export function jointsIn(names: readonly (readonly string[])[]): string[] {
   const single = new Set(names.flat());
@@ -30,7 +30,7 @@ export function jointsIn(names: readonly (readonly string[])[]): string[] {
   return [...joints].sort();
 }
 
-/** Puts what is written now as one word and now as several in one writing: together, but for numbers, which stand alone. */
+/** Normalises such words: joined, except for numbers, which remain separate. */
 export function jointWriter(joints: readonly string[]): (words: readonly string[]) => readonly string[] {
   if (joints.length === 0) return (words) => words;
   const together = new Set<string>();

@@ -1,7 +1,7 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
 import { type PairGraph, withRivals } from './rivals.ts';
 
-/** What is compared of the candidates: a similarity of each aspect for each pair, NaN where it is missing. */
+/** The similarities of the candidate pairs by aspect, NaN if missing. */
 export interface Compared {
   graph: PairGraph;
   aspects: ComparedAspect[];
@@ -10,54 +10,54 @@ export interface Compared {
 export interface ComparedAspect {
   name: string;
   weight: number;
-  /** Where it is a rule and not learned, by bin: parts of the bits that outweigh all that words can say. */
+  /** For a rule, which is not learned: by bin, the share of the bits that outweigh all word aspects. */
   rule?: readonly number[];
-  /** Whether it compares what names one thing alone, such as serial numbers. */
+  /** Whether it compares unique identifiers, such as serial numbers. */
   isCode?: boolean;
-  /** Whether only what is nearly equal says anything for a match: parts of codes are alike by chance. */
+  /** Whether only near equality is evidence for a match, since parts of codes are similar by chance. */
   isExact?: boolean;
-  /** Whether it compares what names a thing, without which nothing else makes a match. */
+  /** Whether it compares names; without similar names there is no match. */
   isNaming?: boolean;
   similarities: Float32Array;
 }
 
-/** What is learned of pairs. */
+/** The learned parameters. */
 export interface Learned {
   aspects: { aspect: string; bits: number[] }[];
   priorBits: number;
   exclusive: boolean;
 }
 
-/** How matches are taken to lie among the candidates. */
+/** Assumptions about the distribution of matches among the candidates. */
 export interface Shape {
-  /** A record matches at most one other. */
+  /** Whether a record matches at most one other. */
   exclusive: boolean;
-  /** Pairs that a record of the left and of the right list has on average; null where most records have no match. */
+  /** Mean number of pairs per record of the left and the right list; null if most records have no match. */
   degrees: [number, number] | null;
 }
 
 const MOST_STEPS = 30;
-/** A step that changes no probability by more than this is the last one. */
+/** Convergence threshold of the probabilities. */
 const SETTLED = 1e-3;
-/** Pairs' worth of what is believed of the sums of matches and of others before any is seen. */
+/** Weight of the prior of the sums of matches and non-matches, in pairs. */
 const BELIEF = 20;
-/** Similarities at which matches and others are believed to lie, and the share of matches among candidates. */
+/** Prior similarities of matches and non-matches, and prior share of matches among candidates. */
 const BELIEVED = { matches: 0.65, others: 0.15, share: 0.1 };
-/** Pairs' worth of what is believed of the share of matches. */
+/** Weight of the prior share of matches, in pairs. */
 const SHARE_BELIEF = 5;
-/** The least share of records that is believed to have no match. */
+/** Minimum share of records without a match. */
 const LEAST_UNMATCHED = 0.02;
-/** The first bin of codes that are nearly equal. */
+/** The first bin of nearly equal codes. */
 const NEARLY_EQUAL = 6;
-/** Pairs of which nothing that names them is as alike as this are no matches, whatever else they have in common. */
+/** Minimum similarity of some name aspect; pairs below it are never matches. */
 const LEAST_NAMED = 0.25;
-/** Beyond e^40 nothing becomes more certain, and sums stay finite. */
+/** Limit of log odds (e^40), so that sums remain finite. */
 const MOST_LOG_ODDS = 40;
 
 /**
- * Learns from the records alone what each aspect says, by expectation and maximisation: beginning with the pairs that are
- * likely at first sight, it counts how similar matches and others are, weighs the pairs by that, and so on until nothing changes.
- * Yields the share of its steps that are done.
+ * Learns the bits of each aspect without labels, by expectation maximisation: starting from initially probable pairs, it
+ * alternates between estimating the distributions of matches and non-matches and the probabilities of pairs until convergence.
+ * Yields the share of completed steps.
  */
 export function* learn(compared: Compared, shape: Shape): Generator<number, Learned> {
   const { graph, aspects } = compared;
@@ -66,7 +66,7 @@ export function* learn(compared: Compared, shape: Shape): Generator<number, Lear
     yield 0;
     shares.push(aspect.weight * independence(aspect, aspects));
   }
-  let probabilities = firstSight(compared);
+  let probabilities = initialWeights(compared);
   let model: Learned = { aspects: [], priorBits: 0, exclusive: shape.exclusive };
   for (let step = 0; step < MOST_STEPS; step++) {
     yield step / MOST_STEPS;
@@ -95,10 +95,10 @@ export function* learn(compared: Compared, shape: Shape): Generator<number, Lear
   return model;
 }
 
-/** Part of a rule's bits from which on it is taken to say that two are different. */
+/** Share of a rule's bits from which on it counts as a contradiction. */
 const DECIDED = -0.5;
 
-/** The pairs that no rule decides, and of these the aspects that are to be learned. */
+/** The pairs that no rule decides, with the aspects to be learned. */
 export function undecided({ graph, aspects }: Compared): Compared {
   const rules = aspects.filter(({ rule }) => rule);
   const kept = [...graph.left.keys()].filter((at) =>
@@ -119,11 +119,11 @@ export function undecided({ graph, aspects }: Compared): Compared {
   };
 }
 
-/** The least bits that a rule takes where names contradict each other, and those by which it outweighs all words. */
+/** Minimum bits of a contradiction, and the margin by which it outweighs all words. */
 const LEAST_RULE = 10;
 const OUTWEIGHED = 4;
 
-/** What was learned with the bits of the rules, which grow with what words, texts and all else but codes can say for a match. */
+/** Adds the bits of the rules, which exceed the maximum evidence of all aspects except codes. */
 export function withRules(
   learned: Learned,
   aspects: readonly Omit<ComparedAspect, 'similarities'>[],
@@ -139,7 +139,7 @@ export function withRules(
   return { ...learned, aspects: [...learned.aspects, ...ruled] };
 }
 
-/** The odds of each pair by itself; 0 where nothing that names the two is alike. */
+/** The odds of each pair without rivals; 0 without similar names. */
 export function oddsOf(
   { graph, aspects }: Compared,
   model: Pick<Learned, 'aspects' | 'priorBits'>,
@@ -161,14 +161,14 @@ export function oddsOf(
   return bits.map((bit, at) => (isNamed(at) ? Math.exp(Math.min(MOST_LOG_ODDS, bit * Math.LN2)) : 0));
 }
 
-/** Odds as probabilities, each pair by itself or beside its rivals. */
+/** Converts odds to probabilities, with or without rivals. */
 export function probabilitiesOf(graph: PairGraph, odds: Float64Array, exclusive: boolean): Float64Array {
   return exclusive ? withRivals(graph, odds) : odds.map((odd) => odd / (1 + odd));
 }
 
 /**
- * How much of an aspect the others don't say already: 1 divided by the sum of its correlations with all of them and itself.
- * Fields that repeat each other would be counted twice otherwise.
+ * The independence of an aspect: 1 divided by the sum of its correlations with all aspects including itself. Without it,
+ * redundant fields would be counted twice.
  */
 function independence({ similarities }: Compared['aspects'][0], aspects: Compared['aspects']): number {
   return (
@@ -180,7 +180,7 @@ function independence({ similarities }: Compared['aspects'][0], aspects: Compare
   );
 }
 
-/** Pearson's correlation over the pairs that have both; 0 where that says nothing. */
+/** Pearson's correlation over the pairs with both values; 0 if undefined. */
 function correlation(a: Float32Array, b: Float32Array): number {
   let [count, sumA, sumB, squaresA, squaresB, products] = [0, 0, 0, 0, 0, 0];
   for (let at = 0; at < a.length; at++) {
@@ -197,17 +197,16 @@ function correlation(a: Float32Array, b: Float32Array): number {
   return count >= BELIEF && spread > 1e-9 ? (products - (sumA * sumB) / count) / Math.sqrt(spread) : 0;
 }
 
-/** Bins in which the likeness of pairs is counted to find a gap; the first that may be one, and how many it has at least. */
+/** Bins of the histogram for the gap search: their number, the first possible bin of a gap, and its minimum width. */
 const GAP_BINS = 20;
 const FIRST_GAP = 5;
 const GAP = 3;
-/** Pairs that the fullest bin beyond a gap must have, and what the gap may have of them. */
+/** Minimum pairs of the fullest bin above a gap, and maximum share of these within the gap. */
 const LEAST_BEYOND = 10;
 const MOST_IN_GAP = 0.1;
 
 /**
- * The likeness at which the pairs of a list fall into two, with hardly any there and many on both sides; undefined where there is no such
- * gap.
+ * The similarity of a gap that separates the pairs of a list into two groups; undefined if there is none.
  */
 function gapIn(likeness: Float64Array): number | undefined {
   const counts = new Float64Array(GAP_BINS);
@@ -216,14 +215,14 @@ function gapIn(likeness: Float64Array): number | undefined {
     const before = Math.max(...counts.slice(0, bin));
     const within = Math.max(...counts.slice(bin, bin + GAP));
     const beyond = Math.max(...counts.slice(bin + GAP));
-    // strangers of whom none has a piece of a word in common are not among the pairs at all
+    // unrelated records without a common piece are not among the pairs
     if (beyond >= LEAST_BEYOND && within <= MOST_IN_GAP * Math.min(Math.max(1, before), beyond))
       return (bin + GAP / 2) / GAP_BINS;
   }
   return undefined;
 }
 
-/** The mean similarity of each pair in some aspects, by their weights; 0 where all are missing. */
+/** The weighted mean similarity of each pair over some aspects; 0 if all are missing. */
 function meansOf({ graph: { left }, aspects }: Compared): Float64Array {
   return Float64Array.from(left, (_, at) => {
     let [sum, weights] = [0, 0];
@@ -237,10 +236,10 @@ function meansOf({ graph: { left }, aspects }: Compared): Float64Array {
 }
 
 /**
- * The mean similarity of those pairs that are likely matches at first sight, 0 for all others: those beyond a gap in how their names are
- * alike, in however large groups they are; where there is none, those whose both records have no nearer one.
+ * The mean similarity of initially probable pairs, 0 for others: pairs above a gap in the similarity of names, regardless of
+ * the cluster size; without a gap, mutual nearest neighbours.
  */
-function firstSight(compared: Compared): Float64Array {
+function initialWeights(compared: Compared): Float64Array {
   const { graph, aspects } = compared;
   const means = meansOf(compared);
   const named = meansOf({
@@ -266,8 +265,8 @@ function sumsOf({ graph, aspects }: Compared, bits: Float64Array[], shares: numb
 }
 
 /**
- * How bits per unit of the sum tell matches from others, taken as two bell curves of one width: the odds double every
- * 1/`slope`, and are even in the `middle`.
+ * Fits two normal distributions of equal variance to the sums of matches and non-matches: the odds double every 1/`slope`, and
+ * are even at `middle`.
  */
 function separation(sums: Float64Array, probabilities: Float64Array, high: number, low: number) {
   const spread = Math.max(1e-6, (high - low) / 4);
@@ -300,9 +299,8 @@ const shareOf = (probabilities: Float64Array): number =>
   (probabilities.length + SHARE_BELIEF);
 
 /**
- * Odds of any pair before it is looked at, for a share of matches. Where records match at most one other, a pair's odds stand
- * beside those of its rivals, so that they have to be higher for the same share; where every record has as many pairs as any
- * other, they are p(1-p) / ((1-mp)(1-np)) for m and n pairs a record.
+ * The prior odds of a pair for a share of matches p. With rivals, the odds have to be higher for the same share: if all records
+ * have the same number of pairs, they are p(1-p) / ((1-mp)(1-np)) for m and n pairs per record.
  */
 function oddsFor(share: number, { degrees }: Shape): number {
   const bounded = Math.min(0.99, share);

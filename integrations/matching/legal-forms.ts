@@ -1,15 +1,15 @@
 import vocabulary from './vocabulary.json' with { type: 'json' };
 
 const AT_END = new RegExp(`(?<=[\\p{L}\\p{N}])(?:[\\s,(]+(?:${vocabulary.legalForms.join('|')})\\)?)+$`, 'u');
-/** Letters at the end of a name in which its legal form stands. */
+/** Maximum characters at the end of a name that are searched for a legal form. */
 const LONGEST_END = 80;
-/** East Asian forms stand on either side, without a blank. */
+/** East Asian forms are on either side, without a blank. */
 const UNSPACED =
   /^(?:株式会社|有限会社|合同会社|주식회사|\(株\)|㈜)\s*|\s*(?:株式会社|有限会社|合同会社|股份有限公司|有限责任公司|有限公司|주식회사|\(株\)|㈜)$/gu;
-/** `S. p. A.`, `L.L.C.` and `Inc.` without their points. */
+/** `S. p. A.`, `L.L.C.` and `Inc.` without dots. */
 const POINTS = /(?<![\p{L}\p{N}])((?:\p{L}\.\s?){2,})|(?<=\p{L})\.(?=$|[\s,)])/gu;
 
-/** A folded name without the legal forms at its end, unless nothing else is left. */
+/** Removes the legal forms at the end of a folded name, unless nothing else remains. */
 export function withoutLegalForm(folded: string): string {
   const plain = folded.replace(POINTS, (_, initials?: string) =>
     initials ? `${initials.replace(/[.\s]/g, '')} ` : '',

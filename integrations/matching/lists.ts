@@ -4,10 +4,10 @@ import { mapped, type Paused } from './numbers.ts';
 import { itemsOf } from './records.ts';
 import type { Space } from './vectors.ts';
 
-/** Names of a list that are compared each with each, the first ones. */
+/** Maximum number of items per list, since all pairs are compared. */
 const MOST_NAMES = 12;
 
-/** The likeness of the two items of both lists that are the most alike: the cosine of their words, rare ones counting more. */
+/** The similarity of the most similar items of two lists: the IDF-weighted cosine of their words. */
 export function* listSimilarity(
   corpus: Corpus,
   field: MatchField,
@@ -33,7 +33,7 @@ export function* listSimilarity(
 }
 
 function vectorOf(words: readonly string[], weights: ReadonlyMap<string, number>): Map<string, number> {
-  // in the order of the words' characters, so that sums come out the same whichever is first
+  // sorted, so that sums do not depend on the order
   const vector = new Map([...new Set(words)].sort().map((word) => [word, weights.get(word) ?? 0]));
   const length = Math.sqrt([...vector.values()].reduce((sum, weight) => sum + weight * weight, 0)) || 1;
   for (const [word, weight] of vector) vector.set(word, weight / length);

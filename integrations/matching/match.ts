@@ -29,14 +29,14 @@ import {
 } from './stages.ts';
 
 const THRESHOLDS = { match: 0.5, possible: 0.1 };
-/** Of two records that match a third, the share that must match each other for matches to be taken as groups. */
+/** Minimum transitivity of matches for them to be treated as clusters. */
 const LEAST_TRANSITIVITY = 0.9;
 
 /**
- * Compares two lists of which each record stands for at most one of the other list, and finds the pairs that stand for one
- * thing. No record is in two matches; of two that would, the likelier is a match, the other possible.
+ * Finds the matching pairs of two lists in which each record matches at most one of the other list. No record is in two
+ * matches: of two candidates the more probable one is a match, the other is possible.
  *
- * @throws RangeError when an id comes twice in a list
+ * @throws RangeError for duplicate ids in a list
  */
 export const matchLists = (
   left: readonly MatchRecord[],
@@ -44,7 +44,7 @@ export const matchLists = (
   options: MatchOptions,
 ): MatchResult => finish(matchListsInSteps(left, right, options));
 
-/** As matchLists, in steps of some 100 ms, between which a caller may do other things or give up. */
+/** Like matchLists; yields about every 100 ms, so that the caller can do other work or cancel. */
 export function* matchListsInSteps(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[],
@@ -63,27 +63,27 @@ export function* matchListsInSteps(
   return resultOf(comparison, candidates, compared, model, options);
 }
 
-/** A result of one list, with what the next run over it may build on. */
+/** The result for one list, with the data for an incremental next run. */
 export interface DuplicatesResult extends MatchResult {
   snapshot: Snapshot;
   work: Work;
-  /** How far the records are from those that the model was learned from. */
+  /** The drift from the model's training data. */
   drift: Drift;
 }
 
 /** Options of one list. */
 export interface DuplicatesOptions extends MatchOptions {
-  /** What an earlier run with the same model found; the result is the same as without. */
+  /** The snapshot of an earlier run with the same model, which does not change the result. */
   previous?: Snapshot | undefined;
 }
 
-/** Finds the pairs within one list that stand for one thing, whether they come in twos or in larger groups. */
+/** Finds duplicate pairs within one list, in clusters of any size. */
 export const findDuplicates = (
   records: readonly MatchRecord[],
   options: DuplicatesOptions,
 ): DuplicatesResult => finish(findDuplicatesInSteps(records, options));
 
-/** As findDuplicates, in steps of some 100 ms, between which a caller may do other things or give up. */
+/** Like findDuplicates; yields about every 100 ms, so that the caller can do other work or cancel. */
 export function* findDuplicatesInSteps(
   records: readonly MatchRecord[],
   options: DuplicatesOptions,
@@ -110,7 +110,7 @@ export function* findDuplicatesInSteps(
   return duplicatesOf(comparison, snapshot, model, options, work);
 }
 
-/** The last stage of one list: what a snapshot comes to by its model. */
+/** The last stage of one list: classifies the pairs of a snapshot by the model. */
 export function duplicatesOf(
   comparison: Comparison,
   snapshot: Snapshot,
@@ -133,9 +133,9 @@ function newWordsOf({ aspects }: Comparison): number {
 }
 
 /**
- * Stage 4: learns a model from the pairs. In one list, pairs are first taken as parts of groups; where two records that match a
- * third seldom match each other, what was learned is not identity but likeness, and it is learned again from each record's
- * nearest alone. Pairs that a rule decides teach nothing. What people decided moves what was learned.
+ * Stage 4: learns a model from the pairs. In one list, matches are first assumed to form clusters; if their transitivity is low,
+ * similarity instead of identity was learned, and the model is learned again from nearest neighbours only. Pairs decided by a
+ * rule are excluded. Decisions of people adjust the result.
  */
 export function* learnModel(
   comparison: Comparison,
@@ -168,14 +168,14 @@ export function* learnModel(
   return modelWithDecisions(model, comparison, decisions);
 }
 
-/** A model with what people decided of pairs of these records. */
+/** A model adjusted by decisions about pairs of these records. */
 export const modelWithDecisions = (
   model: MatchModel,
   comparison: Comparison,
   decisions: readonly Decision[],
 ): MatchModel => withDecisions(model, decidedPairs(comparison, decisions));
 
-/** A field with nothing else that its caller keeps in it. */
+/** Copies a field without additional members of the caller. */
 const fieldOf = ({ name, kind, weight, without }: MatchField): MatchField => ({
   name,
   kind,
@@ -198,7 +198,7 @@ function* learnShape(open: Compared, { left, right }: Comparison) {
   };
 }
 
-/** The similarities of decided pairs, whether they are among the candidates or not; those of records that went are left out. */
+/** The similarities of decided pairs, including non-candidates; pairs with missing records are omitted. */
 function decidedPairs({ left, right, aspects }: Comparison, decisions: readonly Decision[]) {
   const lefts = new Map(left.map(({ id }, row) => [id, row]));
   const rights = right ? new Map(right.map(({ id }, row) => [id, row])) : lefts;
@@ -216,7 +216,7 @@ function decidedPairs({ left, right, aspects }: Comparison, decisions: readonly 
   });
 }
 
-/** Runs a part of the work, whose progress takes the whole's from one share to another. */
+/** Runs a part of the work and maps its progress to a range of the total progress. */
 function* within<T>(from: Progress, to: Progress, part: Generator<Progress, T>): Generator<Progress, T> {
   let step = part.next();
   for (; !step.done; step = part.next()) yield from + (to - from) * step.value;
@@ -272,7 +272,7 @@ function pairsOf(
   return pairs;
 }
 
-/** Sorts the pairs and calls those `match` that reach the threshold; between two lists a record is in one of them only. */
+/** Sorts and classifies the pairs; between two lists each record is in at most one match. */
 function classify(
   pairs: MatchPair[],
   { thresholds = THRESHOLDS }: Pick<MatchOptions, 'thresholds'>,

@@ -1,15 +1,15 @@
 /**
  * How a field is compared:
- * - `name`: a few words that name the thing; words by their rarity, spelling mistakes forgiven
- * - `list`: several names or aliases; the two that are the most alike
- * - `address`: a street address; as a name, and by the numbers in it
- * - `text`: a longer description; words by their rarity
- * - `code`: a serial, model, part or external number, a telephone number: equal without punctuation, or nearly
- * - `version`: `10.2.1`; how many leading parts agree
- * - `choice`: one of a few values, a parent; equal or not
- * - `set`: ids, such as those of related things or of all ancestors; what is common to both, rare ones counting more
- * - `number`: a quantity, price or cost; by the ratio of both
- * - `date`: a day; by the days between
+ * - `name`: a few words that name the object; words weighted by rarity, with tolerance for misspellings
+ * - `list`: several names or aliases; the most similar two
+ * - `address`: a street address; as a name, and by its numbers
+ * - `text`: a longer description; words weighted by rarity
+ * - `code`: a serial, model, part, external or telephone number: equal or nearly equal without punctuation
+ * - `version`: `10.2.1`; number of equal leading parts
+ * - `choice`: one of a few values, or a parent; equal or not
+ * - `set`: ids, such as those of related objects or ancestors; overlap weighted by rarity
+ * - `number`: a quantity, price or cost; by ratio
+ * - `date`: a date; by the distance in days
  */
 export type FieldKind =
   | 'name'
@@ -23,137 +23,137 @@ export type FieldKind =
   | 'number'
   | 'date';
 
-/** A field that both records may have. */
+/** A compared field. */
 export interface MatchField {
   name: string;
   kind: FieldKind;
-  /** How much what it says counts, beside the other fields; 1 unless given, 0 leaves it out. */
+  /** Weight relative to other fields; default 1, 0 excludes it. */
   weight?: number;
-  /** Of a `name`: a field whose words, such as the vendor's, are passed over where the name begins with them. */
+  /** For a `name`: a field, such as the vendor, whose words are ignored at the beginning of the name. */
   without?: string;
 }
 
-/** What a record says in a field; lists are for the kinds `list` and `set`, and are read one after the other elsewhere. */
+/** The value of a field; arrays are for the kinds `list` and `set`, and concatenated for other kinds. */
 export type MatchValue = string | number | null | undefined | readonly string[];
 
-/** A record to be compared. An absent, empty or null value says nothing for or against a match. */
+/** A record to be compared. An absent, empty or null value is no evidence. */
 export interface MatchRecord {
   /** Unique in its list. */
   id: string;
   values: Readonly<Record<string, MatchValue>>;
 }
 
-/** What people decided of a pair, whichever way round. */
+/** A person's decision about a pair, in either order. */
 export interface Decision {
   left: string;
   right: string;
-  /** Whether both stand for one thing. */
+  /** Whether both represent the same object. */
   same: boolean;
 }
 
-/** `match`: more likely than not; `possible`: worth a look; `no`: neither. */
+/** `match`: more probable than not; `possible`: to be reviewed; `no`: neither. */
 type MatchClass = 'match' | 'possible' | 'no';
 
-/** What one aspect of a pair says. */
+/** The evidence of one aspect of a pair. */
 export interface Evidence {
-  /** A field, or one of ALL_WORDS, ALL_CODES, and the rules of variants. */
+  /** A field, ALL_WORDS, ALL_CODES, or a variant rule. */
   aspect: string;
-  /** 0..1; 1 says that both are equal, null that one of them has no value. */
+  /** 0..1; 1: equal, null: one of them has no value. */
   similarity: number | null;
-  /** What it adds to the logarithm to base 2 of the odds: 1 doubles them, -1 halves them. */
+  /** Added to the binary logarithm of the odds: 1 doubles them, -1 halves them. */
   bits: number;
 }
 
-/** Two records that may stand for one thing. */
+/** Two records that may represent the same object. */
 export interface MatchPair {
   left: string;
   right: string;
-  /** The probability that they match, 0..1, with regard to what else either of them may match. */
+  /** The probability that they match, 0..1, considering rival pairs. */
   score: number;
   class: MatchClass;
-  /** The probability from the pair alone, as if it had no rivals. */
+  /** The probability without rivals. */
   alone: number;
   /** Aspects in the order of the fields; their bits and the model's `priorBits` add up to the odds of `alone`. */
   evidence: Evidence[];
 }
 
-/** The aspect of all words of a record, whichever field they stand in. */
+/** The aspect of all words of a record, independent of their field. */
 export const ALL_WORDS = '*words';
-/** The aspect of all codes of a record, such as model and part numbers, whichever field they stand in. */
+/** The aspect of all codes of a record, such as model and part numbers, independent of their field. */
 export const ALL_CODES = '*codes';
-/** The aspect of the numbers in an address, behind the field's name. */
+/** Suffix of an address field's aspect for its numbers. */
 export const NUMBERS = ' numbers';
-/** Rules of what tells variants of one product apart in their names; their bits are given, not learned. */
+/** Rules that distinguish variants of one product by name; their bits are not learned. */
 export const VARIANTS = ['*environment', '*version', '*region', '*series'] as const;
 
-/** What was learned of an aspect. */
+/** The learned parameters of an aspect. */
 interface AspectModel {
   aspect: string;
-  /** Bits at similarities 0.05, 0.15 .. 0.95; between them along straight lines, never falling. */
+  /** Bits at similarities 0.05, 0.15 .. 0.95; monotonic, interpolated linearly. */
   bits: number[];
-  /** Shares of the compared pairs in each of these bins, and without a value on one side; what drift is measured against. */
+  /** Shares of the compared pairs by bin, and without a value on one side; the reference for drift. */
   seen: number[];
 }
 
-/** How often each term of a space occurred when the model was learned, in the order of terms; those that came once are left out. */
+/** Frequencies of a space's terms in the training data, sorted by term; terms that occurred once are omitted. */
 export interface TermCounts {
   rows: number;
   terms: string[];
   counts: number[];
 }
 
-/** What was learned of the words in names. */
+/** Learned facts about words in names. */
 export interface Dictionary {
-  /** Abbreviations by initials that names use, with what they stand for: `erp`, `enterprise resource planning`. */
+  /** Abbreviations by initials and their expansions: `erp`, `enterprise resource planning`. */
   acronyms: Record<string, string>;
-  /** Words that some names write together, as those who write them apart do: `sales force`. */
+  /** Words that some names join, in separated form: `sales force`. */
   joints: string[];
-  /** Words with an umlaut in two letters that others write in one: `mueller`. */
+  /** Words with a transcribed umlaut that others write as one letter: `mueller`. */
   umlauts: string[];
-  /** By field: words with which names may begin that say who made the thing. */
+  /** By field: leading words of names that denote the vendor. */
   leading: Record<string, string[]>;
-  /** Of these, words that are also names of a thing by themselves: they stay. */
+  /** Leading words that are also names of objects, which are not removed. */
   alone: Record<string, string[]>;
-  /** Words that take each other's place in rows of names, such as sites: `Payroll Graz`, `Payroll Linz`, `Payroll Wien`. */
+  /** Words that vary in series of names, such as sites: `Payroll Graz`, `Payroll Linz`, `Payroll Wien`. */
   series: string[];
 }
 
-/** What a comparison learned from its records; plain data that may be kept, and given to a later one. See modelId. */
+/** A learned model; plain data that can be stored and reused. See modelId. */
 export interface MatchModel {
-  /** Of this form of model. */
+  /** Version of the format. */
   format: typeof MODEL_FORMAT;
-  /** The fields that it was learned for; it can be applied to the same alone. */
+  /** The fields of the model; it can only be applied to the same fields. */
   fields: MatchField[];
   aspects: AspectModel[];
-  /** Bits of a pair of which nothing is known but that it was compared. */
+  /** Prior bits of a compared pair. */
   priorBits: number;
-  /** Whether each record has been taken to match at most one other. */
+  /** Whether each record is assumed to match at most one other. */
   exclusive: boolean;
-  /** Of two records that match a third, the share that match each other; 1 where there are none. */
+  /** The share of two records that match a third and also each other; 1 if there are none. */
   transitivity: number;
   dictionary: Dictionary;
-  /** By space of terms. */
+  /** Frequencies by space. */
   terms: Record<string, TermCounts>;
-  /** How many records, pairs and people's decisions it was learned from, and the share of words that came once. */
+  /** Number of records, pairs and decisions in the training data, and the share of words that occurred once. */
   learned: { records: number; pairs: number; decisions: number; newWords: number };
 }
 
-/** Grows whenever a model of an earlier form would be read wrongly. */
+/** Incremented when models of an earlier format become incompatible. */
 export const MODEL_FORMAT = 3;
 
 export interface MatchOptions {
   fields: readonly MatchField[];
-  /** What people decided of pairs of these records; a model that is learned takes account of it. */
+  /** Decisions about pairs of these records, which a learned model considers. */
   decisions?: readonly Decision[];
-  /** Scores from which a pair is a `match` (0.5 unless given) and `possible` (0.1 unless given). */
+  /** Minimum scores of a `match` (default 0.5) and of `possible` (default 0.1). */
   thresholds?: { match: number; possible: number };
-  /** A model to apply instead of learning one from these records. */
+  /** A model to apply instead of learning one. */
   model?: MatchModel;
-  /** Candidates that each record brings in at most, by words, pieces of words and codes each (12 unless given). */
+  /** Maximum candidates per record and space (words, pieces of words, codes); default 12. */
   neighbours?: number;
   /**
-   * `left`: only the nearest of each record of the left list are compared, so that a long list can be compared with another
-   * part by part; `both` unless given.
+   * `left`: only the nearest records of each left record are compared, so that a long list can be compared in parts; default
+   * `both`.
    */
   from?: 'both' | 'left';
 }
@@ -162,6 +162,6 @@ export interface MatchResult {
   /** Pairs that are a `match` or `possible`, the highest score first, equal ones by their ids. */
   pairs: MatchPair[];
   model: MatchModel;
-  /** Pairs that were compared; all others have no rare word, piece of a word or code in common. */
+  /** Number of compared pairs; all others have no rare word, piece of a word or code in common. */
   compared: number;
 }

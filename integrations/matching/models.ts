@@ -63,23 +63,24 @@ const ModelSchema = Type.Object(
 );
 
 /**
- * A model as it was kept, for instance as JSON.
+ * Validates a stored model.
  *
- * @throws RangeError when it is none, is of another form, or its counts don't fit its terms
+ * @throws RangeError for an invalid model or another format
  */
-export function readModel(kept: unknown): MatchModel {
-  const [error] = Value.Errors(ModelSchema, kept);
-  if (error) throw new RangeError(`No model: ${error.instancePath || 'it'} ${error.message}.`);
-  const model = kept as MatchModel;
+export function readModel(stored: unknown): MatchModel {
+  const [error] = Value.Errors(ModelSchema, stored);
+  if (error) throw new RangeError(`Invalid model: ${error.instancePath || 'it'} ${error.message}.`);
+  const model = stored as MatchModel;
   for (const [name, { terms, counts }] of Object.entries(model.terms)) {
-    if (terms.length !== counts.length) throw new RangeError(`No model: terms and counts of ${name} differ.`);
+    if (terms.length !== counts.length)
+      throw new RangeError(`Invalid model: terms and counts of ${name} differ.`);
     if (terms.some((term, at) => at > 0 && terms[at - 1]! >= term))
-      throw new RangeError(`No model: the terms of ${name} are not in order.`);
+      throw new RangeError(`Invalid model: the terms of ${name} are not in order.`);
   }
   return model;
 }
 
-/** The version of a model: the same for the same content, in whatever order its members were kept. */
+/** The hash of a model's content, independent of the order of members. */
 export const modelId = (model: MatchModel): string =>
   createHash('sha256').update(canonical(model)).digest('hex').slice(0, 32);
 

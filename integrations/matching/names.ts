@@ -8,27 +8,27 @@ import { withVariantsWritten } from './variants.ts';
 import vocabulary from './vocabulary.json' with { type: 'json' };
 import { expanded, expandedInAddress, keyByWord } from './vocabulary.ts';
 
-/** Letters that must be left of a name without its vendor. */
+/** Minimum letters of a name after its vendor is removed. */
 const LEAST_LEFT = 5;
 
-/** `Copy of …` and `… (copy)`: marks that somebody made the thing twice. */
+/** `Copy of …` and `… (copy)`. */
 const COPIED = {
   before: /^(?:copy|duplicate|kopie|duplikat|copie|copia|kopia)\s+(?:of|von|de|di|van|af|av)\s+(?=\S)/,
   after:
     /(?<=\S)\s*(?:[([]|\s[-–])\s*(?:copy|duplicate|kopie|duplikat|copie|doublon|copia|kopia)\b[^)\]]*[)\]]?$/,
 };
-/** `host.corp.example.com` and `example.com` without what says where on the net they are. */
+/** Domain suffixes of `host.corp.example.com` and `example.com`. */
 const DOMAIN =
   /(?<![\p{L}\p{N}@])(\p{L}[\p{L}\p{N}_-]*)(?:(?:\.\p{L}[\p{L}\p{N}-]*){0,5}\.(?:com|org|io|local|intern|internal|lan)|(?:\.\p{L}[\p{L}\p{N}-]*){1,5}\.net)(?![\p{L}\p{N}])/giu;
 
-/** A text whose addresses on the net are but the first part of them. */
+/** Reduces domain names in a text to their first label. */
 export const withoutDomains = (text: string): string =>
   text.includes('.') ? text.replace(DOMAIN, '$1') : text;
 
-/** The words of a name before anything is known of the list: no legal form, abbreviations written out, in English. */
+/** The normalised words of a name, independent of the list: without legal form, abbreviations expanded, in English. */
 export const plainNameWords = (text: string): string[] => inPlain(wordsIn(withoutLegalForm(fold(text))));
 
-/** What a word stands for: names are made of the same ones again and again. */
+/** Normalised words by word; memoized, since names share words. */
 const inPlainWords = memoized((word): readonly string[] => {
   const meant = inEnglish(expanded(word));
   if (meant.length > 1 || meant[0] !== word) return meant;
@@ -39,11 +39,11 @@ const inPlainWords = memoized((word): readonly string[] => {
 
 const inPlain = (words: readonly string[]): string[] => words.flatMap(inPlainWords);
 
-/** `mueller` as `muller`, as which an umlaut is folded; also where it is none. */
+/** `mueller` as `muller`, like a folded umlaut; also if it is not one. */
 const withUmlauts = (word: string): string =>
   /[aou]e/.test(word) ? word.replace(/(?<=[b-df-hj-np-tv-z])([aou])e(?=[a-z])/g, '$1') : word;
 
-/** The words of a name as they are written, but for what says nothing, and with variants in one writing. */
+/** The words of a name without fillers and with normalised variants. */
 export function rawNameWords(text: string): string[] {
   const folded = fold(withVariantsWritten(text));
   return wordsIn(
@@ -51,7 +51,7 @@ export function rawNameWords(text: string): string[] {
   );
 }
 
-/** Words in which the list writes an umlaut in two letters, and elsewhere as one. */
+/** Words whose umlauts the list writes both as one and as two letters. */
 export function umlautsIn(names: readonly (readonly string[])[]): string[] {
   const words = new Set(names.flat());
   return [...words].filter((word) => withUmlauts(word) !== word && words.has(withUmlauts(word))).sort();
@@ -59,13 +59,13 @@ export function umlautsIn(names: readonly (readonly string[])[]): string[] {
 
 type Words = Pick<Dictionary, 'joints' | 'acronyms' | 'umlauts'>;
 
-/** Reads names as the dictionary of a list has it. */
+/** Returns a function that normalises names by a list's dictionary. */
 export function nameReader(dictionary: Words): (text: string) => readonly string[] {
   const read = wordReader(dictionary);
   return (text) => read(rawNameWords(text));
 }
 
-/** The same, of the words of rawNameWords. */
+/** Like {@link nameReader}, for the words of rawNameWords. */
 export function wordReader({
   joints,
   acronyms,
@@ -79,10 +79,10 @@ export function wordReader({
   return (raw) => withAcronyms(inPlain(unfold(join(raw))), phrases);
 }
 
-/** The words of a street address, its abbreviations written out. */
+/** The words of a street address with expanded abbreviations. */
 export const addressWords = (text: string): string[] => wordsIn(fold(text)).map(expandedInAddress);
 
-/** The words of a name without those at its beginning that say who made the thing, unless too little is left. */
+/** Removes leading vendor words of a name, unless too little remains. */
 export function withoutLeading(
   words: readonly string[],
   isLeading: (word: string) => boolean,
@@ -93,19 +93,19 @@ export function withoutLeading(
   return left.reduce((letters, word) => letters + word.length, 0) >= LEAST_LEFT ? left : words;
 }
 
-/** English words by those of other languages; a word that two languages use differently is left out. */
+/** English words by words of other languages, without ambiguous ones. */
 const ENGLISH = keyByWord(vocabulary.translations);
 const KNOWN = new Set([...ENGLISH.keys(), ...Object.keys(vocabulary.translations)]);
 const JOINTS = ['', 's', 'n', 'en', 'e'];
-/** Letters of the shortest part of a compound. */
+/** Minimum letters of a part of a compound. */
 const SHORTEST = 4;
 
-/** Endings of several of a thing. */
+/** Plural endings. */
 const PLURALS = ['s', 'es', 'n', 'en'];
 
 /**
- * The English words that a folded word of a name stands for; itself where it is none of the glossary. Compounds of such words, `lagerverwaltung`
- * and `kundenportalsystem`, are taken apart.
+ * Translates a folded word to English; unknown words are returned unchanged. Compounds of known words, such as
+ * `lagerverwaltung` and `kundenportalsystem`, are split.
  */
 function inEnglish(word: string): string[] {
   const known = knownAs(word) ?? singular(word);
@@ -113,13 +113,13 @@ function inEnglish(word: string): string[] {
   return (word.length >= 2 * SHORTEST && inParts(word, MOST_PARTS)) || [word];
 }
 
-/** Words that a compound is taken apart into at most. */
+/** Maximum number of parts of a compound. */
 const MOST_PARTS = 3;
 
 const knownAs = (word: string): string | undefined =>
   ENGLISH.get(word) ?? (KNOWN.has(word) ? word : undefined);
 
-/** What several of a thing stand for; words that are English already stay as they are. */
+/** The singular of a word; English words are not changed. */
 function singular(word: string): string | undefined {
   for (const ending of PLURALS)
     if (word.endsWith(ending)) {

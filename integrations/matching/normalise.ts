@@ -1,7 +1,7 @@
-/** Characters of a value that are read; what is behind them cannot make a difference that anybody would see. */
+/** Maximum characters of a value that are compared. */
 const LONGEST_TEXT = 4_000;
 
-/** Letters that Unicode does not decompose, written as most people type them. */
+/** Transcriptions of letters that Unicode does not decompose. */
 const SPELLED: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -16,9 +16,8 @@ const SPELLED: Record<string, string> = {
 const SPELLED_LETTERS = new RegExp(`[${Object.keys(SPELLED).join('')}]`, 'g');
 
 /**
- * A text as it is compared: compatibility forms made one, lower case, without the accents of Latin, Greek and Cyrillic
- * letters (marks of other scripts are letters of their own and stay), `&` written out, apostrophes gone, white space
- * single. At most LONGEST_TEXT characters are read.
+ * Normalises a text for comparison: compatibility forms (NFKC), lower case, without accents of Latin, Greek and Cyrillic letters
+ * (marks of other scripts are significant), `&` expanded, without apostrophes, single blanks, at most LONGEST_TEXT characters.
  */
 export function fold(text: string): string {
   return text
@@ -37,13 +36,13 @@ export function fold(text: string): string {
     .trim();
 }
 
-/** Only the letters and digits of a folded text. */
+/** The letters and digits of a folded text. */
 export const squeeze = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
 /** Longer texts are not memoized. */
 const LONGEST = 200;
 
-/** Returns the same function with a memory of its results for `most` texts of at most 200 characters. */
+/** Memoizes a function for up to `most` texts of at most 200 characters. */
 export function memoized<T>(make: (text: string) => T, most: number): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {

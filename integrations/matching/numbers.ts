@@ -1,4 +1,4 @@
-/** A list of whole numbers from 0 that grows; four bytes each. */
+/** A growing array of unsigned 32-bit integers. */
 export class Numbers {
   #items = new Uint32Array(1_024);
   length = 0;
@@ -12,35 +12,35 @@ export class Numbers {
     this.#items[this.length++] = item;
   }
 
-  /** What was pushed, without a copy. */
+  /** The pushed numbers, without copying. */
   items(): Uint32Array {
     return this.#items.subarray(0, this.length);
   }
 }
 
-/** Lists of numbers, one for each row: those of row `r` are `items[starts[r] .. starts[r + 1])`. */
+/** One list of numbers per row: those of row `r` are `items[starts[r] .. starts[r + 1])`. */
 export interface Rows {
   starts: Uint32Array;
   items: Uint32Array;
 }
 
-/** How many rows there are. */
+/** Number of rows. */
 export const countOf = (rows: { starts: Uint32Array }): number => rows.starts.length - 1;
 
-/** Work that is done in parts, between which its caller may do other things or give up. */
+/** Work that yields between its parts, so that the caller can do other work or cancel. */
 export type Paused<T> = Generator<void, T>;
 
-/** Does it all at once. */
+/** Runs all parts. */
 export function finish<T>(steps: Generator<unknown, T>): T {
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value;
 }
 
-/** Rows that are made between two pauses. */
+/** Rows between two yields. */
 export const ROWS_PER_PAUSE = 2_000;
 
-/** Rows made one after the other; `fill` pushes the items of one. */
+/** Builds rows; `fill` pushes the items of one row. */
 export function* rowsOf(count: number, fill: (row: number, items: Numbers) => void): Paused<Rows> {
   const starts = new Uint32Array(count + 1);
   const items = new Numbers();
@@ -52,7 +52,7 @@ export function* rowsOf(count: number, fill: (row: number, items: Numbers) => vo
   return { starts, items: items.items() };
 }
 
-/** What `make` gives for each item. */
+/** Maps items, yielding between parts. */
 export function* mapped<T, R>(items: readonly T[], make: (item: T) => R): Paused<R[]> {
   const made: R[] = [];
   for (const [at, item] of items.entries()) {

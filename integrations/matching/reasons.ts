@@ -10,12 +10,12 @@ import {
 import { itemsOf, textOf } from './records.ts';
 import { type Variant, variantOf } from './variants.ts';
 
-/** Letters of a value that are shown. */
+/** Maximum characters of a shown value. */
 const LONGEST_SHOWN = 60;
-/** What says less than this many bits is not worth a word. */
+/** Minimum bits of a listed reason. */
 const LEAST_BITS = 0.1;
 
-/** Why a pair is what it is, in plain words, what says the most first: to be shown to people. */
+/** The reasons for a pair's classification as sentences, strongest first. */
 export function reasonsOf(
   pair: MatchPair,
   left: MatchRecord,
@@ -33,7 +33,7 @@ export function reasonsOf(
   const rivals =
     pair.alone - pair.score >= 0.05
       ? [
-          `Other records are as likely: alone it would be ${percent(pair.alone)}, beside them ${percent(pair.score)}.`,
+          `There are rival pairs: without them the probability is ${percent(pair.alone)}, with them ${percent(pair.score)}.`,
         ]
       : [];
   return [...reasons, ...rivals];
@@ -75,7 +75,7 @@ function variants(
   return similarity === 1 ? `The ${what} is the same: ${a}` : `The ${what} differs: ${a}, ${b}`;
 }
 
-/** What two sets have in common, in numbers: their items are keys that nobody knows. */
+/** The size of the overlap of two sets, since their items are opaque keys. */
 function inCommon(left: MatchRecord, right: MatchRecord, field: string): string {
   const [a, b] = [left, right].map((record) => new Set(itemsOf(record, field))) as [Set<string>, Set<string>];
   const common = [...a].filter((item) => b.has(item)).length;
@@ -83,7 +83,7 @@ function inCommon(left: MatchRecord, right: MatchRecord, field: string): string 
 }
 
 function shown(record: MatchRecord, field: string): string {
-  // control and direction marks would change what else is shown
+  // control characters and direction marks would affect the display of other texts
   const text = textOf(record, field)
     .slice(0, 4 * LONGEST_SHOWN)
     .replace(/[\p{C}\s]+/gu, ' ')
@@ -94,12 +94,12 @@ function shown(record: MatchRecord, field: string): string {
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** How much likelier or less likely something makes a pair. */
+/** The factor by which a reason changes the odds. */
 function times(bits: number): string {
   const factor = 2 ** Math.abs(bits);
   const shownFactor =
     factor >= 1_000 ? 'over a thousand' : factor >= 10 ? factor.toFixed(0) : factor.toFixed(1);
-  return `: ${shownFactor} times ${bits > 0 ? 'likelier' : 'less likely'}.`;
+  return `: ${shownFactor} times ${bits > 0 ? 'more likely' : 'less likely'}.`;
 }
 
 const LABELS: Record<string, string> = {
@@ -107,12 +107,12 @@ const LABELS: Record<string, string> = {
   [ALL_CODES]: 'all codes',
   ...Object.fromEntries(VARIANTS.map((rule) => [rule, rule.slice(1)])),
 };
-/** Letters of a field's name that are shown. */
+/** Maximum characters of a field's name. */
 const WIDTH = 24;
 
 /**
- * A pair's score in lines to read: what each aspect adds to the bits, with its similarity, a dash where one record has no
- * value (rules of variants only where they say something); their sum, as the probability of the pair alone; and what its rivals leave of that.
+ * Explains a pair's score as text: similarity and bits of each aspect, with a dash for a missing value (variant rules only if
+ * they apply); their sum as the probability without rivals; and the probability with rivals.
  */
 export function explain(pair: MatchPair, model: MatchModel): string {
   const signed = (bits: number) => `${bits < 0 ? '' : '+'}${bits.toFixed(1)}`.padStart(6);
@@ -123,7 +123,7 @@ export function explain(pair: MatchPair, model: MatchModel): string {
     `${pair.left} and ${pair.right}: ${pair.class}, ${pair.score.toFixed(3)}`,
     line('any pair', '', model.priorBits),
     ...pair.evidence
-      .filter(speaks)
+      .filter(isListed)
       .map(({ aspect, similarity, bits }) =>
         line(LABELS[aspect] ?? aspect, similarity === null ? '-' : similarity.toFixed(2), bits),
       ),
@@ -131,6 +131,6 @@ export function explain(pair: MatchPair, model: MatchModel): string {
   ].join('\n');
 }
 
-/** Whether an aspect is worth a line: a rule of variants, if it says something. */
-const speaks = ({ aspect, similarity }: MatchPair['evidence'][0]): boolean =>
+/** Whether an aspect is listed: a variant rule only if it applies. */
+const isListed = ({ aspect, similarity }: MatchPair['evidence'][0]): boolean =>
   similarity !== null || !(VARIANTS as readonly string[]).includes(aspect);

@@ -5,21 +5,21 @@ import { keyByWord, listed } from './vocabulary.ts';
 const { groups, otherNames } = vocabulary.regions;
 const languages = listed(vocabulary.regions.languages);
 const continents = listed(vocabulary.regions.continents);
-/** Directions that tell sites apart at the end of names. */
+/** Directions at the end of names, which distinguish sites. */
 const directions = keyByWord(vocabulary.regions.directions);
-/** ISO 3166 codes that count as countries at the end of names: those of the larger economies that are no words. */
+/** ISO 3166 codes that are recognised at the end of names: those of larger economies that are not words. */
 const codes = new Set(listed(vocabulary.regions.codes));
-/** Codes of no country: the eurozone, the United Nations, unknown and invented ones. */
+/** Region codes that are not countries: the eurozone, the United Nations, unknown and invented ones. */
 const NOT_A_COUNTRY = /^(?:EZ|UN|EU|ZZ|QO|X[A-JL-Z])$/;
 
 interface Regions {
   byName: ReadonlyMap<string, string>;
-  /** The first words of their names. */
+  /** The first words of region names. */
   firstWords: ReadonlySet<string>;
   english: Intl.DisplayNames;
 }
 
-/** Computed on first use: the names of all regions in all languages take some 50 ms. */
+/** Computed on first use, since it takes about 50 ms. */
 const regions = lazy((): Regions => {
   const byName = new Map<string, string>();
   for (const language of languages) {
@@ -47,7 +47,7 @@ function lazy<T extends object>(make: () => T): () => T {
   };
 }
 
-/** The code that a former one became: `DD` is `DE`. */
+/** The current code of a former one: `DE` for `DD`. */
 const present = (code: string): string => new Intl.Locale(`und-${code}`).region!.toLowerCase();
 
 function countries(show: Intl.DisplayNames): string[] {
@@ -57,16 +57,16 @@ function countries(show: Intl.DisplayNames): string[] {
     .filter((code) => !NOT_A_COUNTRY.test(code) && show.of(code));
 }
 
-/** The region that a folded name of one to three words stands for: an ISO 3166 code in lower case, or a name of a group. */
+/** The region of a folded name of one to three words: an ISO 3166 code in lower case, or the name of a group. */
 export const regionNamed = (name: string): string | undefined => regions().byName.get(name);
 
 /** Whether the name of a region begins with the folded word. */
 export const beginsRegion = (word: string): boolean => regions().firstWords.has(word);
 
-/** Words that the name of a region has at most. */
+/** Maximum number of words of a region name. */
 export const MOST_REGION_WORDS = 3;
 
-/** The direction that a folded word stands for at the end of a name. */
+/** The direction of a folded word at the end of a name. */
 export const directionNamed = (word: string): string | undefined => directions.get(word);
 
 /** A region of regionNamed, or a direction, as one English word. */
@@ -76,7 +76,7 @@ export function regionWord(region: string): string {
   return fold(regions().english.of(code) ?? region).replaceAll(' ', '');
 }
 
-/** The country of an ISO 3166 code as it is written in a name: two capitals. */
+/** The country of an ISO 3166 code in a name, written as two capitals. */
 export function regionOfCode(code: string): string | undefined {
   if (code === 'UK') return 'gb';
   if (code === 'EU') return 'eu';

@@ -1,16 +1,16 @@
 import type { Candidates } from './candidates.ts';
 
-/** Pairs between nodes: left rows first; right rows behind them, or the same rows where one list is compared with itself. */
+/** Pairs between nodes: left rows, followed by right rows (or the same rows if one list is compared with itself). */
 export interface PairGraph {
   nodes: number;
   left: Uint32Array;
   right: Uint32Array;
 }
 
-/** Rounds of message passing; later ones change nothing visible. */
+/** Number of rounds of message passing. */
 const ROUNDS = 20;
 
-/** The graph of candidates between `lefts` rows and `rights` others, or among `lefts` where that is null. */
+/** The graph of candidates between `lefts` rows and `rights` others, or among `lefts` if `rights` is null. */
 export function graphOf(candidates: Candidates, lefts: number, rights: number | null): PairGraph {
   return {
     nodes: lefts + (rights ?? 0),
@@ -20,10 +20,8 @@ export function graphOf(candidates: Candidates, lefts: number, rights: number | 
 }
 
 /**
- * The probability of each pair when a record matches at most one other: of all sets of pairs without a common record, each as
- * likely as the product of its pairs' odds, those that hold the pair. Computed by passing messages along the pairs (the
- * monomer-dimer model), which is exact where pairs make no circles: what a rival is likely to take elsewhere takes nothing
- * here.
+ * The probability of each pair if a record matches at most one other: the marginals of the monomer-dimer model, in which each
+ * matching is weighted by the product of its pairs' odds. Computed by belief propagation, which is exact without cycles.
  */
 export function withRivals({ nodes, left, right }: PairGraph, odds: Float64Array): Float64Array {
   const fromLeft = new Float64Array(odds.length).fill(1);
@@ -38,7 +36,7 @@ export function withRivals({ nodes, left, right }: PairGraph, odds: Float64Array
     for (let at = 0; at < odds.length; at++) {
       const byLeft = Math.max(0, taken[left[at]!]! - odds[at]! * fromRight[at]!);
       const byRight = Math.max(0, taken[right[at]!]! - odds[at]! * fromLeft[at]!);
-      // half way on a scale of ratios: whole steps would swing between too much and too little
+      // damping by the geometric mean: full steps would oscillate
       fromLeft[at] = Math.sqrt(fromLeft[at]! / (1 + byLeft));
       fromRight[at] = Math.sqrt(fromRight[at]! / (1 + byRight));
     }
@@ -49,14 +47,14 @@ export function withRivals({ nodes, left, right }: PairGraph, odds: Float64Array
   });
 }
 
-/** Pairs below this say nothing about groups. */
+/** Minimum probability of a pair for the transitivity. */
 const LEAST = 0.1;
-/** Neighbours of a record that are looked at; those of a larger group say the same. */
+/** Maximum number of neighbours per record. */
 const MOST_NEIGHBOURS = 50;
 
 /**
- * Of two records that match a third, the share that match each other, among those that were compared: identity is transitive,
- * likeness is not. 1 where no record matches two others.
+ * The share of compared pairs of records that match a third record and also each other: identity is transitive, similarity is
+ * not. 1 if no record matches two others.
  */
 export function transitivityOf({ nodes, left, right }: PairGraph, probabilities: Float64Array): number {
   const neighbours: { node: number; probability: number }[][] = Array.from({ length: nodes }, () => []);

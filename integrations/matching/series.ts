@@ -1,18 +1,18 @@
 import vocabulary from './vocabulary.json' with { type: 'json' };
 import { isDistinctive, listed } from './vocabulary.ts';
 
-/** Different words that must stand in one place of otherwise equal names to be a row of things of a kind. */
+/** Minimum number of different words in one position of otherwise equal names for a series. */
 const LEAST_IN_ROW = 3;
-/** Rows in which a word must stand to be taken for one that tells things apart. */
+/** Minimum number of series of a distinguishing word. */
 const LEAST_ROWS = 2;
-/** Words of a name that are looked at. */
+/** Maximum words of a name. */
 const MOST_WORDS = 12;
-/** Forms in which things come: names that differ in these alone may well mean the same. */
+/** Words for forms of objects: names that only differ in these can denote the same object. */
 const FORMS = new Set(listed(vocabulary.productForms));
 
 /**
- * Words that take each other's place in rows of names, as sites and departments do: those that stand, in at least two places of
- * names that are equal otherwise, beside at least two others. Differences that a list makes again and again are meant.
+ * Finds words that vary in series of names, such as sites and departments: in at least two series of otherwise equal names, each
+ * with at least two other words. Repeated differences are intentional.
  */
 export function seriesIn(names: Iterable<readonly string[]>): string[] {
   const rows = new Map<string, Set<string>>();
@@ -37,7 +37,7 @@ export function seriesIn(names: Iterable<readonly string[]>): string[] {
 }
 
 /**
- * 0 when two names differ in words of series alone, each naming one that the other does not; else NaN, as it says nothing.
+ * 0 if two names only differ in series words, each with one that the other does not have; else NaN (no evidence).
  */
 export function seriesSimilarity(
   a: readonly string[],

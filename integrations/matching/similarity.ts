@@ -1,17 +1,16 @@
 import type { MatchValue } from './matching.types.ts';
 import { fold, squeeze } from './normalise.ts';
 
-/** Most that two codes that differ can be alike. */
+/** Maximum similarity of different codes. */
 const NEARLY = 0.9;
-/** Letters of a code or choice that are compared. */
+/** Maximum characters of a code or choice. */
 const LONGEST_VALUE = 128;
 
-/** A code as it is compared: letters and digits alone. */
+/** Normalises a code: letters and digits only. */
 export const codeOf = (text: string): string => squeeze(fold(text)).slice(0, LONGEST_VALUE);
 
 /**
- * How alike two codes of codeOf are: 1 when they are equal; else at most 0.9, by the share of neighbouring pairs of letters
- * that they have in common (Dice's coefficient).
+ * The similarity of two codes of codeOf: 1 if equal; else Dice's coefficient of their bigrams, at most 0.9.
  */
 export function codeSimilarity(a: string, b: string): number {
   if (a === b) return 1;
@@ -44,7 +43,7 @@ export function versionOf(text: string): string[] {
   );
 }
 
-/** How many leading parts two versions share, of those of the longer one; a missing part counts as 0 is written. */
+/** The share of equal leading parts of two versions, relative to the longer one; a missing part equals 0. */
 export function versionSimilarity(a: readonly string[], b: readonly string[]): number {
   const parts = Math.max(a.length, b.length);
   let same = 0;
@@ -53,8 +52,7 @@ export function versionSimilarity(a: readonly string[], b: readonly string[]): n
 }
 
 /**
- * A number from a value: texts may hold a currency or unit around it and commas or blanks between thousands. NaN if there is
- * none.
+ * Parses a number: texts can have a currency or unit, and commas or blanks as thousands separators. NaN if there is none.
  */
 export function numberOf(value: MatchValue): number {
   if (typeof value === 'number') return value;
@@ -62,21 +60,21 @@ export function numberOf(value: MatchValue): number {
   return found ? Number(found[0].replace(/[ ,']/g, '')) : Number.NaN;
 }
 
-/** How alike two numbers are: 1 when they are equal, 0 when one is half as large as the other, or of the other sign. */
+/** The similarity of two numbers: 1 if equal, 0 if one is half the other or has the other sign. */
 export function numberSimilarity(a: number, b: number): number {
   if (a === b) return 1;
   const [small, large] = Math.abs(a) < Math.abs(b) ? [a, b] : [b, a];
-  // the quotient first: twice a huge number is infinite
+  // divide first: doubling a huge number would overflow
   return Math.max(0, 2 * (small / large) - 1);
 }
 
-/** What two lists of different texts have in common, of what both hold on average (Dice's coefficient). */
+/** Dice's coefficient of two lists of distinct texts. */
 export function sharedOf(a: readonly string[], b: readonly string[]): number {
   const common = a.filter((item) => b.includes(item)).length;
   return (2 * common) / (a.length + b.length);
 }
 
-/** Days in which two dates lose half of their likeness. */
+/** Half-life of the similarity of dates, in days. */
 const HALF_ALIKE = 90;
 
 /** The day of an ISO date, counted from 1970; NaN if there is none. */
@@ -85,5 +83,5 @@ export function dayOf(text: string): number {
   return found ? Date.parse(`${found[1]}T00:00:00Z`) / 86_400_000 : Number.NaN;
 }
 
-/** How alike two days are: 1 for the same, a half 90 days apart, a quarter 180. */
+/** The similarity of two dates: 1 if equal, 0.5 at 90 days, 0.25 at 180. */
 export const dateSimilarity = (a: number, b: number): number => 2 ** (-Math.abs(a - b) / HALF_ALIKE);

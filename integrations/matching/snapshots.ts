@@ -13,16 +13,16 @@ import {
   similaritiesOf,
 } from './stages.ts';
 
-/** Changed records whose surroundings are looked for between two yields. */
+/** Changed records processed between two yields. */
 const SOUGHT_PER_YIELD = 250;
 
-/** What a run over one list found, so that the next one does again only what has changed; plain data. */
+/** The result of a run over one list, for an incremental next run; plain data. */
 export interface Snapshot {
-  /** The modelId of the model by which it was found; what was found by another is of no use. */
+  /** The modelId of its model; it is only valid for this model. */
   model: string;
-  /** Rising. */
+  /** Ascending. */
   ids: string[];
-  /** By record: what it says, see digestOf. */
+  /** By record, see digestOf. */
   digests: string[];
   /** By space. */
   neighbours: Neighbours[];
@@ -31,17 +31,17 @@ export interface Snapshot {
   similarities: Float32Array[];
 }
 
-/** What was done anew. */
+/** The work of an incremental run. */
 export interface Work {
-  /** Records that are new or say something else. */
+  /** New or changed records. */
   changed: number;
-  /** Records whose neighbours were looked for. */
+  /** Records whose neighbours were searched. */
   searched: number;
   /** Pairs that were compared. */
   compared: number;
 }
 
-/** Everything of one list found anew. */
+/** Computes the snapshot of one list from scratch. */
 export function* snapshotOf(
   comparison: Comparison,
   model: MatchModel,
@@ -54,7 +54,7 @@ export function* snapshotOf(
   return { snapshot: snapshotFrom(comparison, model, neighbours, candidates, similarities), work };
 }
 
-/** Puts together what the stages found. */
+/** Combines the results of the stages. */
 export const snapshotFrom = (
   { left, fields }: Comparison,
   model: MatchModel,
@@ -71,11 +71,11 @@ export const snapshotFrom = (
 });
 
 /**
- * The snapshot of a list as it is now, from the one of what it was: exactly that which snapshotOf finds. Neighbours are looked
- * for of records that changed, that had one that changed or went, and to which a changed one is nearer than their farthest;
- * only pairs that were not compared before, or of a changed record, are compared.
+ * Updates a snapshot incrementally, with the same result as snapshotOf. Neighbours are searched for changed records, for records
+ * with a changed or removed neighbour, and for records to which a changed one is nearer than their farthest neighbour; only
+ * new pairs and pairs of changed records are compared.
  *
- * @throws RangeError when the snapshot is not of the model
+ * @throws RangeError if the snapshot is of another model
  */
 export function* updatedSnapshot(
   previous: Snapshot,
@@ -87,21 +87,21 @@ export function* updatedSnapshot(
   const digests = records.map((record) => digestOf(record, fields));
   const { before, now } = placesOf(previous, records, digests);
   const changed = [...before.keys()].filter((row) => before[row] === NOBODY);
-  const kept = previous.neighbours.map((near) => moved(near, previous.ids.length, before, now));
+  const reused = previous.neighbours.map((near) => moved(near, previous.ids.length, before, now));
   yield 0.1;
   const searches = yield* searchesOf(comparison);
   const again = new Set(changed);
   for (const [space, search] of searches.entries()) {
-    for (const row of kept[space]!.lost) again.add(row);
+    for (const row of reused[space]!.lost) again.add(row);
     for (const [at, row] of changed.entries()) {
       if (at % SOUGHT_PER_YIELD === 0) yield 0.1 + (0.5 * (space + at / changed.length)) / searches.length;
-      for (const other of search.sought(row, kept[space]!.floors)) again.add(other);
+      for (const other of search.sought(row, reused[space]!.floors)) again.add(other);
     }
   }
   const rows = [...again].sort((a, b) => a - b);
   const found = yield* neighboursInSteps(searches, Uint32Array.from(rows));
   const neighbours = found.map((found, space) =>
-    overlaid(kept[space]!, rows, found, comparison.reach.neighbours),
+    overlaid(reused[space]!, rows, found, comparison.reach.neighbours),
   );
   yield 0.7;
   const candidates = pairsIn(neighbours);
@@ -110,7 +110,7 @@ export function* updatedSnapshot(
   return { snapshot, work: { changed: changed.length, searched: rows.length, compared } };
 }
 
-/** For each row the one that it was before, and for each of those what it is now; NOBODY where it changed, is new or went. */
+/** The former row of each row, and the current row of each former row; NOBODY if it is changed, new or removed. */
 function placesOf(previous: Snapshot, records: readonly MatchRecord[], digests: readonly string[]) {
   const known = new Map(previous.ids.map((id, row) => [id, row]));
   const before = new Uint32Array(records.length).fill(NOBODY);
@@ -124,46 +124,56 @@ function placesOf(previous: Snapshot, records: readonly MatchRecord[], digests: 
   return { before, now };
 }
 
-interface Kept extends Neighbours {
-  /** Rows of which a neighbour changed or went. */
+interface ReusedNeighbours extends Neighbours {
+  /** Rows with a changed or removed neighbour. */
   lost: number[];
 }
 
-/** Neighbours under the numbers that rows have now. */
-function moved({ rows, floors }: Neighbours, count: number, before: Uint32Array, now: Uint32Array): Kept {
+/** Translates neighbours to the current row numbers. */
+function moved(
+  { rows, floors }: Neighbours,
+  count: number,
+  before: Uint32Array,
+  now: Uint32Array,
+): ReusedNeighbours {
   const k = count > 0 ? rows.length / count : 0;
-  const kept: Kept = {
+  const reused: ReusedNeighbours = {
     rows: new Uint32Array(before.length * k).fill(NOBODY),
     floors: new Float64Array(before.length),
     lost: [],
   };
   for (const [row, was] of before.entries()) {
     if (was === NOBODY) continue;
-    kept.floors[row] = floors[was]!;
+    reused.floors[row] = floors[was]!;
     let isWhole = true;
     for (let at = 0; at < k; at++) {
       const other = rows[was * k + at]!;
       if (other === NOBODY) break;
-      kept.rows[row * k + at] = now[other]!;
+      reused.rows[row * k + at] = now[other]!;
       if (now[other] === NOBODY) isWhole = false;
     }
-    if (!isWhole) kept.lost.push(row);
+    if (!isWhole) reused.lost.push(row);
   }
-  return kept;
+  return reused;
 }
 
-/** Kept neighbours with those of some rows found anew. */
-function overlaid(kept: Kept, rows: readonly number[], found: Neighbours, k: number): Neighbours {
-  const size = kept.floors.length * k;
-  const all = kept.rows.length === size ? kept.rows : new Uint32Array(size).fill(NOBODY);
+/** Replaces the neighbours of some rows by new ones. */
+function overlaid(
+  reused: ReusedNeighbours,
+  rows: readonly number[],
+  found: Neighbours,
+  k: number,
+): Neighbours {
+  const size = reused.floors.length * k;
+  const all = reused.rows.length === size ? reused.rows : new Uint32Array(size).fill(NOBODY);
   for (const [place, row] of rows.entries()) {
     all.set(found.rows.subarray(place * k, (place + 1) * k), row * k);
-    kept.floors[row] = found.floors[place]!;
+    reused.floors[row] = found.floors[place]!;
   }
-  return { rows: all, floors: kept.floors };
+  return { rows: all, floors: reused.floors };
 }
 
-/** Takes what was known of pairs whose records are both as they were, and compares the others. */
+/** Reuses the similarities of unchanged pairs, and compares the others. */
 function similaritiesFrom(
   { candidates: old, similarities: known }: Snapshot,
   comparison: Comparison,
@@ -176,7 +186,7 @@ function similaritiesFrom(
   let from = 0;
   for (let at = 0; at < count; at++) {
     const [a, b] = [before[candidates.left[at]!]!, before[candidates.right[at]!]!];
-    // both orders are those of the ids, so that the old pairs are passed in theirs
+    // both are sorted by id, so that the former pairs are visited in order
     while (
       a !== NOBODY &&
       from < old.left.length &&

@@ -8,20 +8,20 @@ import { byId } from './records.ts';
 import { graphOf } from './rivals.ts';
 import { countsOf } from './vectors.ts';
 
-/** Where a comparison is: the share of its work that is done, 0..1. */
+/** Share of completed work, 0..1. */
 export type Progress = number;
 
 const NEIGHBOURS = 12;
 const POSTINGS = 4_000;
-/** Rows searched for, and pairs compared, between two yields. */
+/** Rows searched and pairs compared between two yields. */
 const ROWS_PER_YIELD = 250;
 const PAIRS_PER_YIELD = 20_000;
 
-/** Records made ready to be compared. Made of the same records and model again, it is the same. */
+/** Records prepared for comparison; deterministic for records and model. */
 export interface Comparison {
-  /** In the order of their ids. */
+  /** Sorted by id. */
   left: readonly MatchRecord[];
-  /** null where `left` is compared with itself. */
+  /** Null if `left` is compared with itself. */
   right: readonly MatchRecord[] | null;
   fields: readonly MatchField[];
   corpus: Corpus;
@@ -30,10 +30,10 @@ export interface Comparison {
 }
 
 /**
- * Stage 1: takes the records apart and weighs their terms: those of one list as a model does where there is one, those of
- * two by how often they are there, as with a model that was learned of parts of them.
+ * Stage 1: tokenises the records and weights their terms: of one list by the model if there is one, of two lists by their
+ * frequencies, as with a model that was learned from parts of them.
  *
- * @throws RangeError when an id comes twice in a list, or the model is of other fields
+ * @throws RangeError for duplicate ids in a list, or a model for other fields
  */
 export function* comparisonInSteps(
   left: readonly MatchRecord[],
@@ -56,11 +56,11 @@ export function* comparisonInSteps(
   };
 }
 
-/** As comparisonInSteps, at once. */
+/** Like comparisonInSteps, without yielding. */
 export const comparisonOf = (...input: Parameters<typeof comparisonInSteps>): Comparison =>
   finish(comparisonInSteps(...input));
 
-/** Work whose pauses are all at one place of the whole. */
+/** Work that reports a constant progress. */
 function* at<T>(progress: Progress, work: Paused<T>): Generator<Progress, T> {
   let step = work.next();
   for (; !step.done; step = work.next()) yield progress;
@@ -73,15 +73,15 @@ const sameFields = (a: readonly MatchField[], b: readonly MatchField[]): boolean
   return text(a) === text(b);
 };
 
-/** What the terms of a comparison are worth, for a model. */
+/** Term frequencies of a comparison, for a model. */
 export const termsOf = ({ aspects }: Comparison): Record<string, TermCounts> =>
   Object.fromEntries(aspects.spaces.map((space) => [space.name, countsOf(space)]));
 
-/** Rows from one up to another. */
+/** A range of rows. */
 export const rowsFrom = (from: number, to: number): Uint32Array =>
   Uint32Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 
-/** The searches in each space, from the left rows or from the right ones. */
+/** Creates the searches in each space, for the left or the right rows. */
 export function* searchesOf(
   { aspects, reach }: Comparison,
   from: 'left' | 'right' = 'left',
@@ -98,11 +98,11 @@ export function* searchesOf(
   return searches;
 }
 
-/** Stage 2, which may be done in parts: the neighbours of some rows, a set of them for each space. */
+/** Stage 2, possibly in parts: the neighbours of some rows in each space. */
 export const neighboursOf = (searches: readonly Search[], rows: ArrayLike<number>): Neighbours[] =>
   searches.map((search) => search.nearest(rows));
 
-/** The neighbours of rows that follow each other, found in parts, as one. */
+/** Concatenates the neighbours of consecutive rows. */
 export function joinNeighbours(parts: readonly Neighbours[][]): Neighbours[] {
   return (parts[0] ?? []).map((_, space) => ({
     rows: joinArrays(
@@ -129,14 +129,14 @@ function joinArrays<T extends Uint32Array | Float64Array | Float32Array>(
   return all;
 }
 
-/** The pairs of one list that are neighbours, seen from either. */
+/** The pairs of one list in which either row is a neighbour of the other. */
 export function pairsIn(neighbours: readonly Neighbours[]): Candidates {
   const pairs = new Pairs();
   for (const near of neighbours) pairs.add(near, 0, 'rising');
   return pairs.distinct();
 }
 
-/** Stage 3, which may be done in parts: how alike the pairs from one up to another are, in each aspect; NaN where nothing is said. */
+/** Stage 3, possibly in parts: the similarities of a range of pairs by aspect; NaN if missing. */
 export function similaritiesOf(
   { aspects: { aspects } }: Comparison,
   { left, right }: Candidates,
@@ -149,7 +149,7 @@ export function similaritiesOf(
   return found;
 }
 
-/** Similarities of pairs that follow each other, found in parts, as one. */
+/** Concatenates the similarities of consecutive pairs. */
 export const joinSimilarities = (parts: readonly Float32Array[][], aspects: number): Float32Array[] =>
   Array.from({ length: aspects }, (_, index) =>
     joinArrays(
@@ -158,7 +158,7 @@ export const joinSimilarities = (parts: readonly Float32Array[][], aspects: numb
     ),
   );
 
-/** What is learned from: the pairs with their similarities. */
+/** The training data: pairs with their similarities. */
 export function comparedOf(
   { left, right, aspects: { aspects } }: Comparison,
   candidates: Candidates,
@@ -180,12 +180,12 @@ export function comparedOf(
   };
 }
 
-/** Stage 2 of one list from its beginning to its end. */
+/** Stage 2 of one list. */
 export function* allNeighbours(comparison: Comparison): Generator<Progress, Neighbours[]> {
   return yield* neighboursInSteps(yield* searchesOf(comparison), rowsFrom(0, comparison.left.length));
 }
 
-/** As neighboursOf, in steps. */
+/** Like neighboursOf, yielding between parts. */
 export function* neighboursInSteps(
   searches: readonly Search[],
   rows: Uint32Array,
@@ -198,7 +198,7 @@ export function* neighboursInSteps(
   return joinNeighbours(parts);
 }
 
-/** Stage 2 of two lists, seen from both or from the left one alone. */
+/** Stage 2 of two lists, from both sides or from the left only. */
 export function* pairsBetween(
   comparison: Comparison,
   from: 'both' | 'left' = 'both',
@@ -213,7 +213,7 @@ export function* pairsBetween(
   return pairs.distinct();
 }
 
-/** Stage 3 from its beginning to its end. */
+/** Stage 3. */
 export function* allSimilarities(
   comparison: Comparison,
   candidates: Candidates,

@@ -1,24 +1,24 @@
 import { fold, squeeze } from './normalise.ts';
 import { unitOf } from './vocabulary.ts';
 
-/** Tokens of a text that are kept at most. */
+/** Maximum tokens of a text. */
 const MOST_TOKENS = 400;
-/** Letters of a token that are kept at most. */
+/** Maximum letters of a token. */
 const LONGEST_TOKEN = 64;
 
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-/** A run of letters and digits with single joints within: `dsc-w120/b`. */
+/** A sequence of letters and digits with single separators: `dsc-w120/b`. */
 const RUN = /[\p{L}\p{M}\p{N}]+(?:[-_./+#][\p{L}\p{M}\p{N}]+)*/gu;
 const NUMBER = /^\p{N}+(?:[.,]\p{N}+)?$/u;
 const MEASURE = /^(\p{N}+)(\p{L}+)$/u;
 
 /**
- * The words and numbers of a text in their order: a number and its unit are one (`120gb`), scripts without spaces come in
- * pairs of letters.
+ * The words and numbers of a text in order: a number and its unit are one token (`120gb`), scripts without spaces are split
+ * into bigrams.
  */
 export const wordsOf = (text: string): string[] => wordsIn(fold(text));
 
-/** As wordsOf, of a folded text. */
+/** Like wordsOf, for a folded text. */
 export function wordsIn(folded: string): string[] {
   const words: string[] = [];
   const found = folded.replace(/(?<=\p{N})[.,](?=\p{N})/gu, '·').match(/[\p{L}\p{M}\p{N}·]+/gu) ?? [];
@@ -36,13 +36,13 @@ export function wordsIn(folded: string): string[] {
   return words;
 }
 
-/** Neighbouring letters of a text that is written without spaces. */
+/** Bigrams of a text without spaces. */
 function pairsOf(word: string): string[] {
   const letters = [...word];
   return letters.length < 2 ? [word] : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
 }
 
-/** The codes of a text in their order, without punctuation, as in model and part numbers: see isCode. */
+/** The codes of a text (such as model and part numbers) in order, without punctuation; see isCode. */
 export function codesOf(text: string): string[] {
   const codes: string[] = [];
   for (const [run] of fold(text).matchAll(RUN)) {
@@ -54,8 +54,8 @@ export function codesOf(text: string): string[] {
 }
 
 /**
- * Whether a run of letters and digits names one thing rather than describes it: at least four characters, letters and
- * digits mixed but not a number with its unit, or a number of five digits and more.
+ * Whether a sequence of letters and digits is an identifier: at least four characters with letters and digits, but not a number
+ * with a unit; or a number of at least five digits.
  */
 function isCode(run: string): boolean {
   if (run.length < 4 || !/\p{N}/u.test(run)) return false;
@@ -64,7 +64,7 @@ function isCode(run: string): boolean {
   return !(measure && unitOf(measure[2]!));
 }
 
-/** Pieces of `size` neighbouring characters of a word, with its beginning and end marked. */
+/** Character n-grams of a word, including markers for its beginning and end. */
 export function piecesOf(word: string, size: number): string[] {
   const marked = `^${word}$`;
   if (marked.length <= size) return [marked];

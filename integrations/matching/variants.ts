@@ -10,41 +10,41 @@ import {
 import vocabulary from './vocabulary.json' with { type: 'json' };
 import { environmentNamed, isAmbiguousEnvironment, listed, unitOf } from './vocabulary.ts';
 
-/** What tells one variant of a product from another, as its name says it; each in the order of the name, once. */
+/** The variant of a product as given in a name; distinct values in the order of the name. */
 export interface Variant {
   /** `production`, `test`, `development` ... */
   environment: string[];
-  /** `10.2`, `2016`, `3`; leading parts that are given. */
+  /** `10.2`, `2016`, `3`. */
   version: string[];
-  /** Countries by their code, continents and groups of countries. */
+  /** Countries by code, continents and groups of countries. */
   region: string[];
 }
 
-/** Letters of a name in which its variant is looked for. */
+/** Maximum characters of a name that are parsed. */
 const LONGEST_NAME = 300;
 
-/** In front of an environment that is perhaps none. */
+/** Prefix of an ambiguous environment. */
 const WEAK = '~';
-/** Words that stand beside what says the variant. */
+/** Words next to a variant. */
 const BESIDE = new Set(listed(vocabulary.besideVariants));
 
-/** Without those of one letter, which may be initials. */
+/** Without single letters, which can be initials. */
 const ROMAN = new Map(Object.entries(vocabulary.romanNumerals));
 const WORD = /[\p{L}\p{M}\p{N}]+(?:[.-][\p{L}\p{M}\p{N}]+)*['"”″]?/gu;
 const MARKER =
   /^(?:v|ver|vers|version|rel|release|edition|gen|generation|mark|mk|phase|part|teil|band|volume|vol|tome|partie|parte|deel)$/;
-/** Those of them that say nothing beside their number. */
+/** Words without a meaning next to their number. */
 const RELEASED = /^(?:v|ver|vers|version|rel|release)$/;
 const MARKED = /^(?:v|r|ver|version|rel|release)(\d{1,3}(?:\.\d+)*)$/;
 /** `10`, `10.2` or `12c`. */
 const NUMBERED = /^\d{1,3}(?:\.\d{1,5})*[a-z]?$/;
 /** `9.0.12` */
 const RELEASE = /^\d{1,4}\.\d{1,5}\.\d{1,6}(?:\.\d+)*$/;
-/** `Host A`; not the initial of a name, which has a point. */
+/** `Host A`; not an initial, which has a dot. */
 const LETTERED = /\p{L}[\s-]+([A-Z])\s*$/u;
 const YEAR = /^(?:19[89]|20[0-4])\d$/;
 
-/** Takes apart what a name says of the variant; 300 letters of it are read. */
+/** Parses the variant of a name; only its first 300 characters are read. */
 export function variantOf(name: string): Variant {
   const found: Variant = { environment: [], version: [], region: [] };
   const read = readName(name);
@@ -62,10 +62,10 @@ export function variantOf(name: string): Variant {
   return found;
 }
 
-/** Names are made of the same words again and again. */
+/** Memoized, since names share words. */
 const foldedWord = memoized(fold, 20_000);
 
-/** A name by its words, as they are written and folded, and where those begin that say the variant alone. */
+/** The words of a name, raw and folded, and the start of the words that only denote the variant. */
 function readName(name: string) {
   const raw = name.slice(0, LONGEST_NAME).toWellFormed().match(WORD) ?? [];
   const words = raw.map(foldedWord);
@@ -73,8 +73,8 @@ function readName(name: string) {
 }
 
 /**
- * The name with its variant in one writing: `Ledger v2.0 Deutschland (Prod)` as `Ledger 2 germany`, production going without saying. What
- * may be no variant stays as it is.
+ * Normalises the variant in a name: `Ledger v2.0 Deutschland (Prod)` as `Ledger 2 germany`; production is the default and
+ * omitted. Ambiguous words are not changed.
  */
 export function withVariantsWritten(name: string): string {
   const { raw, words, tail } = readName(name);
@@ -100,7 +100,7 @@ export function withVariantsWritten(name: string): string {
   return read.replace(WORD, (word) => others.get(at++) ?? word) + name.slice(LONGEST_NAME);
 }
 
-/** What stands for a word that is, or ends in, an environment. */
+/** The normalised form of a word that is, or ends in, an environment. */
 function environmentWritten(word: string, hasOthers: boolean, isInTail: boolean): string | undefined {
   const whole = hasOthers ? environmentAt(word, isInTail) : undefined;
   if (whole !== undefined) return written(whole);
@@ -109,11 +109,11 @@ function environmentWritten(word: string, hasOthers: boolean, isInTail: boolean)
   return last === undefined ? undefined : `${parts.slice(0, -1).join('-')} ${written(last)}`;
 }
 
-/** Production goes without saying where it can be nothing else. */
+/** The normalised environment; empty for production. */
 const written = (environment: string): string =>
   environment === 'production' ? '' : environment.replace(WEAK, '');
 
-/** Where the words begin that say nothing but the variant, to the end of the name. */
+/** The start of the words at the end of a name that only denote the variant. */
 function tailOf(raw: readonly string[], words: readonly string[]): number {
   const isOfVariant = (at: number) =>
     environmentNamed(words[at]!) !== undefined ||
@@ -129,7 +129,7 @@ function tailOf(raw: readonly string[], words: readonly string[]): number {
   return tail;
 }
 
-/** Words that may also be what a thing is for count at the end alone, and there with a WEAK in front. */
+/** Ambiguous words only count at the end, with the prefix WEAK. */
 function environmentAt(word: string, isInTail: boolean): string | undefined {
   const environment = environmentNamed(word);
   if (!environment || !isAmbiguousEnvironment(word)) return environment;
@@ -172,9 +172,8 @@ function regionAt(
 }
 
 /**
- * How alike two variants are in one respect: 1 when they say the same, 0 when they contradict each other, 0.5 when one of them
- * alone says something, NaN when neither does. Something that only one says is nothing where it is what goes without
- * saying, as production does.
+ * The similarity of two variants in one respect: 1 if equal, 0 if contradictory, 0.5 if only one has a value, NaN if neither
+ * has. A default value that only one has, such as production, does not count.
  */
 export function variantSimilarity(what: keyof Variant, a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 && b.length === 0) return Number.NaN;
@@ -188,7 +187,7 @@ export function variantSimilarity(what: keyof Variant, a: readonly string[], b: 
   return plainly(a).some((one) => others.includes(one)) ? 1 : 0;
 }
 
-/** Versions agree when all of one are among those of the other, as far as they are given: `12` and `12.2` may be one. */
+/** Versions agree if all of one are prefixes of, or equal to, those of the other: `12` and `12.2` agree. */
 function agree(a: readonly string[], b: readonly string[]): boolean {
   const [few, many] = a.length <= b.length ? [a, b] : [b, a];
   return few.every((one) =>

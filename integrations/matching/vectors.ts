@@ -3,8 +3,8 @@ import { countOf, type Paused, ROWS_PER_PAUSE, type Rows } from './numbers.ts';
 import { weightOf } from './vocabulary.ts';
 
 /**
- * Texts as sparse vectors, row by row: the terms of row `r` are `terms[starts[r] .. starts[r + 1])`, rising, with their
- * weights; each row has the length 1 or no terms at all.
+ * Sparse vectors by row: the terms of row `r` are `terms[starts[r] .. starts[r + 1])`, ascending, with their weights; each row
+ * has unit length or no terms.
  */
 export interface Vectors {
   starts: Uint32Array;
@@ -12,25 +12,25 @@ export interface Vectors {
   weights: Float32Array;
 }
 
-/** Two lists in one space of terms, whose rare terms weigh more than its frequent ones. */
+/** A TF-IDF vector space of two lists. */
 export interface Space {
   name: string;
-  /** In the order of their characters. */
+  /** Sorted. */
   terms: readonly string[];
-  /** By term: the rows with it, of both lists taken together, when the model was learned. */
+  /** By term: its number of rows in both lists, in the training data. */
   counts: Uint32Array;
-  /** Rows when the model was learned. */
+  /** Number of rows in the training data. */
   rows: number;
-  /** By term: the natural logarithm of (rows + 1) / (rows with it), less of words that say little. */
+  /** By term: the natural logarithm of (rows + 1) / (rows with it), reduced for fillers and general words. */
   idf: Float64Array;
   left: Vectors;
-  /** The same object as `left` where one list is compared with itself. */
+  /** The same object as `left` if one list is compared with itself. */
   right: Vectors;
 }
 
 /**
- * Weighs terms by TF-IDF with the damped frequency 1 + ln(count). Where it is `known` how often they occurred before, they
- * weigh what they did then, and new ones as if they occurred once.
+ * Weights terms by TF-IDF with the damped frequency 1 + ln(count). With `known` frequencies, these are used, and new terms count
+ * as if they occurred once.
  */
 export function* spaceOf(
   name: string,
@@ -62,13 +62,13 @@ export function* spaceOf(
   };
 }
 
-/** How often the terms of a space occur, for a model; once is what is taken of terms that are not known. */
+/** Term frequencies of a space for a model, without terms that occur once, which is the default for unknown terms. */
 export function countsOf({ rows, terms, counts }: Space): TermCounts {
   const kept = [...terms.keys()].filter((term) => counts[term]! > 1);
   return { rows, terms: kept.map((term) => terms[term]!), counts: kept.map((term) => counts[term]!) };
 }
 
-/** Both are in the order of their characters. */
+/** Merges two sorted lists of terms. */
 function knownCounts(terms: readonly string[], known: TermCounts): Uint32Array {
   const counts = new Uint32Array(terms.length);
   let at = 0;
@@ -79,7 +79,7 @@ function knownCounts(terms: readonly string[], known: TermCounts): Uint32Array {
   return counts;
 }
 
-/** Adds 1 to each term for every row that holds it. */
+/** Counts the rows of each term. */
 function countRows({ starts, items }: Rows, counts: Uint32Array): void {
   const last = new Int32Array(counts.length).fill(-1);
   for (let row = 0; row + 1 < starts.length; row++) {
@@ -120,7 +120,7 @@ function* vectorsOf({ starts, items }: Rows, idf: Float64Array): Paused<Vectors>
 /** Whether a row has no terms. */
 export const isEmpty = ({ starts }: Vectors, row: number): boolean => starts[row] === starts[row + 1];
 
-/** The cosine of two rows: 0 without a common term, 1 for the same terms in the same measure. */
+/** The cosine of two rows: 0 without a common term, 1 for proportional terms. */
 export function cosine(left: Vectors, a: number, right: Vectors, b: number): number {
   let sum = 0;
   let i = left.starts[a]!;
@@ -134,6 +134,6 @@ export function cosine(left: Vectors, a: number, right: Vectors, b: number): num
     else if (term < other) i++;
     else j++;
   }
-  // the weights have four bytes: equal rows come to one but for their rounding
+  // weights are 32-bit floats: the cosine of equal rows is 1 up to rounding errors
   return sum > 0.999_999 ? 1 : sum;
 }

@@ -2,9 +2,14 @@ import Type, { type Static } from 'typebox';
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { complete } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
-import { ModelFailure, type ModelFailureKind, type ModelServices, requestPatience } from './models.types.ts';
+import {
+  ModelFailure,
+  type ModelFailureKind,
+  type ModelServices,
+  requestRetryPolicy,
+} from './models.types.ts';
 
-/** An observation as far as its wording goes. */
+/** The texts of an insight. */
 interface Worded {
   key: string;
   title: string;
@@ -13,12 +18,12 @@ interface Worded {
   severity: string;
 }
 
-/** Insights, some of them in a model's words. */
+/** Insights, some of them rephrased by a model. */
 export interface Reworded<T> {
   insights: (T & { reworded: boolean })[];
-  /** The model that was asked; null: none was. */
+  /** The used model; null: none. */
   model: string | null;
-  /** Why a model that is set up gave no words. */
+  /** Why the configured model rephrased nothing. */
   model_failure: ModelFailureKind | null;
 }
 
@@ -27,8 +32,7 @@ const NOT_SENT = new Set(['costs', 'crowded_capabilities', 'groups', 'colors', '
 const LONGEST = 600;
 
 /**
- * Words the insights anew where the settings ask for that. Whatever a model does wrong, the insights are there: in the words that
- * were computed.
+ * Rephrases insights by a model, if the settings enable it. If the model fails, the computed texts are used.
  */
 export async function rewordInsights<T extends Worded>(
   services: ModelServices,
@@ -61,7 +65,7 @@ export async function rewordInsights<T extends Worded>(
         schema: answerSchema([...byKey.keys()]),
         ...(signal ? { signal } : {}),
       },
-      requestPatience,
+      requestRetryPolicy,
     );
     const words = usable(answer, byKey);
     return {
@@ -98,7 +102,7 @@ function answerSchema(keys: string[]) {
   );
 }
 
-/** The first wording of each insight that says no number that was not computed, and leads nowhere. */
+/** The first text of each insight without new numbers and without links. */
 function usable({ insights }: Static<ReturnType<typeof answerSchema>>, byKey: ReadonlyMap<string, Worded>) {
   const words = new Map<string, { observation: string; recommendation: string }>();
   for (const { key, observation, recommendation } of insights) {

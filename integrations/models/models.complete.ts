@@ -17,41 +17,41 @@ import { outgoingSchema, readJson, schemaFaults } from './models.schema.ts';
 import {
   type Completion,
   ModelFailure,
-  type ModelPatience,
   type ModelRequest,
+  type ModelRetryPolicy,
   type ModelServices,
   type ModelUse,
-  runPatience,
+  runRetryPolicy,
 } from './models.types.ts';
 
 const MAX_OUTPUT_TOKENS = 2_000;
-/** What providers add around messages. */
+/** Allowance for tokens that providers add to messages. */
 const OVERHEAD_TOKENS = 500;
-/** An answer that does not fit is shown to the model again, up to here. */
+/** Maximum characters of an invalid answer that is sent back to the model. */
 const MAX_SHOWN_AGAIN = 8_000;
 
 /**
- * Asks the model that is set up. The answer fits the schema and passes the check, or there is none; one that does not is
- * sent back once, with what is wrong. Every request is paid from the budgets of run and day before it goes out.
- * @throws ModelFailure for whatever goes wrong; the signal's reason when it is aborted.
+ * Sends a request to the configured model. The answer conforms to the schema and passes the check; an invalid one is sent back
+ * once with the errors. Every request is reserved in the budgets of run and day before it is sent.
+ * @throws ModelFailure for any failure; the signal's reason if it is aborted.
  */
 export async function complete<S extends TSchema>(
   services: ModelServices,
   request: ModelRequest<S>,
-  patience: ModelPatience = runPatience,
+  retryPolicy: ModelRetryPolicy = runRetryPolicy,
 ): Promise<Completion<Static<S>>> {
-  return await completeWith(services, await readProvider(services), request, patience);
+  return await completeWith(services, await readProvider(services), request, retryPolicy);
 }
 
-/** The same with a provider that has been read already. */
+/** Like {@link complete}, with given provider settings. */
 export async function completeWith<S extends TSchema>(
   services: ModelServices,
   provider: AiProvider,
   request: ModelRequest<S>,
-  patience: ModelPatience,
+  retryPolicy: ModelRetryPolicy,
 ): Promise<Completion<Static<S>>> {
   const model = await openModel(provider, boundedFetch(services.outbound));
-  const asking = new Asking(services, provider, request, patience, model);
+  const asking = new ModelCall(services, provider, request, retryPolicy, model);
   const { name, version } = request.prompt;
   const asked = {
     provider: provider.settings.provider_type,
@@ -90,31 +90,31 @@ async function readProvider({ db, secrets }: ModelServices): Promise<AiProvider>
 }
 
 const budgetNames: Record<SpentBudget, string> = {
-  tokens_per_run: 'The run has spent its tokens',
-  tokens_per_day: 'The tokens of the day are spent',
-  calls_per_day: 'The calls of the day are spent',
+  tokens_per_run: 'The token budget of the run is spent',
+  tokens_per_day: 'The daily token budget is spent',
+  calls_per_day: 'The daily call budget is spent',
 };
 
-/** One question on its way to an answer. */
-class Asking {
+/** The state of one request with its retries. */
+class ModelCall {
   readonly use: ModelUse = { calls: 0, tokensIn: 0, tokensOut: 0 };
   readonly #services: ModelServices;
   readonly #provider: AiProvider;
   readonly #request: ModelRequest<TSchema>;
-  readonly #patience: ModelPatience;
+  readonly #retryPolicy: ModelRetryPolicy;
   readonly #model: LanguageModelV4;
 
   constructor(
     services: ModelServices,
     provider: AiProvider,
     request: ModelRequest<TSchema>,
-    patience: ModelPatience,
+    retryPolicy: ModelRetryPolicy,
     model: LanguageModelV4,
   ) {
     this.#services = services;
     this.#provider = provider;
     this.#request = request;
-    this.#patience = patience;
+    this.#retryPolicy = retryPolicy;
     this.#model = model;
   }
 
@@ -125,12 +125,12 @@ class Asking {
       { role: 'system', content: `${framing}\n\n${prompt.system}` },
       { role: 'user', content: [{ type: 'text', text: dataOf(data) }] },
     ];
-    const first = await this.#patiently(messages);
+    const first = await this.#requestWithRetries(messages);
     const faults = this.#faultsOf(first);
     if (faults.length === 0) return readJson(first);
-    const second = await this.#patiently([
+    const second = await this.#requestWithRetries([
       ...messages,
-      // providers refuse an empty message
+      // providers refuse empty messages
       {
         role: 'assistant',
         content: [{ type: 'text', text: first.slice(0, MAX_SHOWN_AGAIN) || '(nothing)' }],
@@ -139,35 +139,35 @@ class Asking {
     ]);
     const left = this.#faultsOf(second);
     if (left.length === 0) return readJson(second);
-    throw new ModelFailure('off_schema', 'The answers of the model do not fit what was asked for.', {
+    throw new ModelFailure('off_schema', 'The answers of the model do not conform to the schema.', {
       cause: left.slice(0, 3).join('; '),
     });
   }
 
   #faultsOf(text: string): string[] {
     const answer = readJson(text);
-    if (answer === undefined) return ['The answer is not one JSON object.'];
+    if (answer === undefined) return ['The answer is not a JSON object.'];
     const faults = schemaFaults(this.#request.schema, answer);
     return faults.length > 0 ? faults : (this.#request.check?.(answer) ?? []);
   }
 
-  /** The text of an answer, asked for until one comes or patience ends. */
-  async #patiently(messages: LanguageModelV4Prompt): Promise<string> {
-    const { attempts, pauseMs, longestWaitMs } = this.#patience;
+  /** Requests an answer, with retries. */
+  async #requestWithRetries(messages: LanguageModelV4Prompt): Promise<string> {
+    const { attempts, pauseMs, longestWaitMs } = this.#retryPolicy;
     const { signal } = this.#request;
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#call(messages);
       if (typeof outcome === 'string') return outcome;
       const { failure, again, waitMs = 0 } = outcome;
       if (!again || attempt >= attempts || waitMs > longestWaitMs) throw failure;
-      // workers that were refused together must not come back together
+      // random delays, so that workers do not retry at the same time
       const pause = pauseMs * 2 ** (attempt - 1) * (1 + Math.random());
       await delay(Math.max(pause, waitMs), undefined, signal ? { signal } : {}).catch(() => undefined);
       signal?.throwIfAborted();
     }
   }
 
-  /** One request, paid for. */
+  /** Sends one request, reserved in the budgets. */
   async #call(messages: LanguageModelV4Prompt): Promise<string | FailedCall> {
     const { db } = this.#services;
     const { signal, schema: wanted, purpose, runId, maxOutputTokens = MAX_OUTPUT_TOKENS } = this.#request;
@@ -184,7 +184,7 @@ class Asking {
       });
     }
     this.use.calls += 1;
-    const timeout = AbortSignal.timeout(this.#patience.timeoutMs);
+    const timeout = AbortSignal.timeout(this.#retryPolicy.timeoutMs);
     const settle = async (tokensIn: number, tokensOut: number) => {
       this.use.tokensIn += tokensIn;
       this.use.tokensOut += tokensOut;
@@ -202,7 +202,7 @@ class Asking {
         result.structuredOutputText ??
         result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
       const { inputTokens, outputTokens } = result.usage;
-      // a provider that does not count is taken to have used four bytes a token
+      // without usage data four bytes per token are assumed
       await settle(
         inputTokens.total ?? Math.ceil(Buffer.byteLength(JSON.stringify(messages)) / 4),
         outputTokens.total ?? Math.ceil(Buffer.byteLength(text) / 4),
@@ -212,12 +212,12 @@ class Asking {
         throw new ModelFailure('too_long', `The answer has more than ${maxOutputTokens} tokens.`);
       }
       if (unified === 'content-filter') {
-        throw new ModelFailure('declined', 'The model declines to answer.');
+        throw new ModelFailure('declined', 'The model refused to answer.');
       }
       return text;
     } catch (error) {
       if (error instanceof ModelFailure) throw error;
-      // what a provider was stopped at it may charge: the reservation stays
+      // an aborted request may be charged: the reservation remains
       signal?.throwIfAborted();
       const failed = readFailure(error, { timedOut: timeout.aborted, apiKey });
       if (!failed.charged) await settle(0, 0);
@@ -231,7 +231,7 @@ function dataOf(data: unknown): string {
     return asData(data);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new ModelFailure('too_long', 'The question to the model is longer than allowed.', {
+    throw new ModelFailure('too_long', 'The request to the model is longer than allowed.', {
       cause: error.message,
     });
   }
@@ -240,8 +240,8 @@ function dataOf(data: unknown): string {
 const repairOf = (faults: string[]): string =>
   `That answer cannot be used: ${faults.slice(0, 10).join(' ').slice(0, 2_000)} Answer again, with one JSON object that fits the schema.`;
 
-/** How a request that needs a model is answered when it gives none: `ai_not_configured`, `ai_budget_spent`, or `upstream_failed` with the kind as `reason`. */
-export function refusalOf(error: unknown): unknown {
+/** Maps a model failure to an error for the client: `ai_not_configured`, `ai_budget_spent`, or `upstream_failed` with `reason`. */
+export function toClientError(error: unknown): unknown {
   if (!(error instanceof ModelFailure)) return error;
   if (error.kind === 'not_configured') return aiNotConfigured(error.missing);
   if (error.kind === 'budget') {

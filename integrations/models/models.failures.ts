@@ -3,19 +3,19 @@ import { OutboundOverflow, OutboundRefusal } from '../../platform/outbound.ts';
 import { retryAfterMs } from '../eol/eol.client.ts';
 import { ModelFailure } from './models.types.ts';
 
-/** One failed request: why, and whether another may fare better, after how long a wait. */
+/** One failed request: the reason, and whether and when it can be retried. */
 export interface FailedCall {
   failure: ModelFailure;
   again: boolean;
-  /** What the provider asks for. */
+  /** The provider's Retry-After. */
   waitMs?: number;
-  /** Whether the provider may have worked for it and charge the tokens. */
+  /** Whether the provider may charge its tokens. */
   charged: boolean;
 }
 
-const UNREACHED = 'The provider of AI cannot be reached.';
+const UNREACHED = 'The AI provider cannot be reached.';
 
-/** What an error of the SDK means. Nothing of what was sent, and no key, gets into the message. */
+/** Maps an error of the SDK. The message never contains request data or the key. */
 export function readFailure(
   error: unknown,
   { timedOut, apiKey }: { timedOut: boolean; apiKey: string },
@@ -30,22 +30,23 @@ export function readFailure(
     charged: false,
     ...more,
   });
-  if (timedOut) return fail('timeout', 'The provider of AI takes too long.', { again: true, charged: true });
+  if (timedOut)
+    return fail('timeout', 'The AI provider does not respond in time.', { again: true, charged: true });
   const refusal = causeOf(error, OutboundRefusal);
-  // where the address leads is for those who keep the settings, and for the log
+  // the address is only for administrators and the log
   if (refusal) {
     const failure = new ModelFailure('address', UNREACHED, { cause: refusal.message });
     return { failure, again: false, charged: false };
   }
   if (causeOf(error, OutboundOverflow)) {
-    return fail('too_long', 'The answer of the provider of AI is longer than allowed.', { charged: true });
+    return fail('too_long', 'The response of the AI provider is longer than allowed.', { charged: true });
   }
   const call = causeOf(error, APICallError);
   const status = call?.statusCode;
-  // an answer without what every answer has
+  // a response without mandatory members
   const unreadable = !call && AISDKError.isInstance(error);
   if (unreadable || (status !== undefined && status >= 200 && status < 300)) {
-    return fail('unavailable', 'The provider of AI answers what cannot be read.', {
+    return fail('unavailable', 'The response of the AI provider cannot be parsed.', {
       again: true,
       charged: true,
     });
@@ -53,30 +54,26 @@ export function readFailure(
   if (!call || status === undefined) {
     return fail('unavailable', UNREACHED, { again: true });
   }
-  if (status === 401 || status === 403) return fail('unauthorised', 'The provider of AI refuses the key.');
+  if (status === 401 || status === 403) return fail('unauthorised', 'The AI provider refuses the key.');
   if (status === 429 || status >= 500 || status === 408) {
     const waitMs = retryAfterMs(call.responseHeaders?.['retry-after']);
     return fail(
       status === 429 ? 'rate_limited' : 'unavailable',
       status === 429
-        ? 'The provider of AI asks to be asked less often.'
-        : `The provider of AI answers ${status}.`,
+        ? 'The AI provider limits the request rate.'
+        : `The AI provider responds with ${status}.`,
       { again: true, ...(waitMs === undefined ? {} : { waitMs }) },
     );
   }
-  if (isFiltered(call)) return fail('declined', 'The filter of the provider of AI refuses the question.');
-  // the provider's own words may name its accounts and deployments: they are for the log and for those who keep the settings
-  const failure = new ModelFailure(
-    'rejected',
-    `The provider of AI refuses the request with status ${status}.`,
-    {
-      cause: shortened(call.message, apiKey),
-    },
-  );
+  if (isFiltered(call)) return fail('declined', 'The content filter of the AI provider refuses the request.');
+  // the provider's text may contain accounts and deployments: it is only for administrators and the log
+  const failure = new ModelFailure('rejected', `The AI provider refuses the request with status ${status}.`, {
+    cause: shortened(call.message, apiKey),
+  });
   return { failure, again: false, charged: false };
 }
 
-/** Azure answers 400 to what its filter does not like: it is about this question alone, not about how it was asked. */
+/** Azure responds with 400 if its content filter refuses a request; this does not affect other requests. */
 function isFiltered({ statusCode, responseBody }: APICallError): boolean {
   if (statusCode !== 400) return false;
   try {
@@ -98,12 +95,12 @@ function causeOf<E extends Error>(
   return undefined;
 }
 
-/** The SDK's errors carry the whole request, which logs must not hold. */
+/** The SDK's errors contain the complete request, which must not be logged. */
 function withoutRequest(error: unknown, apiKey: string): unknown {
   return error instanceof Error ? shortened(`${error.name}: ${error.message}`, apiKey) : undefined;
 }
 
-/** One line without the key, which is removed before the text is cut: half a key is a secret too. */
+/** One line without the key, which is removed before truncation, since a part of a key is secret too. */
 function shortened(text: string, apiKey: string): string {
   const line = text.replace(/\s+/g, ' ');
   return (apiKey === '' ? line : line.replaceAll(apiKey, '…')).slice(0, 300);

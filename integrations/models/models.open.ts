@@ -5,7 +5,7 @@ import { type Outbound, OutboundOverflow } from '../../platform/outbound.ts';
 
 type ProviderType = AiSettings['provider_type'];
 
-/** Where each provider is asked when no address is set; Azure has one for each resource. */
+/** Default URLs of the providers; Azure has one per resource. */
 const usual: Record<ProviderType, string> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
@@ -14,7 +14,7 @@ const usual: Record<ProviderType, string> = {
   azure_openai: '',
 };
 
-/** The address of the provider's API. One without a path gets the path that the API has everywhere. */
+/** The base URL of the provider's API. A configured URL without a path gets the default path. */
 export function apiAddress({ provider_type: type, provider_url: given }: AiSettings): string {
   if (given === '') return usual[type];
   const url = new URL(given);
@@ -23,8 +23,9 @@ export function apiAddress({ provider_type: type, provider_url: given }: AiSetti
 }
 
 /**
- * The model as the SDK speaks to it. The SDK is loaded by those only who ask a model: it takes some 30 MB. Keys are always handed over, so that the SDK never takes one from the environment.
- * @param guarded a `fetch` that checks addresses and bounds answers.
+ * Opens the model with the SDK, which is loaded on first use since it takes about 30 MB. The key is always passed, so that the
+ * SDK never reads one from the environment.
+ * @param guarded a `fetch` that checks URLs and limits responses.
  */
 export async function openModel(
   { settings, apiKey }: AiProvider,
@@ -46,7 +47,7 @@ export async function openModel(
     default:
       return await openAi(address, model, guarded, {
         ...(apiKey === '' ? {} : { apiKey }),
-        // OpenAI's newer models refuse the old name, of which servers of the same protocol know no other
+        // OpenAI's newer models require `max_completion_tokens`, compatible servers only know `max_tokens`
         ...(address === usual.openai ? { transformRequestBody: newName } : {}),
       });
   }
@@ -65,7 +66,7 @@ async function openAi(
   return createOpenAICompatible(options).chatModel(model);
 }
 
-/** A deployment is named by the path, or by the model under the address of Azure's version 1. */
+/** The deployment is part of the path, or the model with Azure's v1 API. */
 function azure(settings: AiSettings, apiKey: string, address: string): Partial<OpenAiOptions> {
   const options = { headers: { 'api-key': apiKey }, transformRequestBody: newName };
   if (address.endsWith('/openai/v1')) return options;
@@ -81,10 +82,10 @@ function newName({ max_tokens, ...body }: Record<string, unknown>): Record<strin
   return { ...body, max_completion_tokens: max_tokens };
 }
 
-/** The longest answer that is read, in bytes: far more than any answer that is asked for. */
+/** Maximum bytes of a response. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** A `fetch` for the SDK: calls what {@link Outbound} lets it call, and reads no more than answers may have. */
+/** A `fetch` for the SDK that uses the guard of {@link Outbound} and limits the size of responses. */
 export function boundedFetch(outbound: Outbound, maxBytes: number = MAX_BYTES): typeof fetch {
   return async (input, init) => {
     const response = await outbound.fetch(input as string | URL, init as never);
@@ -94,7 +95,7 @@ export function boundedFetch(outbound: Outbound, maxBytes: number = MAX_BYTES): 
         transform(chunk, controller) {
           size += chunk.byteLength;
           if (size > maxBytes) {
-            controller.error(new OutboundOverflow(`the answer is longer than ${maxBytes} bytes`));
+            controller.error(new OutboundOverflow(`the response is longer than ${maxBytes} bytes`));
           } else controller.enqueue(chunk);
         },
       }),

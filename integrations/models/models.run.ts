@@ -4,50 +4,48 @@ import { complete } from './models.complete.ts';
 import {
   ModelFailure,
   type ModelFailureKind,
-  type ModelPatience,
   type ModelRequest,
+  type ModelRetryPolicy,
   type ModelServices,
   type ModelUse,
-  runPatience,
+  runRetryPolicy,
 } from './models.types.ts';
 
-/** What is wrong with one question alone; the next may fare better. */
+/** Failures that only affect one request. */
 const ofOneQuestion: ReadonlySet<ModelFailureKind> = new Set(['declined', 'off_schema', 'too_long']);
-/** After so many questions in a row without an answer a run asks no more. */
+/** Consecutive failures after which a run stops using the model. */
 const MOST_IN_A_ROW = 3;
 
 type Asked = Pick<ModelPart, 'part' | 'provider' | 'model' | 'prompt'>;
 
-/** The model as a run asks it: what goes wrong ends the model's part, never the run. */
+/** The model of a run: its failures never make the run fail. */
 export interface RunModel {
   /**
-   * An answer, or undefined where the run has to do without. Once something is wrong that the next question would meet too, nothing is asked
-   * any more.
-   * @param part what it is asked for, as the run tells it.
-   * @param isPart whether it is asked about a part of what it was asked about without an answer: that the fault lies with that, and not with
-   * the model, is what is being found out.
-   * @throws the signal's reason when it is aborted.
+   * Returns an answer, or undefined if there is none. After a failure that would affect further requests, no more are sent.
+   * @param part the purpose, as the run reports it.
+   * @param isPart whether it repeats a part of a failed request, to find out whether the data causes the failure.
+   * @throws the signal's reason if it is aborted.
    */
   ask<S extends TSchema>(
     part: string,
     request: Omit<ModelRequest<S>, 'runId' | 'signal'>,
     isPart?: boolean,
   ): Promise<Static<S> | undefined>;
-  /** What the model had a hand in, with what it took. */
+  /** The parts of the run that used the model, with their usage. */
   parts(): ModelPart[];
-  /** Why it is asked no more; undefined while it is, and where none is set up. */
+  /** Why the model is no longer used; undefined while it is used, and if none is configured. */
   stopped(): StoppedModel | undefined;
   /** The state from which another worker resumes. */
   state(): RunModelState;
 }
 
-/** Questions about one group of things that may go without an answer before the rest of it is left alone. */
+/** Failures within one group after which the rest of the group is skipped. */
 const MOST_FAILED = 12;
 
 /**
- * Asks about many things at once, and where no answer comes about one half and then the other, so that one on which a model fails, by what
- * it says, costs no other its answer.
- * @param ask gives what was said of some of them; undefined without an answer.
+ * Sends one request about many items and, on failure, requests about each half, so that one item on which the model fails
+ * does not affect the others.
+ * @param ask returns the answers about some items; undefined on failure.
  */
 export async function askInHalves<T, A>(
   model: Pick<RunModel, 'stopped'>,
@@ -67,27 +65,27 @@ export async function askInHalves<T, A>(
   return [...(await about(things, false))];
 }
 
-/** Why a model is asked no more. */
+/** Why a model is no longer used. */
 interface StoppedModel {
   reason: ModelFailureKind;
   message: string;
 }
 
-/** What a run has had of its model so far, as JSON. */
+/** The model usage of a run so far, as JSON. */
 export interface RunModelState {
   parts: ModelPart[];
   stopped: StoppedModel | null;
 }
 
 /**
- * @param signal that ends the run.
- * @param before what another worker had of it.
+ * @param signal of the run.
+ * @param before state of an earlier worker.
  */
 export function createRunModel(
   services: ModelServices,
   runId: string,
   signal: AbortSignal,
-  patience: ModelPatience = runPatience,
+  retryPolicy: ModelRetryPolicy = runRetryPolicy,
   before?: RunModelState,
 ): RunModel {
   const keyOf = (part: string, { provider, model, prompt }: Omit<Asked, 'part'>) =>
@@ -113,7 +111,11 @@ export function createRunModel(
       signal.throwIfAborted();
       if (absent || stopped) return undefined;
       try {
-        const { answer, usage, ...made } = await complete(services, { ...request, runId, signal }, patience);
+        const { answer, usage, ...made } = await complete(
+          services,
+          { ...request, runId, signal },
+          retryPolicy,
+        );
         inARow = 0;
         note(part, made, usage);
         return answer;

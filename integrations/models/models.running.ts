@@ -2,11 +2,11 @@ import type { AiSettings } from '../../domain/analysis/ai/ai.provider.ts';
 import type { Outbound } from '../../platform/outbound.ts';
 import { apiAddress } from './models.open.ts';
 
-// somebody waits for the status, which is the same without this
+// short timeout: the list is optional in the status
 const TIMEOUT_MS = 1_000;
 const MAX_BYTES = 64 * 1024;
 
-/** The models that Ollama has loaded, by its `GET /api/ps`; none for other providers, which keep theirs running, and when it does not answer. */
+/** The models that Ollama has loaded (`GET /api/ps`); empty for other providers, and if it does not respond. */
 export async function runningModels(outbound: Outbound, settings: AiSettings): Promise<string[]> {
   if (settings.provider_type !== 'ollama' || !settings.enabled) return [];
   try {

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox';
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 const compiled = new WeakMap<TSchema, ReturnType<typeof ajv.compile>>();
 
-/** What a provider's grammar does not take; answers are checked against the whole schema all the same. */
+/** Keywords that providers do not support; answers are validated against the complete schema anyway. */
 const dropped = new Set([
   '$id',
   'default',
@@ -21,7 +21,7 @@ const dropped = new Set([
   'uniqueItems',
 ]);
 
-/** The schema as providers take it, with whether every object is closed and complete, as strict decoding wants it. */
+/** Converts a schema for providers. `strict`: every object is closed and all members are required. */
 export function outgoingSchema(schema: TSchema): { schema: JSONSchema7; strict: boolean } {
   let strict = true;
   const plain = (part: unknown): unknown => {
@@ -39,13 +39,13 @@ export function outgoingSchema(schema: TSchema): { schema: JSONSchema7; strict: 
         .map(([name, inner]) => [name, name === 'properties' ? members(inner) : plain(inner)]),
     );
   };
-  // a member may be called as one of the words of the schema language
+  // a member can have the name of a schema keyword
   const members = (given: object): object =>
     Object.fromEntries(Object.entries(given).map(([name, inner]) => [name, plain(inner)]));
   return { schema: plain(schema) as JSONSchema7, strict };
 }
 
-/** How an answer does not fit, in sentences for the model; none when it does. */
+/** The validation errors of an answer, as sentences for the model. */
 export function schemaFaults(schema: TSchema, answer: unknown): string[] {
   let check = compiled.get(schema);
   if (!check) {
@@ -58,7 +58,7 @@ export function schemaFaults(schema: TSchema, answer: unknown): string[] {
   );
 }
 
-/** The JSON of an answer, also where a model has put a fence around it; undefined when it is none. */
+/** Parses the JSON of an answer, with or without a code fence; undefined if it is invalid. */
 export function readJson(text: string): unknown {
   const inner = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text;
   try {

@@ -2,52 +2,52 @@ import type { Static, TSchema } from 'typebox';
 import type { SpentBudget } from '../../domain/analysis/ai/ai.budget.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 
-/** What asking a model needs of the process. */
+/** Services for requests to models. */
 export type ModelServices = Pick<Services, 'db' | 'secrets' | 'outbound' | 'log'>;
 
-/** Instructions to a model, in a file of their own; another wording is another version. */
+/** Instructions for a model; a change of the text requires a new version. */
 export interface Prompt {
   name: string;
   version: number;
-  /** The trusted part. It holds no text of users. */
+  /** The trusted part, without texts of users. */
   system: string;
 }
 
-/** One question to a model. */
+/** One request to a model. */
 export interface ModelRequest<S extends TSchema> {
-  /** What the tokens are spent on, such as `suggest`; lower case letters and `_`. */
+  /** The purpose for the usage statistics, such as `suggest`; lower-case letters and `_`. */
   purpose: string;
-  /** The run on whose budget it goes; null for what a user asks for directly. */
+  /** The run whose budget it uses; null for a direct request of a user. */
   runId: string | null;
   prompt: Prompt;
-  /** What the prompt is about, texts of users too; sent as JSON apart from the prompt. */
+  /** The data, including texts of users; sent as JSON, separate from the prompt. */
   data: unknown;
-  /** What an answer must fit: a closed object in whose objects every member is required, so that every provider can keep to it. */
+  /** The schema of the answer: closed objects with all members required, so that every provider supports it. */
   schema: S;
   /**
-   * What is wrong with an answer that fits the schema, in sentences: ids that were not among the data, values that the metamodel
-   * refuses. None lets it pass. Never trust an answer in what neither this nor the schema has checked.
+   * Returns the errors of an answer that conforms to the schema, as sentences: unknown ids, values that the metamodel refuses.
+   * Never trust parts of an answer that neither this check nor the schema has validated.
    */
   check?: (answer: Static<S>) => string[];
-  /** The longest answer; 2,000 unless given. */
+  /** Maximum tokens of the answer; default 2,000. */
   maxOutputTokens?: number;
-  /** Ends waiting at once: the call throws the signal's reason. */
+  /** Aborts the call, which throws the signal's reason. */
   signal?: AbortSignal;
 }
 
-/** An answer that fits schema and check. */
+/** A valid answer. */
 export interface Completion<A> {
   answer: A;
   provider: string;
   model: string;
-  /** Such as `suggest@1`. */
+  /** Name and version, such as `suggest@1`. */
   prompt: string;
   usage: ModelUse;
 }
 
-/** What a question took. */
+/** The usage of a request. */
 export interface ModelUse {
-  /** Requests sent, repeated ones too. */
+  /** Sent requests, including retries. */
   calls: number;
   tokensIn: number;
   tokensOut: number;
@@ -55,10 +55,11 @@ export interface ModelUse {
 
 /**
  * Why there is no answer.
- * `not_configured`: no provider is set up. `budget`: the run or the day has spent its tokens. `address`: the provider's address may not be called.
- * `unauthorised`: it refuses the key. `rejected`: it refuses the request, such as an unknown model. `rate_limited`: it
- * asks for more patience than there is. `unavailable`: it cannot be reached, fails, or answers nonsense. `timeout`: it takes too long.
- * `declined`: the model will not answer. `too_long`: the answer is longer than allowed. `off_schema`: twice an answer did not fit.
+ * `not_configured`: no provider is configured. `budget`: the budget of the run or day is spent. `address`: the guard refuses
+ * the provider's URL. `unauthorised`: it refuses the key. `rejected`: it refuses the request, such as an unknown model.
+ * `rate_limited`: its Retry-After exceeds the maximum. `unavailable`: it cannot be reached, fails, or its response is invalid.
+ * `timeout`: it does not respond in time. `declined`: the model refuses to answer. `too_long`: the answer is longer than
+ * allowed. `off_schema`: two answers did not conform to the schema.
  */
 export type ModelFailureKind =
   | 'not_configured'
@@ -73,17 +74,17 @@ export type ModelFailureKind =
   | 'too_long'
   | 'off_schema';
 
-/** A model gave no answer that can be used. Runs go on without it and say so; the message is for the user. */
+/** There is no usable answer of a model. Runs continue without it and report this; the message is for the user. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   readonly kind: ModelFailureKind;
-  /** What was spent all the same. */
+  /** The usage in spite of the failure. */
   use: ModelUse = { calls: 0, tokensIn: 0, tokensOut: 0 };
-  /** Who was asked, and how; undefined when nobody could be. */
+  /** The provider, model and prompt; undefined if no request was possible. */
   asked: { provider: string; model: string; prompt: string } | undefined;
-  /** Of `budget`: the bound in the way. */
+  /** For `budget`: the exceeded setting. */
   readonly budget: SpentBudget | undefined;
-  /** Of `not_configured`: what has to be set. */
+  /** For `not_configured`: the missing setting. */
   readonly missing: readonly string[];
 
   constructor(
@@ -98,28 +99,28 @@ export class ModelFailure extends Error {
   }
 }
 
-/** How patient asking is. */
-export interface ModelPatience {
-  /** For one request. */
+/** Timeouts and retries of requests. */
+export interface ModelRetryPolicy {
+  /** Timeout of one request. */
   timeoutMs: number;
-  /** Requests for one answer, before its repair. */
+  /** Maximum requests for one answer, without the repair of an invalid one. */
   attempts: number;
-  /** Before the second request, doubled with each further one; up to as much again is added at random. */
+  /** Delay before the second request, doubled with each further one; a random delay of up to the same length is added. */
   pauseMs: number;
-  /** The longest wait that a Retry-After may ask for. */
+  /** Maximum accepted Retry-After. */
   longestWaitMs: number;
 }
 
-/** Of runs, which have time. */
-export const runPatience: ModelPatience = {
+/** For background runs. */
+export const runRetryPolicy: ModelRetryPolicy = {
   timeoutMs: 120_000,
   attempts: 4,
   pauseMs: 1_000,
   longestWaitMs: 60_000,
 };
 
-/** Of requests, at whose end somebody waits. */
-export const requestPatience: ModelPatience = {
+/** For synchronous requests. */
+export const requestRetryPolicy: ModelRetryPolicy = {
   timeoutMs: 45_000,
   attempts: 2,
   pauseMs: 500,

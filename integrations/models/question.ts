@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox';
 import type { QueryMeasure, ReportQuery } from '../../domain/inventory/reports/report-query.job.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { complete, refusalOf } from './models.complete.ts';
+import { complete, toClientError } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
-import { type ModelServices, requestPatience } from './models.types.ts';
+import { type ModelServices, requestRetryPolicy } from './models.types.ts';
 
 const closed = { additionalProperties: false };
 const Text = (maxLength: number) => Type.String({ maxLength });
@@ -44,17 +44,17 @@ const Answer = Type.Object(
 );
 type ModelAnswer = Static<typeof Answer>;
 
-/** The most names of tags in a question to a model. */
+/** Maximum number of tag names in a request. */
 const MOST_TAGS = 300;
 
 export interface QuestionForModel {
   question: string;
   tags: readonly { group: string; tag: string }[];
-  /** Says what is wrong with a query, as far as the metamodel goes. @throws EstateError what the caller may not ask. */
+  /** Returns the errors of a query against the metamodel. @throws EstateError for fields that the caller may not read. */
   faultsOf(query: ReportQuery): Promise<string[]>;
 }
 
-/** A model's reading of a question. */
+/** A model's interpretation of a question. */
 export interface ModelReading {
   query: ReportQuery;
   limit?: number;
@@ -63,8 +63,8 @@ export interface ModelReading {
 }
 
 /**
- * Has a model turn a question into a query. It receives the question and the names of the metamodel and tags, but no cards; what
- * it answers is only a query, which can do no more than its caller.
+ * Converts a question into a query by a model. It gets the question and the names of metamodel and tags, but no cards. Its
+ * answer is only a query, which runs with the rights of the caller.
  * @throws EstateError `question_not_understood`, `ai_not_configured`, `ai_budget_spent`, `upstream_failed`.
  */
 export async function readByModel(
@@ -89,9 +89,9 @@ export async function readByModel(
         data: refused ? { ...data, refused } : data,
         schema: Answer,
       },
-      requestPatience,
+      requestRetryPolicy,
     ).catch((error: unknown) => {
-      throw refusalOf(error);
+      throw toClientError(error);
     });
     if (!answer.answerable) throw new EstateError('question_not_understood', answer.reason);
     const query = queryOf(answer);
@@ -106,7 +106,10 @@ export async function readByModel(
     }
     refused = { query, faults: faults.slice(0, 20) };
   }
-  throw new EstateError('question_not_understood', 'The model found no query that fits the metamodel.');
+  throw new EstateError(
+    'question_not_understood',
+    'The model found no query that is valid for the metamodel.',
+  );
 }
 
 function queryOf({ from, filter, dimensions, measures, sort }: ModelAnswer): ReportQuery {
@@ -134,7 +137,7 @@ function queryOf({ from, filter, dimensions, measures, sort }: ModelAnswer): Rep
   };
 }
 
-/** The visible metamodel, as briefly as a query needs it. */
+/** The parts of the visible metamodel that a query needs. */
 function namesOf({ metamodel }: Ctx) {
   return {
     types: metamodel.visibleTypes.map((key) => {

@@ -4,10 +4,10 @@ import { missingForAi } from '../../domain/analysis/ai/ai.provider.ts';
 import type { CardReader, ReaderState, Reading } from '../../domain/analysis/compliance/scans.read.ts';
 import type { ReadingRule } from '../../domain/governance/compliance/rules/rules.types.ts';
 import { loadSettings } from '../../domain/kernel/settings/settings.state.ts';
-import { cardInBrief, plainText } from './models.data.ts';
+import { plainText, shortenCard } from './models.data.ts';
 import { promptNamed } from './models.prompts.ts';
 import { askInHalves, createRunModel, type RunModelState } from './models.run.ts';
-import type { ModelPatience, ModelServices, Prompt } from './models.types.ts';
+import type { ModelRetryPolicy, ModelServices, Prompt } from './models.types.ts';
 
 const complianceReadingPrompt = promptNamed('compliance-reading');
 
@@ -36,25 +36,25 @@ const schema = Type.Object(
 type Said = Static<typeof schema>['cards'][number];
 
 /**
- * The model that is set up, as a scan has it read cards; undefined where none is.
- * @param before what it had before the scan's worker was lost.
+ * Creates the reader of cards for a scan with the configured model; undefined if none is configured.
+ * @param before state of an earlier worker of the scan.
  */
 export async function createCardReader(
   services: ModelServices,
   runId: string,
   signal: AbortSignal,
   before: ReaderState | undefined,
-  patience?: ModelPatience,
+  retryPolicy?: ModelRetryPolicy,
 ): Promise<CardReader | undefined> {
   const settings = await loadSettings(services.db);
   if (missingForAi(settings).length > 0) return undefined;
-  const model = createRunModel(services, runId, signal, patience, before as RunModelState | undefined);
+  const model = createRunModel(services, runId, signal, retryPolicy, before as RunModelState | undefined);
   const { ai } = settings.values;
   const { name, version } = complianceReadingPrompt;
   return {
     version: `${name}@${version} ${ai.provider_type} ${ai.model}`,
     async read(rule, all) {
-      return await askInHalves(model, all.map(cardInBrief), async (cards, isPart) => {
+      return await askInHalves(model, all.map(shortenCard), async (cards, isPart) => {
         const answer = await model.ask(
           'compliance readings',
           { purpose: 'compliance', prompt: promptOf(rule), data: { cards }, schema, maxOutputTokens: 4_000 },
@@ -67,15 +67,14 @@ export async function createCardReader(
   };
 }
 
-/** The question is ours, so that it stands with the instructions. */
+/** The question is part of the instructions, since it comes from our rules. */
 const promptOf = ({ requirement, question }: ReadingRule): Prompt => ({
   ...complianceReadingPrompt,
   system: `${complianceReadingPrompt.system}\n\nThe requirement: ${requirement}\nThe question: ${question}`,
 });
 
 /**
- * What can be used of an answer, card by card, so that no card spoils what is said of another: each card once, and what applies only
- * with words that the card really says.
+ * The usable parts of an answer, checked per card: each card once, and quotations only if the card contains them.
  */
 function usable(answers: readonly Said[], cards: readonly OutgoingCard[]): Reading[] {
   const texts = new Map(cards.map((card) => [card.id, textsOf(card).map(plain)]));
@@ -94,7 +93,7 @@ function usable(answers: readonly Said[], cards: readonly OutgoingCard[]): Readi
   return [...given.values()];
 }
 
-/** A sentence that leads nowhere and tells no number that the card does not. */
+/** A reason without links and without numbers that the card does not contain. */
 function usableReason(reason: string | null, said: readonly string[]): string | null {
   const words = plain(reason ?? '');
   if (words === '' || /https?:|www\.|[<>]/u.test(words)) return null;
@@ -104,7 +103,7 @@ function usableReason(reason: string | null, said: readonly string[]): string | 
 
 const plain = (value: string): string => plainText(value).replace(/\s+/g, ' ').trim();
 
-/** All that a card says in words, as it was sent. */
+/** All texts of a card, as they were sent. */
 function textsOf({ name, alias, description, subtype, attributes = {} }: OutgoingCard): string[] {
   return [name, alias, description, subtype, ...Object.values(attributes)].filter(
     (value): value is string => typeof value === 'string',

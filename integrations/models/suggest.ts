@@ -11,14 +11,14 @@ import type { FieldType } from '../../domain/kernel/metamodel/metamodel.types.ts
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
 import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
-import { complete, refusalOf } from './models.complete.ts';
+import { complete, toClientError } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
-import { type ModelServices, requestPatience } from './models.types.ts';
+import { type ModelServices, requestRetryPolicy } from './models.types.ts';
 import { searchWeb } from './web-search.ts';
 
-/** How many cards like it are shown to the model. */
+/** Maximum number of similar cards in the request. */
 const SIMILAR = 5;
-/** Characters; cards with more are not shown. */
+/** Maximum characters of a similar card; larger cards are omitted. */
 const MAX_SIMILAR = 40_000;
 
 const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
@@ -59,16 +59,14 @@ export const SuggestionsSchema = Type.Object(
       { description: 'Cards and web pages that the model received' },
     ),
     model: Nullable(Type.String()),
-    search_provider: Nullable(
-      Type.String({ description: 'By which the web was searched; null: it was not' }),
-    ),
+    search_provider: Nullable(Type.String({ description: 'The web search provider; null: no search' })),
   },
   { $id: 'AiSuggestions', ...closed },
 );
 type Suggestions = Static<typeof SuggestionsSchema>;
 
 /**
- * What a model suggests for a card of that name. Every value fits its field; nothing is written.
+ * Returns a model's suggestions for a card. Every value is valid for its field; nothing is written.
  * @throws EstateError `ai_not_configured`, `ai_budget_spent`, `upstream_failed`, `validation_failed`.
  */
 export async function suggestFields(
@@ -105,7 +103,7 @@ export async function suggestFields(
         },
         schema: answerSchema([...fields.keys()], sources),
       },
-      requestPatience,
+      requestRetryPolicy,
     );
     return {
       suggestions: usable(answer, fields, sources),
@@ -114,11 +112,11 @@ export async function suggestFields(
       search_provider: pages ? ai.search_provider : null,
     };
   } catch (error) {
-    throw refusalOf(error);
+    throw toClientError(error);
   }
 }
 
-/** What a value may be derived from. */
+/** A source from which a value can be derived. */
 interface Source {
   id: string;
   url: string;
@@ -127,9 +125,9 @@ interface Source {
 
 function typeOf(ctx: Ctx, ai: AiSettings, { type_key, subtype }: SuggestInput): CardType {
   const type = ctx.metamodel.cardTypes.get(type_key);
-  if (!type || type.is_hidden) throw invalidField('type_key', 'unknown_type', 'is no card type');
+  if (!type || type.is_hidden) throw invalidField('type_key', 'unknown_type', 'is not a card type');
   if (subtype && !type.subtypeKeys.has(subtype)) {
-    throw invalidField('subtype', 'unknown_subtype', `is no subtype of ${type_key}`);
+    throw invalidField('subtype', 'unknown_subtype', `is not a subtype of ${type_key}`);
   }
   if (ai.enabled_types.length > 0 && !ai.enabled_types.includes(type_key)) {
     throw typeNotEnabled(type_key);
@@ -170,7 +168,7 @@ function answerSchema(keys: string[], sources: readonly Source[]) {
   );
 }
 
-/** What of an answer fits the metamodel; of several suggestions for a field the surest. */
+/** The valid suggestions of an answer; of several for a field the one with the highest confidence. */
 function usable(
   { suggestions }: Static<ReturnType<typeof answerSchema>>,
   fields: ReadonlyMap<string, FieldToFill>,
@@ -197,16 +195,16 @@ interface FieldToFill {
   definition?: CompiledField;
 }
 
-/** A few sentences. */
+/** Maximum characters of a description. */
 const MAX_DESCRIPTION = 3_000;
 
-/** Characters of all fields together, options and all; those beyond are not suggested. */
+/** Maximum characters of all field definitions; further fields are not suggested. */
 const MAX_FIELDS = 100_000;
 
-/** What nobody but the organisation knows, or models make up: amounts, days, addresses. */
+/** Field types that are never suggested, since models would invent values: amounts, dates, URLs. */
 const never: ReadonlySet<FieldType> = new Set(['cost', 'date', 'url', 'multiple_select']);
 
-/** What can be suggested for a card of the type: the description, and the attributes that people fill in, by their names in the API. */
+/** Fields that can be suggested for the type: the description, and editable attributes, by their API names. */
 function fieldsToFill(type: CardType, subtype: string | null): Map<string, FieldToFill> {
   const hidden = subtype === null ? undefined : type.hiddenFields.get(subtype);
   const fields: FieldToFill[] = [{ key: 'description', label: 'Description', type: 'text' }];
@@ -231,11 +229,11 @@ function fieldsToFill(type: CardType, subtype: string | null): Map<string, Field
   return new Map(offered.map((field) => [field.key, field]));
 }
 
-/** Why a suggested value is not passed on, or undefined. Links and markup are what a hostile text would have a reader follow. */
+/** Why a suggested value is discarded, or undefined. Links and markup could come from a hostile text. */
 function valueFault({ definition }: FieldToFill, value: unknown): string | undefined {
   if (typeof value === 'string' && definition?.type !== 'single_select') {
     if (value === '') return 'is empty';
-    if (/:\/\/|\bwww\.|<\/?[a-z!]|\]\(|\p{Cf}/iu.test(value)) return 'holds a link or markup';
+    if (/:\/\/|\bwww\.|<\/?[a-z!]|\]\(|\p{Cf}/iu.test(value)) return 'contains a link or markup';
   }
   if (!definition) {
     if (typeof value !== 'string') return 'is no text';

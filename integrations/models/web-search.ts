@@ -2,9 +2,9 @@ import type { AiSettings } from '../../domain/analysis/ai/ai.provider.ts';
 import { plainText } from './models.data.ts';
 import type { ModelServices } from './models.types.ts';
 
-/** A page of the web that a search has found. */
+/** A web page in the search results. */
 export interface WebPage {
-  /** As a model names it: `web-1`. */
+  /** The id in the request, such as `web-1`. */
   id: string;
   url: string;
   title: string;
@@ -18,7 +18,7 @@ const MAX_BYTES = 1024 * 1024;
 
 type Found = Partial<Record<'url' | 'title' | 'text', unknown>>;
 
-/** How each provider is asked below its address, and where its answer holds pages. */
+/** Path, query and result member of each provider. */
 const providers: Record<string, { path: string; query: string; pagesIn(answer: unknown): Found[] }> = {
   searxng: {
     path: '/search',
@@ -26,7 +26,7 @@ const providers: Record<string, { path: string; query: string; pagesIn(answer: u
     pagesIn: (answer) =>
       listIn(answer, 'results').map(({ url, title, content }) => ({ url, title, text: content })),
   },
-  // its instant answers: the article on a thing, and what is related to it
+  // instant answers: an article, and related topics
   duckduckgo: {
     path: '/',
     query: 'format=json&no_html=1&skip_disambig=1',
@@ -50,8 +50,8 @@ const listIn = (answer: unknown, member: string): Record<string, unknown>[] => {
 };
 
 /**
- * Searches the web for a name, where the settings give the address of a search.
- * @returns the pages; null where none is set up, or it fails; callers continue without.
+ * Searches the web for a name, if the settings configure a search provider.
+ * @returns the pages; null if none is configured or the search fails.
  */
 export async function searchWeb(
   { outbound, log }: Pick<ModelServices, 'outbound' | 'log'>,
@@ -68,15 +68,16 @@ export async function searchWeb(
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
     });
-    if (status !== 200) throw new Error(`the search answers ${status}`);
+    if (status !== 200) throw new Error(`the search responds with ${status}`);
     const answer: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof answer !== 'object' || answer === null) throw new Error('the search answers no object');
+    if (typeof answer !== 'object' || answer === null)
+      throw new Error('the search response is not an object');
     return pagesIn(answer)
       .flatMap((page) => usable(page))
       .slice(0, MOST_PAGES)
       .map((page, at) => ({ id: `web-${at + 1}`, ...page }));
   } catch (error) {
-    log.info({ cause: String(error).slice(0, 300) }, 'the search of the web failed');
+    log.info({ cause: String(error).slice(0, 300) }, 'the web search failed');
     return null;
   }
 }

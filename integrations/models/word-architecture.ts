@@ -5,11 +5,11 @@ import type { ArchitecturePlan } from '../../domain/analysis/architect/architect
 import { APPLICATION, CAPABILITY } from '../../domain/analysis/architect/architect.words.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
-import { complete, refusalOf } from './models.complete.ts';
+import { complete, toClientError } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
-import { type ModelServices, requestPatience } from './models.types.ts';
+import { type ModelServices, requestRetryPolicy } from './models.types.ts';
 
-/** The most cards and gaps that a model receives. */
+/** Maximum number of cards and gaps in the request. */
 const MOST_SENT = 60;
 
 const wordingSchema = Type.Object(
@@ -21,7 +21,7 @@ const wordingSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A proposal in a model's words; the proposal itself stays what the rules made. */
+/** A model's texts for a proposal; the proposal itself is computed by rules. */
 export interface Wording extends Static<typeof wordingSchema> {
   model: string;
   /** Such as `architecture.v1`. */
@@ -29,7 +29,7 @@ export interface Wording extends Static<typeof wordingSchema> {
 }
 
 /**
- * Has a model word a target architecture. It receives the fields of cards that may be sent, and no costs.
+ * Writes texts for a target architecture by a model. It gets the fields of cards that may be sent, and no costs.
  * @throws EstateError `ai_not_configured`, `ai_budget_spent`, `upstream_failed`.
  */
 export async function wordArchitecture(
@@ -49,7 +49,7 @@ export async function wordArchitecture(
       (card) => [card.id, card],
     ),
   );
-  const named = namesMayLeave(ctx, ai);
+  const named = canSendNames(ctx, ai);
   const cardOf = ({ id, type, name }: { id: string; type: string; name: string }) => {
     if (isStored(id))
       return { id, type, ...(outgoing.get(id)?.name ? { name: outgoing.get(id)!.name } : {}) };
@@ -70,18 +70,18 @@ export async function wordArchitecture(
         },
         schema: wordingSchema,
       },
-      requestPatience,
+      requestRetryPolicy,
     );
     return { ...answer, model, prompt };
   } catch (error) {
-    throw refusalOf(error);
+    throw toClientError(error);
   }
 }
 
 const isStored = (id: string): boolean => /^[0-9a-f-]{36}$/.test(id);
 
-/** Whether names of new cards, which are made of names of capabilities and products, may be sent. */
-function namesMayLeave(ctx: Ctx, ai: AiSettings): boolean {
+/** Whether names of new cards, which contain names of capabilities and products, may be sent. */
+function canSendNames(ctx: Ctx, ai: AiSettings): boolean {
   return [APPLICATION, CAPABILITY].every((key) => {
     const type = ctx.metamodel.cardTypes.get(key);
     return type !== undefined && mayLeave(ai, type, 'name');

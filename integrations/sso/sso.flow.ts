@@ -12,8 +12,8 @@ import { EstateError, invalidField } from '../../platform/errors.ts';
 import { unfit } from '../../platform/storable.ts';
 import { isShared, requiredDomain } from './sso.issuer.ts';
 import {
-  beginAtProvider,
-  finishAtProvider,
+  createAuthorizationUrl,
+  exchangeCode,
   type Handshake,
   type ProviderAccess,
   type Redirected,
@@ -21,18 +21,18 @@ import {
 
 type SsoSettings = SettingValues['sso'];
 
-/** What a client needs to send somebody to the provider. */
+/** The data for the redirect to the provider. */
 export interface BegunLogin {
   authorization_url: string;
   state: string;
-  /** Seconds within which the login has to be finished. */
+  /** Seconds until the login attempt expires. */
   expires_in: number;
 }
 
 /**
- * Begins a login at the provider.
- * @throws EstateError `wrong_state` where single sign-on is off, `validation_failed` for a redirect address that is not
- * the application's, `upstream_failed`, `too_many_requests`.
+ * Starts a login with the provider.
+ * @throws EstateError `wrong_state` if single sign-on is disabled, `validation_failed` for a redirect URI that is not
+ * allowed, `upstream_failed`, `too_many_requests`.
  */
 export async function startSso(
   services: Services,
@@ -41,14 +41,14 @@ export async function startSso(
 ): Promise<BegunLogin> {
   await throttle(ctx.db, 'sso', [byAddress(input.address)]);
   const access = await providerAccess(services);
-  await requireOwnAddress(ctx, access.sso, input.redirect_uri);
-  const { url, state, handshake } = await beginAtProvider(access, input.redirect_uri);
+  await requireAllowedRedirect(ctx, access.sso, input.redirect_uri);
+  const { url, state, handshake } = await createAuthorizationUrl(access, input.redirect_uri);
   await storeHandshake(ctx.db, services.secrets, state, handshake);
   return { authorization_url: url, state, expires_in: HANDSHAKE_SECONDS };
 }
 
 /**
- * Finishes a login at the provider, once for each state.
+ * Completes a login with the provider, once per state.
  * @throws EstateError `invalid_credentials`, `sso_refused`, `wrong_state`, `upstream_failed`, `too_many_requests`.
  */
 export async function finishSso(
@@ -60,26 +60,29 @@ export async function finishSso(
   const access = await providerAccess(services);
   const handshake = await takeHandshake<Handshake>(ctx.db, services.secrets, input.state);
   if (handshake?.redirect_uri !== input.redirect_uri) {
-    throw new EstateError('invalid_credentials', 'No such login was begun, or not lately; begin it again.');
+    throw new EstateError(
+      'invalid_credentials',
+      'The login attempt is unknown or has expired; start it again.',
+    );
   }
-  const claims = await finishAtProvider(access, handshake, input);
+  const claims = await exchangeCode(access, handshake, input);
   return await loginByProvider(ctx, identityOf(access.sso, claims), input.address);
 }
 
 async function providerAccess({ db, secrets, outbound }: Services): Promise<ProviderAccess> {
   const sso = await readSetting(db, 'sso');
   if (!sso.enabled || sso.client_id === '') {
-    throw new EstateError('wrong_state', 'Single sign-on is switched off.');
+    throw new EstateError('wrong_state', 'Single sign-on is disabled.');
   }
   return { outbound, sso, clientSecret: await readSecret(db, secrets, 'sso') };
 }
 
-/** Codes are sent to the application alone: an address below its own, or one of those named in the settings. */
-async function requireOwnAddress(ctx: Ctx, sso: SsoSettings, redirectUri: string): Promise<void> {
+/** Redirect URIs must be below the application's URL, or listed in the settings. */
+async function requireAllowedRedirect(ctx: Ctx, sso: SsoSettings, redirectUri: string): Promise<void> {
   const { app_base_url: base } = await readSetting(ctx.db, 'email');
   if (sso.redirect_uris.includes(redirectUri)) return;
   if (base !== '' && isBelow(redirectUri, base)) return;
-  throw invalidField('redirect_uri', 'not_registered', 'is no address of the application');
+  throw invalidField('redirect_uri', 'not_registered', 'is not an allowed redirect URI');
 }
 
 function isBelow(address: string, base: string): boolean {
@@ -98,7 +101,7 @@ function requireStorable({ iss, sub, email, name, ...claims }: IDToken, groupCla
   const tooLong = sub.length > MAX_SUBJECT || (typeof email === 'string' && email.length > MAX_EMAIL);
   const [bad] = unfit({ iss, sub, email, name, [groupClaim]: claims[groupClaim] });
   if (tooLong || bad) {
-    const what = bad ? `${bad.field} ${bad.message}` : 'its subject or e-mail address is too long';
+    const what = bad ? `${bad.field} ${bad.message}` : 'the subject or e-mail address is too long';
     throw new EstateError(
       'sso_refused',
       `The identity provider sent an account that cannot be used: ${what}.`,
@@ -113,12 +116,12 @@ function identityOf(sso: SsoSettings, claims: IDToken): ProviderIdentity {
   const outside =
     sso.provider === 'google' ? claims.hd !== domain : !email?.toLowerCase().endsWith(`@${domain}`);
   if (domain !== '' && outside) {
-    throw new EstateError('sso_refused', 'The account is not of the domain that may log in here.');
+    throw new EstateError('sso_refused', 'The domain of the account is not allowed to log in.');
   }
   return {
     issuer: claims.iss,
     subject: claims.sub,
-    email: email !== undefined && isVouchedFor(sso, claims) ? email : undefined,
+    email: email !== undefined && isVerifiedAddress(sso, claims) ? email : undefined,
     displayName:
       typeof claims.name === 'string' && claims.name.trim() ? claims.name.trim().slice(0, 200) : undefined,
     groups: groupsOf(claims[sso.group_claim]),
@@ -126,8 +129,8 @@ function identityOf(sso: SsoSettings, claims: IDToken): ProviderIdentity {
   };
 }
 
-/** Microsoft tells nothing of addresses; those of a tenant of one's own are given by its administrators. */
-function isVouchedFor(sso: SsoSettings, claims: IDToken): boolean {
+/** Whether the address is verified. Microsoft has no such claim; addresses of the configured tenant are set by its administrators. */
+function isVerifiedAddress(sso: SsoSettings, claims: IDToken): boolean {
   if (sso.provider === 'microsoft' && claims.email_verified === undefined) {
     return !isShared(sso) || claims.xms_edov === true || claims.xms_edov === '1' || claims.xms_edov === 1;
   }

@@ -3,7 +3,7 @@ import type { SettingValues } from '../../domain/kernel/settings/settings.defaul
 
 type SsoSettings = SettingValues['sso'];
 
-/** Where the provider's discovery document is looked for. */
+/** The issuer URL, below which the discovery document is read. */
 export function issuerOf(sso: SsoSettings): string {
   switch (sso.provider) {
     case 'microsoft':
@@ -17,7 +17,7 @@ export function issuerOf(sso: SsoSettings): string {
   }
 }
 
-/** Where people are sent to log in, as far as it is known without asking the provider; else empty. */
+/** The authorization endpoint if it is known without the discovery document; else empty. */
 export function knownAuthorizationEndpoint(sso: SsoSettings): string {
   if (sso.authorization_endpoint !== '') return sso.authorization_endpoint;
   switch (sso.provider) {
@@ -32,11 +32,11 @@ export function knownAuthorizationEndpoint(sso: SsoSettings): string {
   }
 }
 
-/** Whether people may log in who do not belong to the organisation. Google checks the domain of its accounts itself. */
+/** Whether accounts outside the organisation could log in. Google checks the domain of its accounts itself. */
 export function isShared(sso: SsoSettings): boolean {
   const checksDomain = issuerOf(sso).replace(/\/+$/, '') === 'https://accounts.google.com';
   return isPublicIssuer(sso) && !(checksDomain && sso.domain !== '');
 }
 
-/** The domain that people's addresses have to be of; empty: any. Okta's setting names its own server instead. */
+/** The required domain of addresses; empty: any. Okta's `domain` setting is its server instead. */
 export const requiredDomain = (sso: SsoSettings): string => (sso.provider === 'okta' ? '' : sso.domain);

@@ -6,36 +6,36 @@ import { issuerOf } from './sso.issuer.ts';
 
 type SsoSettings = SettingValues['sso'];
 
-/** How long the provider may take for one answer. */
+/** Timeout of one response of the provider. */
 const TIMEOUT_SECONDS = 5;
-/** How far the provider's clock may be off. */
+/** Allowed clock skew of the provider. */
 const TOLERANCE_SECONDS = 60;
-/** Longer answers than any provider's keys and claims. */
+/** Maximum bytes of a response. */
 const MAX_BYTES = 1024 * 1024;
 
-/** What is needed to talk to a provider. */
+/** Configuration for requests to a provider. */
 export interface ProviderAccess {
   outbound: Outbound;
   sso: SsoSettings;
   clientSecret: string;
 }
 
-/** What the service keeps to itself between the two halves of a login. */
+/** Secrets that the service stores between the two steps of a login. */
 export interface Handshake {
   nonce: string;
   verifier: string;
   redirect_uri: string;
 }
 
-/** The provider's answer to somebody's login, as it came to the redirect address. */
+/** The parameters of the redirect from the provider. */
 export interface Redirected {
   code: string;
   state: string;
   iss?: string;
 }
 
-/** The address that somebody logs in at, and what the answer is checked against. */
-export async function beginAtProvider(
+/** Creates the authorization URL, and the secrets to verify the redirect. */
+export async function createAuthorizationUrl(
   access: ProviderAccess,
   redirectUri: string,
 ): Promise<{ url: string; state: string; handshake: Handshake }> {
@@ -58,11 +58,11 @@ export async function beginAtProvider(
 }
 
 /**
- * Exchanges the code, checks the ID token (signature, issuer, audience, nonce, times) and gathers the claims.
- * @throws EstateError `invalid_credentials` when the provider or a check refuses, `upstream_failed` when the provider
- * does not answer as it should.
+ * Exchanges the code, checks the ID token (signature, issuer, audience, nonce, times) and reads the claims.
+ * @throws EstateError `invalid_credentials` if the provider or a check refuses, `upstream_failed` for an invalid response of
+ * the provider.
  */
-export async function finishAtProvider(
+export async function exchangeCode(
   access: ProviderAccess,
   handshake: Handshake,
   answer: Redirected,
@@ -72,7 +72,7 @@ export async function finishAtProvider(
   url.searchParams.set('code', answer.code);
   url.searchParams.set('state', answer.state);
   if (answer.iss !== undefined) url.searchParams.set('iss', answer.iss);
-  return await telling(async () => {
+  return await withClientErrors(async () => {
     const tokens = await oidc.authorizationCodeGrant(config, url, {
       expectedState: answer.state,
       expectedNonce: handshake.nonce,
@@ -88,19 +88,18 @@ export async function finishAtProvider(
 }
 
 /**
- * Asks the provider for its endpoints. Nothing is kept between logins, so that a key which it has replaced counts at
- * once.
+ * Reads the discovery document. It is not cached between logins, so that rotated keys are used immediately.
  */
 async function discover(access: ProviderAccess): Promise<oidc.Configuration> {
   const { sso, clientSecret } = access;
   const options: oidc.DiscoveryRequestOptions = {
     timeout: TIMEOUT_SECONDS,
     [oidc.customFetch]: guardedFetch(access.outbound),
-    // the guard decides which addresses are called, and takes http only for those that are allowed by name
+    // the guard checks the addresses, and allows http only for those listed by name
     execute: [oidc.allowInsecureRequests],
   };
   const metadata = { [oidc.clockTolerance]: TOLERANCE_SECONDS };
-  const found = await telling(() =>
+  const found = await withClientErrors(() =>
     oidc.discovery(new URL(issuerOf(sso)), sso.client_id, metadata, undefined, options),
   );
   const known = found.serverMetadata();
@@ -113,7 +112,7 @@ async function discover(access: ProviderAccess): Promise<oidc.Configuration> {
   config.timeout = TIMEOUT_SECONDS;
   config[oidc.customFetch] = guardedFetch(access.outbound);
   oidc.allowInsecureRequests(config);
-  // the ID token's signature is checked too, although it comes over the provider's own connection
+  // the ID token's signature is checked as well, although it is read directly from the provider
   oidc.enableNonRepudiationChecks(config);
   return config;
 }
@@ -125,14 +124,14 @@ function overridden(sso: SsoSettings): Record<string, string> {
 
 function authenticationOf(known: oidc.ServerMetadata, secret: string): oidc.ClientAuth {
   if (secret === '') return oidc.None();
-  // RFC 8414: basic where the provider says nothing
+  // RFC 8414: the default is client_secret_basic
   const methods = known.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   return methods.includes('client_secret_basic')
     ? oidc.ClientSecretBasic(secret)
     : oidc.ClientSecretPost(secret);
 }
 
-/** Asks for groups only where the provider knows such a scope. */
+/** Requests the scope `groups` only if the provider supports it. */
 function scopesOf(config: oidc.Configuration): string {
   const known = config.serverMetadata().scopes_supported ?? [];
   return ['openid', 'email', 'profile', ...(known.includes('groups') ? ['groups'] : [])].join(' ');
@@ -155,22 +154,22 @@ function guardedFetch(outbound: Outbound): oidc.CustomFetch {
   };
 }
 
-/** Refusals of the login, and answers of a provider that is not well, in our words; neither tells addresses. */
-async function telling<T>(talk: () => Promise<T>): Promise<T> {
+/** Maps errors of the login and of the provider to messages without addresses. */
+async function withClientErrors<T>(talk: () => Promise<T>): Promise<T> {
   try {
     return await talk();
   } catch (error) {
     throw isRefusal(error)
-      ? new EstateError('invalid_credentials', 'The provider has not confirmed the login; begin it again.', {
+      ? new EstateError('invalid_credentials', 'The provider has not confirmed the login; start it again.', {
           cause: error,
         })
-      : new EstateError('upstream_failed', 'The provider of the login does not answer as it should.', {
+      : new EstateError('upstream_failed', 'The response of the identity provider is invalid.', {
           cause: error,
         });
   }
 }
 
-/** Faults of the provider's answers that say that this login does not hold. */
+/** Error codes that mean that the login is refused. */
 const BROKEN_LOGINS = [
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',

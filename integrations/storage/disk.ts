@@ -7,10 +7,10 @@ import type { Storage } from './storage.types.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** Files in a folder; each appears under its name only when it is complete and on disk. */
+/** Stores files in a folder; each gets its name only after it is complete and flushed to disk. */
 export function diskStorage(folder: string): Storage {
   const place = (name: string): string => {
-    if (!NAME.test(name)) throw new Error(`no name of a file: ${name}`);
+    if (!NAME.test(name)) throw new Error(`invalid file name: ${name}`);
     return path.join(folder, name);
   };
   return {
@@ -31,11 +31,11 @@ export function diskStorage(folder: string): Storage {
     async publish(file, as) {
       const partial = `${place(as)}.${randomUUID()}.part`;
       try {
-        // not every file system has second names
+        // not every file system supports hard links
         await link(place(file.name), partial).catch(() => copyFile(place(file.name), partial));
         await rename(partial, place(as));
       } finally {
-        // a rename onto the same file leaves both names
+        // renaming a hard link onto the same file does nothing
         await rm(partial, { force: true });
       }
     },

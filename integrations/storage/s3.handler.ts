@@ -4,7 +4,7 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { type Outbound, OutboundRefusal } from '../../platform/outbound.ts';
 
 const TIMEOUT_MS = 120_000;
-// the connection sets the first two; the third is not spoken by it, and is never signed
+// the HTTP client sets the first two; the third is not supported and never signed
 const SKIPPED = new Set(['host', 'content-length', 'expect']);
 
 interface Request {
@@ -18,7 +18,7 @@ interface Request {
   body?: Uint8Array | string;
 }
 
-/** Lets the library speak through the guard of outgoing requests: its rules for addresses, and the proxy's settings. */
+/** Sends the library's requests through the guard of outgoing requests, with its address rules and proxy settings. */
 export function guardedHandler(outbound: Outbound): NonNullable<S3ClientConfig['requestHandler']> {
   const handle = async (request: Request, { abortSignal }: { abortSignal?: AbortSignal } = {}) => {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
@@ -42,7 +42,7 @@ export function guardedHandler(outbound: Outbound): NonNullable<S3ClientConfig['
     } catch (error) {
       if (error instanceof OutboundRefusal) throw error;
       abortSignal?.throwIfAborted();
-      // by this name the library knows what is worth another try
+      // the library retries errors with this name
       throw Object.assign(new Error('the connection was lost', { cause: error }), { name: 'TimeoutError' });
     }
   };
@@ -57,6 +57,6 @@ function urlOf({ protocol, hostname, port, path, query = {} }: Request): string 
   return `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}${search}`;
 }
 
-/** As the signature has it (RFC 3986, 2.3). */
+/** Percent-encoding as in the signature (RFC 3986, 2.3). */
 const escaped = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

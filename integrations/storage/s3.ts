@@ -8,31 +8,31 @@ export interface S3Options {
   endpoint: string;
   region: string;
   bucket: string;
-  /** Stands before each name. */
+  /** Prefix of each name. */
   prefix: string;
   pathStyle: boolean;
   accessKeyId: string;
   secretAccessKey: string;
   outbound: Outbound;
-  /** How often a request is tried, with growing pauses; five times unless given. */
+  /** Maximum attempts per request, with increasing delays; default 5. */
   attempts?: number;
 }
 
-/** Up to here a file goes in one piece; longer ones in parts of this size, of which a store takes 10,000. */
+/** Maximum size of a single-part upload, and size of the parts of larger files (at most 10,000 parts). */
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
-/** More than this no store copies in one step. */
+/** Maximum size of a single copy operation. */
 const MAX_COPY_BYTES = 5 * 1024 ** 3;
 const PARTS_AT_ONCE = 2;
 const ATTEMPTS = 5;
 
 /**
- * A bucket of an S3-compatible store. Every request is signed (Signature Version 4) and goes through the guard of outgoing
+ * Opens a bucket of an S3-compatible store. Every request is signed (Signature Version 4) and passes the guard of outgoing
  * requests.
- * @throws EstateError `storage_refused` for what another try would not change, `upstream_failed` else.
+ * @throws EstateError `storage_refused` for permanent errors, `upstream_failed` for temporary ones.
  */
 export async function s3Storage(options: S3Options): Promise<Storage> {
-  // only who uses it waits for it to be loaded
+  // loaded on first use
   const s3 = await import('@aws-sdk/client-s3');
   const { Upload } = await import('@aws-sdk/lib-storage');
   const client: S3Client = new s3.S3Client({
@@ -42,15 +42,15 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
     credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
     maxAttempts: options.attempts ?? ATTEMPTS,
     requestHandler: guardedHandler(options.outbound),
-    // not every store knows the newer checksums
+    // not every store supports the newer checksums
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   const Bucket = options.bucket;
   const keyOf = (name: string): string => `${options.prefix}${name}`;
 
-  /** Frees what an upload that was broken off by a killed process has left behind. */
-  const abortLeft = async (Key: string): Promise<void> => {
+  /** Aborts multipart uploads that a killed process has left. */
+  const abortStaleUploads = async (Key: string): Promise<void> => {
     const left = await client.send(new s3.ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
     for (const { Key: key, UploadId } of left.Uploads ?? []) {
       if (key === Key) await client.send(new s3.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
@@ -59,8 +59,8 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
 
   const put = async (file: OutgoingFile, name: string, signal: AbortSignal): Promise<void> => {
     const Key = keyOf(name);
-    // a store without this list, or a key that may not read it, cleans up by rules of its own
-    if (file.size > PART_BYTES) await abortLeft(Key).catch(() => undefined);
+    // without this operation or the right to it, the store's lifecycle rules have to clean up
+    if (file.size > PART_BYTES) await abortStaleUploads(Key).catch(() => undefined);
     const content = await file.open().catch((error: unknown) => Promise.reject(new FileFailure(error)));
     const upload = new Upload({
       client,
@@ -80,7 +80,7 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
       signal.throwIfAborted();
       await upload.done();
     } catch (error) {
-      // a file that cannot be read is no failure of the storage
+      // an error of reading the local file is not an error of the storage
       throw error === content.errored ? new FileFailure(error) : error;
     } finally {
       signal.removeEventListener('abort', abort);
@@ -118,35 +118,35 @@ export async function s3Storage(options: S3Options): Promise<Storage> {
   };
 }
 
-/** Answers after which the same request may well succeed. */
-const passing = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+/** Statuses after which a retry may succeed. */
+const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
-/** Wraps what opening or reading a local file has thrown. */
+/** Wraps an error of opening or reading a local file. */
 class FileFailure extends Error {
   constructor(error: unknown) {
     super('a file could not be read', { cause: error });
   }
 }
 
-/** The codes of errors that are repeated, with what to do. */
+/** Error codes that are shown to users, with advice. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['InvalidAccessKeyId', 'check the access key'],
   ['SignatureDoesNotMatch', 'check the secret access key'],
-  ['ExpiredToken', 'give an access key that does not expire'],
+  ['ExpiredToken', 'use an access key that does not expire'],
   ['AccessDenied', 'allow the access key to write, copy and delete objects with the prefix in the bucket'],
   ['NoSuchBucket', 'check the name of the bucket'],
   ['AuthorizationHeaderMalformed', 'check the region'],
   ['PermanentRedirect', 'check the region and the endpoint'],
   ['RequestTimeTooSkewed', 'compare the clock of the service with that of the storage'],
-  ['QuotaExceeded', 'free room in the bucket'],
+  ['QuotaExceeded', 'free space in the bucket'],
   ['SlowDown', ''],
   ['InternalError', ''],
   ['ServiceUnavailable', ''],
 ]);
 
 /**
- * What a user may know of a failure. An answer can repeat the credentials and signatures that were sent, in the code of the
- * error too: nothing of its text is stored, not even as the cause, and only codes of `ADVICE` are repeated.
+ * Converts a failure to an error for users. A response can contain the sent credentials and signatures, even in its error
+ * code: its text is not stored, not even as the cause, and only codes of `ADVICE` are shown.
  */
 function publicFailure(error: unknown): unknown {
   if (error instanceof FileFailure) return error.cause;
@@ -161,13 +161,13 @@ function publicFailure(error: unknown): unknown {
   if (status === undefined || status < 300) {
     return new EstateError(
       'upstream_failed',
-      'The answer of the storage could not be read: check that the endpoint is an S3-compatible store.',
+      'The response of the storage could not be parsed: check that the endpoint is an S3-compatible store.',
     );
   }
   const known = ADVICE.get(name);
   const advice = known ?? 'check the endpoint, the region, the bucket and the access key';
   return new EstateError(
-    passing(status) ? 'upstream_failed' : 'storage_refused',
-    `The storage answered ${status}${known === undefined ? '' : ` (${name})`}${advice && !passing(status) ? `: ${advice}` : ''}.`,
+    isTemporary(status) ? 'upstream_failed' : 'storage_refused',
+    `The storage responded with ${status}${known === undefined ? '' : ` (${name})`}${advice && !isTemporary(status) ? `: ${advice}` : ''}.`,
   );
 }

@@ -4,10 +4,10 @@ import { diskStorage } from './disk.ts';
 import { s3Storage } from './s3.ts';
 import type { Storage } from './storage.types.ts';
 
-/** The folder below which extraction schedules have folders of their own, named by their ids. */
+/** The folder with one subfolder per extraction schedule, named by its id. */
 export const extractionsFolder = (dataDir: string): string => path.join(dataDir, 'extractions');
 
-/** Where files go: a folder named by an id, or a bucket with what opens it. */
+/** The destination of files: a schedule's folder, or a bucket with its credentials. */
 export type StorageAddress =
   | { kind: 'disk'; scheduleId: string }
   | {
@@ -27,7 +27,7 @@ export async function openStorage(
   address: StorageAddress,
 ): Promise<Storage> {
   if (address.kind === 'disk') {
-    if (!/^[0-9a-f-]{36}$/.test(address.scheduleId)) throw new Error('no id of a schedule');
+    if (!/^[0-9a-f-]{36}$/.test(address.scheduleId)) throw new Error('invalid schedule id');
     return diskStorage(path.join(extractionsFolder(config.dataDir), address.scheduleId));
   }
   return await s3Storage({

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A stored file on its way out. */
+/** A file to be uploaded. */
 export interface OutgoingFile {
   name: string;
   mediaType: string;
@@ -12,13 +12,13 @@ export interface OutgoingFile {
   open(): Promise<Readable>;
 }
 
-/** A place outside in which files lie by name. Doing the same again has the same outcome. */
+/** A destination of files by name. All operations are idempotent. */
 export interface Storage {
-  /** Stores a file, whole or not at all; replaces what has the name. */
+  /** Stores a file atomically, replacing an existing one. */
   put(file: OutgoingFile, signal: AbortSignal): Promise<void>;
-  /** Gives a file that lies there a second name, in one step for whoever reads it. */
+  /** Copies a stored file to a second name, atomically for readers. */
   publish(file: OutgoingFile, as: string, signal: AbortSignal): Promise<void>;
-  /** Removes a file; one that is not there is no failure. */
+  /** Removes a file, if it exists. */
   remove(name: string): Promise<void>;
   close(): void;
 }

@@ -3,14 +3,14 @@ import { type OutgoingCard, readOutgoingCards } from '../../domain/analysis/ai/a
 import type { FoundSupplier } from '../../domain/analysis/suppliers/suppliers.types.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
-import { cardInBrief } from '../models/models.data.ts';
+import { shortenCard } from '../models/models.data.ts';
 import { promptNamed } from '../models/models.prompts.ts';
 import { askInHalves, type RunModel, type RunModelState } from '../models/models.run.ts';
 import { lexicon } from './suppliers.lexicon.ts';
 
-/** Suppliers of one question. */
+/** Suppliers per request. */
 const AT_ONCE = 40;
-/** However sure it says it is, a model has seen a name and little more. */
+/** Maximum confidence, since the model only gets the name and little more. */
 const MOST_SURE = 0.6;
 
 const byName = new Map(lexicon.map((sub) => [sub.name, sub]));
@@ -32,27 +32,27 @@ const schema = Type.Object(
   { additionalProperties: false },
 );
 
-/** What a model said of a supplier. */
+/** A model's answer about a supplier. */
 interface Said {
-  /** Its place. */
+  /** Index of the supplier. */
   at: number;
   sub_category: string;
   confidence: number;
 }
 
-/** How far a model has been asked, and what it said. */
+/** Progress and answers of the model. */
 export interface AskedCategories {
-  /** So many of those that can be asked about have been. */
+  /** Number of processed suppliers, of those that can be sent. */
   done: number;
   said: Said[];
   model: RunModelState;
 }
 
 /**
- * Asks a model what the suppliers supply for which the lexicon has no evidence, if they have a card and its name
- * may be sent. Its answer is a category of the lexicon or nothing.
- * @param before what it said to another worker of the same run, of the same suppliers.
- * @param keep called after each question with what has been said so far.
+ * Categorises by a model the suppliers without evidence in the lexicon, if they have a card whose name may be sent. The answer
+ * is a category of the lexicon or nothing.
+ * @param before state of an earlier worker of the same run.
+ * @param store called after each request with the state so far.
  * @returns the suppliers, in their order, and how many have a category by the model.
  */
 export async function categoriseByModel(
@@ -60,7 +60,7 @@ export async function categoriseByModel(
   model: RunModel,
   suppliers: readonly FoundSupplier[],
   before: AskedCategories | undefined,
-  keep: (asked: AskedCategories, share: number) => Promise<void>,
+  store: (asked: AskedCategories, share: number) => Promise<void>,
 ): Promise<{ suppliers: FoundSupplier[]; byModel: number }> {
   const open = new Map<string, number>();
   for (const [at, { categorised, cards }] of suppliers.entries()) {
@@ -73,17 +73,17 @@ export async function categoriseByModel(
     const cards = await readOutgoingCards(ctx, ai, ids.slice(from, from + AT_ONCE));
     const named = cards.filter(({ name }) => name !== undefined);
     if (named.length === 0) continue;
-    const answers = await askInHalves(model, named.map(cardInBrief), (some, isPart) =>
+    const answers = await askInHalves(model, named.map(shortenCard), (some, isPart) =>
       ask(model, some, isPart),
     );
     for (const { id, sub_category, confidence } of answers) {
       const at = open.get(id);
       if (sub_category !== null && at !== undefined) said.push({ at, sub_category, confidence });
     }
-    // without a model nothing has been asked
+    // without a model there is no state
     if (model.parts().length === 0) continue;
     const done = Math.min(from + AT_ONCE, ids.length);
-    await keep({ done, said, model: model.state() }, done / ids.length);
+    await store({ done, said, model: model.state() }, done / ids.length);
   }
   const placed = [...suppliers];
   for (const { at, sub_category, confidence } of said) {
@@ -94,7 +94,7 @@ export async function categoriseByModel(
         category,
         sub_category: name,
         confidence: Number(Math.min(confidence, MOST_SURE).toFixed(3)),
-        reasoning: 'A language model says so of its name; nothing in the inventory tells of it.',
+        reasoning: 'Derived from its name by a language model; the inventory has no evidence.',
       },
     };
   }
@@ -114,8 +114,8 @@ async function ask(model: RunModel, suppliers: readonly OutgoingCard[], isPart: 
         const strange = answered.filter(({ id }) => !known.has(id));
         const twice = answered.length - new Set(answered.map(({ id }) => id)).size;
         return [
-          ...strange.map(({ id }) => `${id} is no id of the data.`),
-          ...(twice > 0 ? ['A supplier is answered twice.'] : []),
+          ...strange.map(({ id }) => `${id} is not an id in the data.`),
+          ...(twice > 0 ? ['A supplier has several answers.'] : []),
         ];
       },
       maxOutputTokens: 4_000,

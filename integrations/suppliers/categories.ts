@@ -4,23 +4,23 @@ import { knownByKey } from './resolve.ts';
 import { shownName, spellingOf } from './spelling.ts';
 import { lexicon, type SubCategory, UNCATEGORISED } from './suppliers.lexicon.ts';
 
-/** What a card that is supplied says of its supplier. */
+/** The texts of a supplied card. */
 export interface SuppliedText {
   name: string;
   description: string | null;
   subtype: string | null;
-  /** Names of the technical categories that it belongs to. */
+  /** Names of its technical categories. */
   categories: readonly string[];
 }
 
-/** How much each kind of evidence counts. Those of cards are shared out among all cards. */
+/** Weight of each kind of evidence. The weight of cards is divided among all cards. */
 const WEIGHTS = { known: 3, name: 2, description: 1.5, cards: 3 };
-/** What a card's places count: its name and technical categories, its subtype, its description. */
+/** Weights within a card: name and technical categories, subtype, description. */
 const PLACES = { name: 1, subtype: 0.75, description: 0.5 };
-/** Examples that a reason gives. */
+/** Maximum number of examples in a reason. */
 const EXAMPLES = 3;
 
-/** Phrases by their first word, as words that are compared. */
+/** Phrases by their first word, as normalised words. */
 const phrases = new Map<string, { words: string[]; sub: number }[]>();
 for (const [sub, { words }] of lexicon.entries()) {
   for (const phrase of words) {
@@ -36,8 +36,8 @@ const bySubtype = new Map(
 const byName = new Map(lexicon.map(({ name }, sub) => [name, sub]));
 
 /**
- * The sub-categories that a text indicates, each with the phrase that does. A phrase within a longer phrase does not count on its
- * own: `SQL Server` is no server.
+ * The sub-categories that a text indicates, each with its phrase. A phrase within a longer phrase does not count: `SQL Server`
+ * is not a server.
  */
 export function subCategoriesIn(text: string): Map<number, string> {
   const words = plainNameWords(text);
@@ -56,16 +56,16 @@ export function subCategoriesIn(text: string): Map<number, string> {
   return indicated;
 }
 
-/** Gathers what cards say of one supplier, card by card, so that nothing but counts is kept. */
+/** Evidence of cards about one supplier, aggregated card by card. */
 export interface CardEvidence {
   cards: number;
-  /** By place in the lexicon: the sum of what cards count, how many do, and the first of them. */
+  /** By index in the lexicon: sum of the weights, number of cards, and the first examples. */
   found: Map<number, { weight: number; cards: number; phrases: Set<string>; examples: string[] }>;
 }
 
 export const noEvidence = (): CardEvidence => ({ cards: 0, found: new Map() });
 
-/** Adds what one card says. */
+/** Adds the evidence of one card. */
 export function addCard(
   evidence: CardEvidence,
   { name, description, subtype, categories }: SuppliedText,
@@ -95,8 +95,8 @@ export function addCard(
 }
 
 /**
- * What a supplier supplies: what the maker is known for counts 3, its own name 2, its description 1.5, and its cards 3 together,
- * each by its name or technical category (1), subtype (0.75) or description (0.5).
+ * Categorises a supplier by weighted evidence: known vendors 3, its name 2, its description 1.5, and all its cards together 3,
+ * each by name or technical category (1), subtype (0.75) or description (0.5).
  */
 export function categorise(
   names: readonly string[],
@@ -114,17 +114,17 @@ export function categorise(
   const knownFor = known?.supplies === undefined ? undefined : byName.get(known.supplies);
   if (knownFor !== undefined) add(knownFor, WEIGHTS.known, `${known!.name} is known for it`);
   for (const [sub, phrase] of subCategoriesIn(names.join(' · '))) {
-    add(sub, WEIGHTS.name, `its name says “${phrase}”`);
+    add(sub, WEIGHTS.name, `its name contains “${phrase}”`);
   }
   for (const [sub, phrase] of subCategoriesIn(descriptions.join(' · '))) {
-    add(sub, WEIGHTS.description, `its description says “${phrase}”`);
+    add(sub, WEIGHTS.description, `its description contains “${phrase}”`);
   }
   for (const [sub, { weight, cards, phrases: said, examples }] of evidence.found) {
     const quotes = [...said].map((phrase) => `“${phrase}”`).join(', ');
     add(
       sub,
       (WEIGHTS.cards * weight) / evidence.cards,
-      `${cards} of ${evidence.cards} cards that it supplies say ${quotes}, such as ${examples.join(', ')}`,
+      `${cards} of ${evidence.cards} supplied cards contain ${quotes}, such as ${examples.join(', ')}`,
     );
   }
   const [best] = [...scores].sort(([a, one], [b, other]) => other.score - one.score || a - b);
@@ -132,7 +132,7 @@ export function categorise(
     return {
       ...UNCATEGORISED,
       confidence: null,
-      reasoning: 'Neither its name nor what it supplies tells of a category of the lexicon.',
+      reasoning: 'Neither its name nor the supplied cards indicate a category of the lexicon.',
     };
   }
   const [sub, { score, reasons }] = best;

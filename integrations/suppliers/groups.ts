@@ -2,14 +2,14 @@ import type { ResolvedSupplier } from '../../domain/analysis/suppliers/suppliers
 import { spellingOf } from './spelling.ts';
 import { knownSuppliers } from './suppliers.lexicon.ts';
 
-/** Letters of the shortest name that may stand at the beginning of a subsidiary's. */
+/** Minimum length of a name that can be the beginning of a subsidiary's name. */
 const SHORTEST_BEGINNING = 4;
 
 const parentsByName = new Map(knownSuppliers.map(({ name, parent }) => [name, parent]));
 
 /**
- * Finds which suppliers belong to others: companies whose owner is known, branches of regions (`SAP Deutschland` and `SAP`), and
- * names that begin with another supplier's whole name (`Nordwind Health` and `Nordwind`). Nothing goes in a circle.
+ * Finds the owners of suppliers: known owners, regional branches (`SAP Deutschland` and `SAP`), and names that begin with
+ * another supplier's complete name (`Nordwind Health` and `Nordwind`). The result has no cycles.
  */
 export function withGroups(suppliers: readonly ResolvedSupplier[]): ResolvedSupplier[] {
   const byName = new Map(suppliers.map(({ canonicalName }, at) => [canonicalName, at]));
@@ -47,7 +47,7 @@ function parentOf(
     if (whole !== undefined && whole !== null && whole !== self) {
       return {
         parent: whole,
-        parentReason: `“${name}” names a region (${region!.name}) behind the name of another supplier`,
+        parentReason: `“${name}” is the name of another supplier followed by a region (${region!.name})`,
         parentConfidence: 0.9,
       };
     }
@@ -66,7 +66,7 @@ function beginningOf({ names }: ResolvedSupplier, self: number, byKey: ReadonlyM
     if (parent === undefined || parent === self) continue;
     return {
       parent,
-      parentReason: `“${name}” begins with the whole name of another supplier`,
+      parentReason: `“${name}” begins with the complete name of another supplier`,
       parentConfidence: 0.6,
     };
   }
@@ -82,7 +82,7 @@ function isCircle(suppliers: readonly ResolvedSupplier[], from: number): boolean
   return false;
 }
 
-/** The top of the hierarchy, or its owner where the inventory has nothing of that. */
+/** The name of the top of the hierarchy, or of its owner if that is not in the inventory. */
 function groupName(suppliers: readonly ResolvedSupplier[], from: number): string {
   let top = suppliers[from]!;
   while (top.parent !== null) top = suppliers[top.parent]!;

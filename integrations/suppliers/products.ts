@@ -2,16 +2,16 @@ import { plainNameWords } from '../matching/names.ts';
 import { variantOf } from '../matching/variants.ts';
 import { shownName } from './spelling.ts';
 
-/** A product of a supplier, whatever its versions, environments and regions. */
+/** A product of a supplier, independent of versions, environments and regions. */
 export interface Product {
   key: string;
-  /** As it is shown. */
+  /** Display name. */
   name: string;
 }
 
 /**
- * The product that a name means, of a supplier whose names have the `leading` words: without these at its beginning, without
- * version, environment and region at its end, and without what stands in brackets there. Null where nothing is left.
+ * Derives the product from a name: without the supplier's `leading` words at the beginning, and without version, environment,
+ * region and brackets at the end. Null if nothing remains.
  */
 export function productOf(text: string, leading: ReadonlySet<string>): Product | null {
   const parts = shownName(text)
@@ -28,7 +28,7 @@ export function productOf(text: string, leading: ReadonlySet<string>): Product |
   return key === '' ? null : { key, name };
 }
 
-/** Whether a word at the end of a name says nothing but version, environment or region. */
+/** Whether a word at the end of a name is a version, environment or region. */
 function isOfVariant(word: string): boolean {
   const { version, environment, region } = variantOf(`x ${word}`);
   return version.length + environment.length + region.length > 0;

@@ -7,13 +7,13 @@ import type {
 import { findDuplicatesInSteps } from '../matching/match.ts';
 import type { MatchPair } from '../matching/matching.types.ts';
 import { withGroups } from './groups.ts';
-import { initialsOf, isExtended, isSlip, type Spelling, spellingOf } from './spelling.ts';
+import { initialsOf, isExtended, isMisspelling, type Spelling, spellingOf } from './spelling.ts';
 import { type KnownSupplier, knownSuppliers } from './suppliers.lexicon.ts';
 
-/** All that is said under one key. */
+/** The names with one key. */
 interface Entry {
   spelling: Spelling;
-  /** Each way of writing it, with how many cards it supplies under it. */
+  /** Spellings with their numbers of supplied cards. */
   written: Map<string, number>;
   cards: string[];
   aliases: string[];
@@ -22,7 +22,7 @@ interface Entry {
   supplied: number;
 }
 
-/** Why two keys name one supplier. */
+/** Evidence that two keys are names of one supplier. */
 interface Tie {
   left: string;
   right: string;
@@ -30,15 +30,15 @@ interface Tie {
   reason: string;
 }
 
-/** What the matching compares at all is looked at: in short lists of names it has little to learn from, so that slips score low. */
+/** Minimum score, near zero: in short lists the matching learns little, so that misspellings have low scores. */
 const LEAST_SCORE = 0;
-/** Hosts of websites that many companies share. */
+/** Hosts that many companies share. */
 const SHARED_HOSTS =
   /(?:^|\.)(?:github\.(?:com|io)|gitlab\.com|linkedin\.com|wikipedia\.org|google\.com|facebook\.com|sourceforge\.net|wordpress\.com|sharepoint\.com)$/;
 
 let byKey: ReadonlyMap<string, KnownSupplier> | undefined;
 
-/** The known suppliers by each of their names' keys; made when first asked for, which most processes never do. */
+/** The known suppliers by the keys of their names; created on first use. */
 export function knownByKey(): ReadonlyMap<string, KnownSupplier> {
   byKey ??= new Map(
     knownSuppliers.flatMap((known) =>
@@ -52,8 +52,8 @@ export function knownByKey(): ReadonlyMap<string, KnownSupplier> {
 }
 
 /**
- * Finds out which names mean one supplier, and which suppliers belong to another. The result depends on the set of names alone,
- * not on their order. In steps of some 100 ms, between which a caller may do other things or give up.
+ * Resolves names to suppliers, and finds the owners of suppliers. The result does not depend on the order of the names. It
+ * yields about every 100 ms, so that the caller can do other work or cancel.
  */
 export function* resolveSuppliers(named: readonly NamedSupplier[]): Generator<number, ResolvedSupplier[]> {
   const entries = entriesOf(named);
@@ -84,7 +84,7 @@ function entriesOf(named: readonly NamedSupplier[]): Map<string, Entry> {
       };
       entries.set(spelling.key, entry);
     }
-    // the way in which cards write it comes before that of attributes, then the more frequent one
+    // spellings of cards take precedence over those of attributes, then the most frequent one
     const weight = supplied + (card ? 1e9 : 0);
     entry.written.set(spelling.name, (entry.written.get(spelling.name) ?? 0) + weight);
     if (card) {
@@ -147,7 +147,7 @@ function* initialTies(entries: ReadonlyMap<string, Entry>): Generator<Tie> {
   }
 }
 
-/** Names that are written alike: found by the matching, and let through where they differ by slips or general words alone. */
+/** Similar names: found by the matching, and accepted if they only differ by misspellings or general words. */
 function* likelyTies(entries: ReadonlyMap<string, Entry>): Generator<number, Tie[]> {
   if (entries.size < 2) return [];
   const records = [...entries].map(([key, { spelling }]) => ({ id: key, values: { name: spelling.name } }));
@@ -162,13 +162,13 @@ function* likelyTies(entries: ReadonlyMap<string, Entry>): Generator<number, Tie
 
 function likelyTie({ left, right, score }: MatchPair, entries: ReadonlyMap<string, Entry>): Tie[] {
   const [a, b] = [entries.get(left)!.spelling, entries.get(right)!.spelling];
-  // two known companies are two, however alike they are written
+  // two known companies are distinct, however similar their names are
   if (knownByKey().has(left) && knownByKey().has(right)) return [];
   if (a.region || b.region) return [];
   const confidence = Number(Math.max(0.5, Math.min(0.99, score)).toFixed(3));
-  const how = `by the matching ${Math.round(score * 100)} % likely to be one`;
-  if (isSlip(a, b)) {
-    return [tie(left, right, confidence, `“${a.name}” and “${b.name}” differ by slips of writing; ${how}`)];
+  const how = `by the matching ${Math.round(score * 100)} % likely to be the same`;
+  if (isMisspelling(a, b)) {
+    return [tie(left, right, confidence, `“${a.name}” and “${b.name}” differ by misspellings; ${how}`)];
   }
   if (isExtended(a, b)) {
     return [tie(left, right, confidence, `“${a.name}” and “${b.name}” differ by general words; ${how}`)];
@@ -176,7 +176,7 @@ function likelyTie({ left, right, score }: MatchPair, entries: ReadonlyMap<strin
   return [];
 }
 
-/** Joins what is tied, the surest first; two known companies never come together. */
+/** Merges keys by their evidence, highest confidence first; two known companies are never merged. */
 function suppliersOf(entries: ReadonlyMap<string, Entry>, ties: readonly Tie[]): ResolvedSupplier[] {
   const groups = new Map([...entries.keys()].map((key): [string, Group] => [key, groupOf(key)]));
   const order = ties.toSorted(
@@ -185,7 +185,7 @@ function suppliersOf(entries: ReadonlyMap<string, Entry>, ties: readonly Tie[]):
   for (const { left, right, confidence, reason } of order) {
     const [one, other] = [groups.get(left)!, groups.get(right)!];
     if (one === other || (one.known && other.known && one.known !== other.known)) continue;
-    // whoever is likely one of a group must be bound to all of it by what is surer than likely
+    // a likely member of a group needs stronger evidence for every other member
     if (confidence < 0.9 && one.keys.length > 1 && other.keys.length > 1) continue;
     const joined: Group = {
       keys: [...one.keys, ...other.keys],
@@ -233,7 +233,8 @@ function supplierOf({ keys, known, reasons }: Group, entries: ReadonlyMap<string
         key,
         cards: at === 0 ? [...cards].sort(text) : [],
         confidence,
-        reason: at === 0 ? reason : `written like “${ways[0]![0]}” but for case, punctuation or legal form`,
+        reason:
+          at === 0 ? reason : `written like “${ways[0]![0]}” except for case, punctuation or legal form`,
       }),
     );
   });

@@ -1,38 +1,38 @@
 import { withoutLegalForm } from '../matching/legal-forms.ts';
+import { editDistance } from '../matching/misspellings.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { fold } from '../matching/normalise.ts';
 import { regionNamed, regionOfCode } from '../matching/regions.ts';
-import { slips } from '../matching/slips.ts';
 import { wordsIn } from '../matching/tokens.ts';
 
-/** Words that companies put behind their names; they do not distinguish two companies. */
+/** Generic words at the end of company names; they do not distinguish companies. */
 const GENERIC = new Set(
   'software system technology solution solutions consulting service services digital global international worldwide online web labs lab studio it ict informatics informatik computing computer data products networks partners enterprise enterprises industries'.split(
     ' ',
   ),
 );
-/** What is left of legal forms that are joined by them, and articles before names. */
+/** Remains of compound legal forms, and articles before names. */
 const FILLERS = new Set(['and', 'und', 'et', 'e', 'y', 'the', 'die', 'der', 'das', 'le', 'la', 'de', 'by']);
 
-/** A supplier's name as it is compared. */
+/** A normalised supplier name. */
 export interface Spelling {
-  /** As it is written, white space single. */
+  /** As written, with single blanks. */
   name: string;
   /** Letters and digits alone, without legal form, accents and case, abbreviations written out. */
   key: string;
   words: readonly string[];
-  /** The words without those of {@link GENERIC} at the end, where something is left. */
+  /** The words without {@link GENERIC} ones at the end, unless nothing remains. */
   core: readonly string[];
-  /** The key without the region at its end, and the region; null where it names none. */
+  /** The key without the region at its end, and the region; null without a region. */
   region: { key: string; name: string } | null;
 }
 
-/** Longest name that is kept; what stands behind says nothing more of whom it names. */
+/** Maximum length of a name; the rest is ignored. */
 const LONGEST_NAME = 200;
-/** Control and direction marks would change how other texts are shown. */
+/** Control characters and direction marks, which would affect the display of other texts. */
 const UNSHOWN = /[\p{C}\s]+/gu;
 
-/** A name as it may be shown. */
+/** Cleans a name for display. */
 export const shownName = (text: string): string =>
   text
     .slice(0, 4 * LONGEST_NAME)
@@ -42,7 +42,7 @@ export const shownName = (text: string): string =>
     .slice(0, LONGEST_NAME)
     .trim();
 
-/** Takes a name apart; null where it holds no letter or digit. */
+/** Normalises a name; null if it has no letter or digit. */
 export function spellingOf(text: string): Spelling | null {
   const name = shownName(text);
   const words = trimmed(plainNameWords(bare(name)));
@@ -51,7 +51,7 @@ export function spellingOf(text: string): Spelling | null {
   return { name, key, words, core: coreOf(words), region: regionAtEnd(name) };
 }
 
-/** Without its legal form, also one of two parts: `SE & Co. KG`. */
+/** Removes the legal form, including compound ones: `SE & Co. KG`. */
 function bare(name: string): string {
   let text = fold(name);
   for (;;) {
@@ -74,7 +74,7 @@ function coreOf(words: readonly string[]): readonly string[] {
   return words.slice(0, end);
 }
 
-/** Words of a region that are looked for at the end of a name. */
+/** Maximum words of a region at the end of a name. */
 const MOST_REGION_WORDS = 3;
 
 function regionAtEnd(name: string): Spelling['region'] {
@@ -90,13 +90,13 @@ function regionAtEnd(name: string): Spelling['region'] {
   return null;
 }
 
-/** How many of the last words belong to the legal form. */
+/** Number of words of the legal form at the end. */
 function legalWords(raw: readonly string[]): number {
   const kept = bare(raw.join(' ')).match(/[\p{L}\p{M}\p{N}]+/gu)?.length ?? 0;
   return Math.max(0, raw.length - kept);
 }
 
-/** The initials of a name of three words or more, as they are written and as they are in English; none of a shorter one. */
+/** The initials of a name of three words or more, as written and translated to English; empty for shorter names. */
 export function initialsOf({ name, words }: Spelling): Set<string> {
   const initials = [trimmed(wordsIn(bare(name))), words].map((all) => {
     const counted = all.filter((word) => !FILLERS.has(word) && word !== 'of');
@@ -105,22 +105,22 @@ export function initialsOf({ name, words }: Spelling): Set<string> {
   return new Set(initials.filter((text) => text !== ''));
 }
 
-/** Letters of the shortest word in which one letter, and two letters, may be wrong. */
+/** Minimum word lengths for one and two wrong letters. */
 const [ONE_WRONG, TWO_WRONG] = [6, 10];
 
 /**
- * Whether two names differ by slips of the hand alone: the same first letter, the same digits, and one letter too many, too few,
- * wrong or swapped in six letters, two in ten.
+ * Whether two names only differ by misspellings: the same first letter and digits, and one added, missing, wrong or swapped
+ * letter from six letters on, two from ten on.
  */
-export function isSlip(a: Spelling, b: Spelling): boolean {
+export function isMisspelling(a: Spelling, b: Spelling): boolean {
   const shorter = Math.min(a.key.length, b.key.length);
   const allowed = shorter >= TWO_WRONG ? 2 : shorter >= ONE_WRONG ? 1 : 0;
   if (allowed === 0 || a.key[0] !== b.key[0]) return false;
   if (a.key.replace(/\P{N}/gu, '') !== b.key.replace(/\P{N}/gu, '')) return false;
-  return slips(a.key, b.key, allowed) <= allowed;
+  return editDistance(a.key, b.key, allowed) <= allowed;
 }
 
-/** Whether one name is the other with general words behind it: `Atlassian Software` and `Atlassian`. */
+/** Whether one name is the other followed by generic words: `Atlassian Software` and `Atlassian`. */
 export function isExtended(a: Spelling, b: Spelling): boolean {
   const [short, long] = a.words.length <= b.words.length ? [a, b] : [b, a];
   return (

@@ -5,13 +5,13 @@ import suppliers from './known-suppliers.json' with { type: 'json' };
 export interface SubCategory {
   category: string;
   name: string;
-  /** English words and phrases of names and descriptions; other languages are translated where the vocabulary has them. */
+  /** English words and phrases of names and descriptions; words of other languages are translated by the vocabulary. */
   words: readonly string[];
   /** Subtypes of cards that indicate it like a word. */
   subtypes?: readonly string[];
 }
 
-/** What suppliers supply; of two equally likely sub-categories the first one counts. */
+/** Categories of supplies; of two equally likely sub-categories the first one is used. */
 export const lexicon: readonly SubCategory[] = categories.map(({ words, ...sub }) => ({
   ...sub,
   words: words.split(', '),
@@ -20,7 +20,7 @@ export const lexicon: readonly SubCategory[] = categories.map(({ words, ...sub }
 /** The category of a supplier without evidence. */
 export const UNCATEGORISED = { category: 'Uncategorised', sub_category: '' };
 
-/** A supplier that is known under several names, or belongs to another. */
+/** A supplier with several names, or with an owner. */
 export interface KnownSupplier {
   name: string;
   /** Other names, abbreviations and brands of the same company. */
@@ -31,5 +31,5 @@ export interface KnownSupplier {
   supplies?: string;
 }
 
-/** Makers that many inventories name in many ways; all others are resolved from the inventory alone. */
+/** Common vendors with many spellings; all others are resolved from the inventory alone. */
 export const knownSuppliers: readonly KnownSupplier[] = suppliers;

@@ -18,20 +18,20 @@ import { inTransaction } from '../../platform/database.ts';
 import { pack, unpack } from '../../platform/pack.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';
-import { runPatience } from '../models/models.types.ts';
+import { runRetryPolicy } from '../models/models.types.ts';
 import { type AskedCategories, categoriseByModel } from './categories.model.ts';
 import { addCard, type CardEvidence, categorise, noEvidence } from './categories.ts';
 import { productOf } from './products.ts';
 import { resolveSuppliers } from './resolve.ts';
 import { spellingOf } from './spelling.ts';
 
-/** Cards that are read at once. */
+/** Cards per page. */
 const PAGE = 1_000;
 
-/** What a run looks for besides names. */
+/** What a run computes in addition to names. */
 export type SupplierPart = 'categories' | 'hierarchy';
 
-/** What the steps of a run have found, in their order. */
+/** Results of the steps of a run, in order. */
 interface Steps {
   names: { said: NamedSuppliers; resolved: ResolvedSupplier[] };
   found: { suppliers: FoundSupplier[]; products: FoundProduct[] | null };
@@ -39,8 +39,8 @@ interface Steps {
 }
 
 /**
- * Carries out a run over the suppliers, in steps: who they are, what they supply, what a model says. What a step found is parts until the
- * run ends, so that a worker's end costs no more than the step that it was at, and of a model one question. It ends with one transaction.
+ * Executes a run over the suppliers in steps: names, evidence, and answers of a model. Results of steps are stored, so that
+ * after a worker's death only the current step, or one request to a model, is repeated. The final result is one transaction.
  */
 export async function analyseSuppliers(
   services: Services,
@@ -50,10 +50,10 @@ export async function analyseSuppliers(
 ): Promise<void> {
   const parts = runParts(job, run.id);
   let found = unpack<Steps['found']>(await parts.read('found'));
-  // what was said is of suppliers by their places
+  // answers refer to suppliers by index
   const asked = found && unpack<Steps['asked']>(await parts.read('asked'));
   found ??= await findSuppliers(job, parts, part);
-  const model = createRunModel(services, run.id, job.signal, runPatience, asked?.model);
+  const model = createRunModel(services, run.id, job.signal, runRetryPolicy, asked?.model);
   const { suppliers, byModel } = await categoriseByModel(
     job.ctx,
     model,
@@ -118,12 +118,12 @@ async function findNames(job: AnalysisJob): Promise<Steps['names']> {
   return { said, resolved: step.value };
 }
 
-/** A supplier with what is needed to distinguish its cards' words from its own. */
+/** A supplier with the data to distinguish words of its cards from those of its name. */
 interface Gathered extends FoundSupplier {
   leading: ReadonlySet<string>;
 }
 
-/** Puts to each supplier the cards that it is and those that it supplies. */
+/** Assigns to each supplier its own cards and the supplied cards. */
 function withCards(resolved: readonly ResolvedSupplier[], { named, supplied }: NamedSuppliers): Gathered[] {
   const found = resolved.map(
     (supplier): Gathered => ({
@@ -144,7 +144,7 @@ function withCards(resolved: readonly ResolvedSupplier[], { named, supplied }: N
   return found;
 }
 
-/** Gathers what the cards say, page by page. */
+/** Aggregates the evidence of the cards, page by page. */
 function gatherer(found: readonly Gathered[], said: NamedSuppliers, part: SupplierPart) {
   const byCard = new Map<string, { at: number; sharedBy: number }[]>();
   for (const [at, { supplied }] of found.entries()) {
@@ -201,7 +201,7 @@ function addProduct(
   else products.set(key, { supplier: at, ...product, supplied: [{ card: card.id, sharedBy }] });
 }
 
-/** Figures of a run: counts alone, as everybody sees them who sees runs. */
+/** Figures of a run: only counts, since everybody who can read runs sees them. */
 function figuresOf(suppliers: readonly FoundSupplier[], products: readonly FoundProduct[] | null) {
   const names = suppliers.reduce((sum, supplier) => sum + supplier.names.length, 0);
   const counts = {

@@ -16,10 +16,10 @@ import { OutboundRefusal } from '../../platform/outbound.ts';
 import { signBody } from './sign.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Receivers have little to say. */
+/** Maximum bytes of a receiver's response. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Makes one delivery and writes down what became of it. */
+/** Sends one delivery and records its outcome. */
 export async function deliver(
   services: Services,
   delivery: ClaimedDelivery,
@@ -76,7 +76,7 @@ async function send(
     const failed = status < 200 || status > 299;
     return {
       status,
-      error: failed ? `the receiver answered ${status}` : null,
+      error: failed ? `the receiver responded with ${status}` : null,
       ms: took(),
       ...retryAfter(status, headers['retry-after']),
     };
@@ -90,9 +90,9 @@ function retryAfter(status: number, header: string | undefined): { retryAfter?: 
   return (status === 429 || status === 503) && seconds > 0 ? { retryAfter: seconds } : {};
 }
 
-/** A sentence for the log, without addresses of our own network. */
+/** The error for the delivery log, without addresses of internal networks. */
 function reasonOf(error: unknown): string {
   if (error instanceof OutboundRefusal) return error.message;
-  if ((error as Error).name === 'TimeoutError') return `there was no answer within ${TIMEOUT_MS / 1000} s`;
+  if ((error as Error).name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} s`;
   return 'the receiver could not be reached';
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Seconds by which a signature's time may differ from the receiver's clock. */
+/** Maximum difference in seconds between a signature's time and the receiver's clock. */
 const TOLERANCE_SECONDS = 300;
 
 const hmac = (secret: string, text: string): string =>
@@ -8,13 +8,13 @@ const hmac = (secret: string, text: string): string =>
 
 /**
  * The signature header of a body: `t=<seconds since 1970>,v1=<HMAC-SHA256 of "<t>.<body>" in hexadecimal>`, with one
- * `v1` for each live secret.
+ * `v1` for each valid secret.
  */
 export function signBody(secrets: readonly string[], body: string, seconds: number): string {
   return [`t=${seconds}`, ...secrets.map((secret) => `v1=${hmac(secret, `${seconds}.${body}`)}`)].join(',');
 }
 
-/** Whether one of the header's signatures was made with the secret, not long ago. What receivers do. */
+/** The receivers' check: whether one of the header's signatures is recent and was created with the secret. */
 export function verifySignature(secret: string, header: string, body: string, nowSeconds: number): boolean {
   const parts = header.split(',').map((part) => part.split('=') as [string, string]);
   const seconds = Number(parts.find(([name]) => name === 't')?.[1]);

@@ -44,9 +44,9 @@ const loggedLines = [
   ...[200, 422].flatMap((status) =>
     ['email', 'sso', 'ai'].map((group) => ({ method: 'PATCH', path: `${api}/settings/${group}`, status })),
   ),
-  { msg: 'a mail was not taken', code: 'ECONNREFUSED' },
-  { msg: 'a mail was not taken', code: 'EAUTH' },
-  { msg: 'The provider of AI cannot be reached.', purpose: 'try' },
+  { msg: 'a mail was not accepted', code: 'ECONNREFUSED' },
+  { msg: 'a mail was not accepted', code: 'EAUTH' },
+  { msg: 'The AI provider cannot be reached.', purpose: 'try' },
   { msg: 'an outgoing connection failed', address: remote },
   { method: 'POST', path: `${api}/auth/sso/start`, status: 502 },
   { method: 'POST', path: `${api}/itsm-sync/connections`, status: 201 },

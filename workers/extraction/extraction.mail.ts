@@ -15,7 +15,7 @@ export async function requireMailServer(sql: Sql): Promise<void> {
   if (smtp_host === '')
     throw new EstateError(
       'mail_not_configured',
-      'No mail server is set up; set one with PATCH /api/v1/settings/email.',
+      'No mail server is configured; set one with PATCH /api/v1/settings/email.',
     );
 }
 

@@ -1,6 +1,6 @@
 import type { Services } from '../../../domain/kernel/services.ts';
 import { sendNow } from '../../../integrations/mail/mail.send.ts';
-import { tryModel } from '../../../integrations/models/models.try.ts';
+import { testModel } from '../../../integrations/models/models.test-provider.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { routesOf } from '../../operation.ts';
 import { TestOutcome } from '../../schemas/settings.ts';
@@ -40,6 +40,6 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
     description: 'Asks the model for a sum, even if AI is disabled. No data of the inventory is sent.',
     permission: 'admin.settings',
     answers: outcome,
-    handler: ({ ctx }) => tryModel(ctx, services),
+    handler: ({ ctx }) => testModel(ctx, services),
   });
 }

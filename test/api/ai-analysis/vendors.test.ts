@@ -126,7 +126,7 @@ it('brings names together and tells what each supplies', async () => {
     critical_app_count: 2,
     sole_critical_app_count: 1,
   });
-  expect(named(items, 'Nordwind GmbH').reasoning).toContain('cards that it supplies');
+  expect(named(items, 'Nordwind GmbH').reasoning).toContain('supplied cards');
   const byCost = await listed(member, '?sort_by=total_cost&sort_dir=desc&fields=vendor_name,total_cost');
   expect(byCost.map(({ total_cost }: { total_cost: number }) => total_cost)).toEqual([
     1_250, 650, 300.5, 50.5,

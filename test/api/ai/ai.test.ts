@@ -235,7 +235,7 @@ describe('an address that may not be called', () => {
       await store({ provider_url, api_key: 'the key' });
       const unreached = {
         status: 502,
-        body: { reason: 'address', detail: 'The provider of AI cannot be reached.' },
+        body: { reason: 'address', detail: 'The AI provider cannot be reached.' },
       };
       const body = { type_key: 'Application', name: 'Payroll' };
       expect(await member.post(suggest, body)).toMatchObject(unreached);
@@ -250,13 +250,13 @@ describe('an address that may not be called', () => {
 describe('the words of a provider that refuses a request', () => {
   it('are shown by the test of the settings only', async () => {
     world.fault = () => ({ status: 404, says: 'The deployment small of tenant-17 does not exist' });
-    const shown = 'The provider of AI refuses the request with status 404.';
+    const shown = 'The AI provider refuses the request with status 404.';
     const answer = await member.post(suggest, { type_key: 'Application', name: 'Payroll' });
     expect(answer.body).toMatchObject({ code: 'upstream_failed', reason: 'rejected', detail: shown });
     expect(answer.text).not.toContain('tenant-17');
     expect((await admin.post(`${settings}/test`)).body).toEqual({
       success: false,
-      message: `${shown} It says: The deployment small of tenant-17 does not exist`,
+      message: `${shown} Its message: The deployment small of tenant-17 does not exist`,
     });
   });
 });
@@ -271,7 +271,7 @@ describe('the settings', () => {
     world.fault = () => 401;
     expect((await admin.post(`${settings}/test`)).body).toEqual({
       success: false,
-      message: 'The provider of AI refuses the key.',
+      message: 'The AI provider refuses the key.',
     });
   });
 

@@ -40,7 +40,7 @@ it('keeps nothing of what a store repeats of the credentials', async () => {
   const run = await member.get(`${base}/${made.body.id}/runs/${started.body.run_id}`);
   expect(run.body.error).toEqual({
     code: 'storage_refused',
-    message: 'The storage answered 403: check the endpoint, the region, the bucket and the access key.',
+    message: 'The storage responded with 403: check the endpoint, the region, the bucket and the access key.',
   });
   await until('the notification', () =>
     t.services.db('notifications').where({ title: 'The extraction Nightly has failed' }).first(),

@@ -290,7 +290,7 @@ describe('the tries', () => {
     await admin.patch(`${root}/email`, { smtp_host: null });
     expect((await admin.post(url)).body).toEqual({
       success: false,
-      message: 'No mail server is set up; set one with PATCH /api/v1/settings/email.',
+      message: 'No mail server is configured; set one with PATCH /api/v1/settings/email.',
     });
     const smtp = await startSmtp({ user: 'estate', password: 'sesame' });
     try {
@@ -315,7 +315,7 @@ describe('the tries', () => {
     await admin.patch(`${root}/ai`, { model: null });
     expect((await admin.post(`${root}/ai/test`)).body).toEqual({
       success: false,
-      message: 'No provider of AI is set up.',
+      message: 'No AI provider is configured.',
     });
     expect((await viewer.post(`${root}/ai/test`)).status).toBe(403);
   });

@@ -172,7 +172,7 @@ describe('deliveries', () => {
       const rows: { error: string | null }[] = await log(id, '?status=pending');
       return rows.length === 2 && rows.some(({ error }) => error !== null) && rows;
     });
-    expect(pending.map(({ error }) => error)).toContain('the receiver answered 500');
+    expect(pending.map(({ error }) => error)).toContain('the receiver responded with 500');
     receiver.behave = () => 204;
     await due(id);
     await until('all to be delivered', async () => (await read(id)).pending === 0);

@@ -108,9 +108,7 @@ it('keeps the former facts of what cannot be read, and says so', async () => {
   world.fault = withoutLoop(world.fault);
   const row = await run();
   expect(row.counts).toEqual({ products: 25, changed: 19, unchanged: 0, missing: 1, failed: 5 });
-  expect(row.message).toBe(
-    '19 of 25 products have new facts; 5 could not be read and keep their former ones',
-  );
+  expect(row.message).toBe('19 of 25 products have new data; 5 could not be read and are unchanged');
   const failed = ['01', '02', '03', '04', '05'].map((n) => `product-${n}`);
   expect(row.result).toMatchObject({ failed_products: failed });
   const ends = await t.services
@@ -140,7 +138,7 @@ it('fails after some tries when the source does not answer, and goes on where it
   });
   expect(failed.error).toEqual({
     code: 'upstream_failed',
-    message: 'The source of end-of-life facts failed: it answered 500.',
+    message: 'The source of product data failed: it responded with 500.',
   });
 
   let pausing = true;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { clustersOf } from '../../../integrations/matching/clusters.ts';
 import { findDuplicates } from '../../../integrations/matching/match.ts';
 import type { MatchField, MatchRecord } from '../../../integrations/matching/matching.types.ts';
-import { misspelling } from '../../../integrations/matching/slips.ts';
+import { misspelling } from '../../../integrations/matching/misspellings.ts';
 
 test.each([
   ['ledger', 'leger', 5 / 6],

@@ -55,7 +55,7 @@ describe('a model', () => {
       { ...learned.model, terms: { codes: { rows: 1, terms: ['b', 'a'], counts: [1, 1] } } },
     ],
   ])('with %s is refused', (_, kept) => {
-    expect(() => readModel(kept)).toThrow('No model');
+    expect(() => readModel(kept)).toThrow('Invalid model');
   });
 });
 

@@ -5,9 +5,9 @@ import { complete } from '../../../integrations/models/models.complete.ts';
 import {
   type Completion,
   type ModelFailure,
-  type ModelPatience,
   type ModelRequest,
-  runPatience,
+  type ModelRetryPolicy,
+  runRetryPolicy,
 } from '../../../integrations/models/models.types.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { closeAfterAll, createTestServices } from '../../support/harness.ts';
@@ -24,7 +24,7 @@ const cards = [
   { id: 'a', name: 'Payroll' },
   { id: 'b', name: 'Pay roll' },
 ];
-const hasty: ModelPatience = { timeoutMs: 5_000, attempts: 2, pauseMs: 5, longestWaitMs: 1_000 };
+const hasty: ModelRetryPolicy = { timeoutMs: 5_000, attempts: 2, pauseMs: 5, longestWaitMs: 1_000 };
 const fits = { verdict: 'same', ids: ['a'] };
 const RUN = '00000000-0000-4000-8000-000000000001';
 
@@ -160,14 +160,14 @@ it('stops at once when it is cancelled', async () => {
     stop.abort(new Error('cancelled'));
     return 'hang';
   };
-  await expect(ask({ signal: stop.signal }, runPatience)).rejects.toThrow('cancelled');
+  await expect(ask({ signal: stop.signal }, runRetryPolicy)).rejects.toThrow('cancelled');
   // in the pause between two requests too
   const again = new AbortController();
   world.fault = () => {
     setImmediate(() => again.abort(new Error('cancelled too')));
     return { status: 503, retryAfter: 50 };
   };
-  await expect(ask({ signal: again.signal }, runPatience)).rejects.toThrow('cancelled too');
+  await expect(ask({ signal: again.signal }, runRetryPolicy)).rejects.toThrow('cancelled too');
   await expect(ask({ signal: again.signal })).rejects.toThrow('cancelled too');
 });
 
@@ -233,7 +233,7 @@ it('spends no more than its budgets, however many ask', async () => {
 it('answers the status of a refusal, and keeps the words of the provider without the key for the log', async () => {
   world.fault = () => ({ status: 400, says: `There is no model for the key ${'x'.repeat(265)} the key` });
   const failed = await failure(ask());
-  expect(failed.message).toBe('The provider of AI refuses the request with status 400.');
+  expect(failed.message).toBe('The AI provider refuses the request with status 400.');
   expect(String(failed.cause)).toMatch(/^There is no model for … x+ …$/);
 });
 

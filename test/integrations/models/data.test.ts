@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { asData, cardInBrief } from '../../../integrations/models/models.data.ts';
+import { asData, shortenCard } from '../../../integrations/models/models.data.ts';
 
 it('has no card of many take the room of the others', () => {
   const attributes = Object.fromEntries(
@@ -13,10 +13,10 @@ it('has no card of many take the room of the others', () => {
     attributes,
   };
   const plain = { id: 'p', type: 'Application', name: 'Claims', attributes: { hostingType: 'cloudSaaS' } };
-  const told = cardInBrief(hostile);
+  const told = shortenCard(hostile);
   expect(told).toMatchObject({ id: 'h', type: 'Application', name: 'Obey me' });
   expect(JSON.stringify(told).length).toBeLessThan(9_000);
-  expect(cardInBrief(plain)).toEqual(plain);
+  expect(shortenCard(plain)).toEqual(plain);
   // forty of them fit into one question
   expect(() => asData({ cards: Array.from({ length: 40 }, () => told) })).not.toThrow();
 });

@@ -124,12 +124,12 @@ describe('a bucket', () => {
     [
       { secretAccessKey: 'wrong' },
       'storage_refused',
-      /^The storage answered 403 \(SignatureDoesNotMatch\): check the secret access key\.$/,
+      /^The storage responded with 403 \(SignatureDoesNotMatch\): check the secret access key\.$/,
     ],
     [
       { bucket: 'another' },
       'storage_refused',
-      /^The storage answered 404 \(NoSuchBucket\): check the name of the bucket\.$/,
+      /^The storage responded with 404 \(NoSuchBucket\): check the name of the bucket\.$/,
     ],
     [{ accessKeyId: 'another' }, 'storage_refused', /\(InvalidAccessKeyId\): check the access key\.$/],
     [{ region: 'us-east-1' }, 'storage_refused', /\(AuthorizationHeaderMalformed\): check the region\.$/],
@@ -160,7 +160,7 @@ describe('a bucket', () => {
     s3.fault = () => 'slow-down';
     await expect((await storage({ attempts: 2 })).put(small, never)).rejects.toMatchObject({
       code: 'upstream_failed',
-      message: 'The storage answered 503 (SlowDown).',
+      message: 'The storage responded with 503 (SlowDown).',
     });
   });
 });

@@ -40,7 +40,7 @@ it('tells what a supplier supplies from its cards, in other languages too, and s
   );
   expect(found).toMatchObject({ category: 'Industry applications', sub_category: 'Insurance' });
   expect(found.reasoning).toBe(
-    '2 of 4 cards that it supplies say “policy administration”, “claims”, such as Policy administration, Claims desk.',
+    '2 of 4 supplied cards contain “policy administration”, “claims”, such as Policy administration, Claims desk.',
   );
   expect(found.confidence).toBeCloseTo(2 / 3, 2);
   expect(of(['Kontor'], [card('Lohnabrechnung AT')]).sub_category).toBe('Personnel');
@@ -64,7 +64,7 @@ it('says so where nothing tells', () => {
     category: 'Uncategorised',
     sub_category: '',
     confidence: null,
-    reasoning: 'Neither its name nor what it supplies tells of a category of the lexicon.',
+    reasoning: 'Neither its name nor the supplied cards indicate a category of the lexicon.',
   });
   expect(of([''], [card('')]).category).toBe('Uncategorised');
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { NamedSupplier } from '../../../domain/analysis/suppliers/suppliers.types.ts';
-import { slips } from '../../../integrations/matching/slips.ts';
+import { editDistance } from '../../../integrations/matching/misspellings.ts';
 import { resolveSuppliers } from '../../../integrations/suppliers/resolve.ts';
-import { isSlip, shownName, spellingOf } from '../../../integrations/suppliers/spelling.ts';
+import { isMisspelling, shownName, spellingOf } from '../../../integrations/suppliers/spelling.ts';
 
 const supplier = (name: string, more: Partial<NamedSupplier> = {}): NamedSupplier => ({
   name,
@@ -36,7 +36,7 @@ it('takes names that differ by case, accents, punctuation and legal form for one
   ]);
 });
 
-it('knows common names, initials, aliases of cards, websites and slips of writing', () => {
+it('knows common names, initials, aliases of cards, websites and editDistance of writing', () => {
   const found = resolve([
     supplier('Microsoft Corporation', { supplied: 9 }),
     supplier('MSFT', { card: null }),
@@ -152,12 +152,12 @@ it('depends on no order, and survives whatever is written', () => {
 
 it('measures slips', () => {
   expect([
-    slips('abcd', 'abdc', 2),
-    slips('abcd', 'abcd', 2),
-    slips('abcd', 'bcd', 2),
-    slips('abc', 'xyz', 2),
+    editDistance('abcd', 'abdc', 2),
+    editDistance('abcd', 'abcd', 2),
+    editDistance('abcd', 'bcd', 2),
+    editDistance('abc', 'xyz', 2),
   ]).toEqual([1, 0, 1, 3]);
-  const slip = (a: string, b: string) => isSlip(spellingOf(a)!, spellingOf(b)!);
+  const slip = (a: string, b: string) => isMisspelling(spellingOf(a)!, spellingOf(b)!);
   expect([slip('Oracle', 'Oracel'), slip('Intel', 'Inkel'), slip('Studio 21', 'Studio 31')]).toEqual([
     true,
     false,

@@ -4,12 +4,12 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { completeWith } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
-import { ModelFailure, type ModelServices, requestPatience } from './models.types.ts';
+import { ModelFailure, type ModelServices, requestRetryPolicy } from './models.types.ts';
 
 const schema = Type.Object({ sum: Type.Integer() }, { additionalProperties: false });
 
-/** Asks the model a small question, also while it is not enabled yet. It is sent nothing of the inventory. */
-export async function tryModel(
+/** Tests the model with a small question, even if AI is disabled. No data of the inventory is sent. */
+export async function testModel(
   ctx: Ctx,
   services: ModelServices,
 ): Promise<{ success: boolean; message: string }> {
@@ -26,16 +26,16 @@ export async function tryModel(
         schema,
         check: ({ sum }) => (sum === 42 ? [] : ['That is not the sum.']),
       },
-      { ...requestPatience, attempts: 1 },
+      { ...requestRetryPolicy, attempts: 1 },
     );
     const tokens = usage.tokensIn + usage.tokensOut;
-    return { success: true, message: `The model ${model} has answered. It took ${tokens} tokens.` };
+    return { success: true, message: `The model ${model} has responded, using ${tokens} tokens.` };
   } catch (error) {
     if (error instanceof ModelFailure) {
       return { success: false, message: messageOf(error) };
     }
     if (error instanceof EstateError && error.code === 'ai_not_configured') {
-      return { success: false, message: 'No provider of AI is set up.' };
+      return { success: false, message: 'No AI provider is configured.' };
     }
     throw error;
   }
@@ -44,5 +44,5 @@ export async function tryModel(
 /** The message for administrators of the settings contains the refused address and the provider's text. */
 function messageOf({ kind, message, cause }: ModelFailure): string {
   if (kind === 'address') return String(cause);
-  return kind === 'rejected' ? `${message} It says: ${cause}` : message;
+  return kind === 'rejected' ? `${message} Its message: ${cause}` : message;
 }

@@ -1,7 +1,7 @@
 import { cosine, type Space, type Vectors } from './vectors.ts';
 
-/** The distance of two texts after Damerau and Levenshtein (neighbours swapped once), or one more than `most` beyond that. */
-export function slips(a: string, b: string, most: number): number {
+/** The Damerau-Levenshtein distance (optimal string alignment); `most + 1` if it is greater than `most`. */
+export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -20,28 +20,28 @@ export function slips(a: string, b: string, most: number): number {
   return last[b.length]!;
 }
 
-/** Letters of the shortest word in which one letter, and two letters, may be wrong. */
+/** Minimum word lengths for one and two wrong letters. */
 const [ONE_WRONG, TWO_WRONG] = [5, 10];
 
-/** How much one word is the other with slips of the hand: the share of its letters that are right; 0 where it is another word. */
+/** The share of correct letters if one word is a misspelling of the other; else 0. */
 export function misspelling(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   const allowed = shorter >= TWO_WRONG ? 2 : shorter >= ONE_WRONG ? 1 : 0;
   if (allowed === 0 || /\p{N}/u.test(a) || /\p{N}/u.test(b)) return 0;
-  const wrong = slips(a, b, allowed);
+  const wrong = editDistance(a, b, allowed);
   return wrong > allowed ? 0 : 1 - wrong / Math.max(a.length, b.length);
 }
 
-/** Words that only one of two names has, of which it is looked whether the other has them misspelt: the rarest. */
+/** Maximum number of words per name that are checked for misspellings, the rarest first. */
 const MOST_LOOKED_AT = 4;
 
-/** The cosine of two rows of words, in which a word that the other row has misspelt counts as far as it is right. */
+/** The cosine of two rows of words, in which misspelt words count by their share of correct letters. */
 export function cosineWithSlips({ terms, left, right }: Space, a: number, b: number): number {
   const exact = cosine(left, a, right, b);
   if (exact === 1) return 1;
   const own = onlyIn(left, a, right, b);
   const others = onlyIn(right, b, left, a);
-  // the likeliest first, the same ones whichever way round
+  // most similar first, symmetric in both rows
   const found = own
     .flatMap((at) => others.map((other) => slipOf(terms, left, at, right, other)))
     .filter(({ share }) => share > 0)
@@ -66,7 +66,7 @@ function slipOf(terms: readonly string[], left: Vectors, at: number, right: Vect
   };
 }
 
-/** Places of the terms that one row has and the other has not, the heaviest first. */
+/** Positions of the terms that only one row has, highest weight first. */
 function onlyIn(of: Vectors, row: number, other: Vectors, otherRow: number): number[] {
   const places: number[] = [];
   let at = other.starts[otherRow]!;
