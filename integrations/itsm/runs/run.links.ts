@@ -31,9 +31,9 @@ export async function* linkParts(work: RunWork, observationOf: ObservationOf): A
   const linkTypes = linkTypesOf(work);
   const sources = new Set<string>();
   const newRecordCards = new Set<string>();
-  for (const kind of linkTypes) {
+  for (const linkType of linkTypes) {
     const { records, cards } = await inTransaction(work.db, (sql) =>
-      findDifferingLinks(sql, work.runId, kind),
+      findDifferingLinks(sql, work.runId, linkType),
     );
     for (const id of records) sources.add(id);
     for (const id of cards) newRecordCards.add(id);
@@ -65,7 +65,7 @@ async function primaryRecordsOf({ db, mappingId }: RunWork, remoteIds: string[])
 async function linkPart(
   work: RunWork,
   observationOf: ObservationOf,
-  kinds: readonly LinkType[],
+  linkTypes: readonly LinkType[],
   { primaryRecords, pushed }: { primaryRecords: string[]; pushed: ReadonlySet<string> },
 ): Promise<LinkPart> {
   const { db, mappingId } = work;
@@ -73,17 +73,17 @@ async function linkPart(
   const sources = [...new Set([...primaryRecords, ...own.pairs.keys()])];
   const pairRowsOf = createPairRowCache(work);
   const remote: AgreedLink[] = [];
-  for (const kind of kinds) {
-    const links = await readRemoteLinks(db, kind, sources);
+  for (const linkType of linkTypes) {
+    const links = await readRemoteLinks(db, linkType, sources);
     const wanted = [...new Set(links.map(({ target }) => target))];
-    const targets = await findTargets(db, kind, wanted);
-    if (kind.target_mapping_id === mappingId) {
+    const targets = await findTargets(db, linkType, wanted);
+    if (linkType.target_mapping_id === mappingId) {
       // records that the plan pairs are targets too
       for (const { remoteId } of await pairRowsOf([...primaryRecords, ...wanted])) targets.add(remoteId!);
     }
     for (const { source, target, id } of links) {
       if (targets.has(target))
-        remote.push({ relationType: kind.relation_type_key, source, target, relationId: id });
+        remote.push({ relationType: linkType.relation_type_key, source, target, relationId: id });
     }
   }
   const here = new Set(sources);
@@ -94,14 +94,14 @@ async function linkPart(
     ...pairRows.flatMap(({ cardId }) => cardId ?? []),
     ...primaryRecords.filter((id) => pushed.has(id)),
   ];
-  const types = [...new Set(kinds.map(({ relation_type_key }) => relation_type_key))];
+  const types = [...new Set(linkTypes.map(({ relation_type_key }) => relation_type_key))];
   const local = (await readRelationsOfSources(db, types, cardIds)).map(({ type, source_id, target_id }) => ({
     relationType: type,
     source: source_id,
     target: target_id,
   }));
   const ends = await resolveEnds(work, observationOf, {
-    kinds,
+    linkTypes,
     sources,
     links: [...remote, ...agreed],
     local,
@@ -116,7 +116,7 @@ async function linkPart(
 
 /** The relations of a part, and the rows that create or end pairs of their ends. */
 interface PartLinks {
-  kinds: readonly LinkType[];
+  linkTypes: readonly LinkType[];
   sources: readonly string[];
   links: readonly AgreedLink[];
   local: readonly { source: string; target: string }[];
@@ -142,12 +142,14 @@ function createPairRowCache({ db, runId }: RunWork): PartLinks['pairRowsOf'] {
 async function resolveEnds(
   work: RunWork,
   observationOf: ObservationOf,
-  { kinds, sources, links, local, pairRowsOf }: PartLinks,
+  { linkTypes, sources, links, local, pairRowsOf }: PartLinks,
 ): Promise<Ends> {
   const { db, mapping, mappingId, runId } = work;
   const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
   const cardIds = [...new Set(local.flatMap(({ source, target }) => [source, target]))];
-  const mappingIds = [...new Set([mappingId, ...kinds.map(({ target_mapping_id }) => target_mapping_id)])];
+  const mappingIds = [
+    ...new Set([mappingId, ...linkTypes.map(({ target_mapping_id }) => target_mapping_id)]),
+  ];
   const { pairs, redirects, owners } = await loadPairIndex(db, mappingIds, remoteIds, cardIds);
   const pairRows = await pairRowsOf(remoteIds, cardIds);
   const there = await activeCards(work, [
@@ -201,20 +203,20 @@ async function activeCards({ db, cards }: RunWork, ids: string[]): Promise<Map<s
 
 /** The mapped relation types; several remote types may correspond to one. */
 export function linkTypesOf({ mapping, mappingId }: Pick<RunWork, 'mapping' | 'mappingId'>): LinkType[] {
-  const kinds = new Map<string, LinkType>();
+  const linkTypes = new Map<string, LinkType>();
   for (const relation of mapping.relations) {
     const { relation_type_key, remote_type, reversed, target_mapping_id: target } = relation;
     const target_mapping_id = target ?? mappingId;
     const key = `${relation_type_key} ${target_mapping_id}`;
-    const kind = kinds.get(key) ?? {
+    const linkType = linkTypes.get(key) ?? {
       relation_type_key,
       mapping_id: mappingId,
       target_mapping_id,
       forward: [],
       backward: [],
     };
-    (reversed ? kind.backward : kind.forward).push(remote_type);
-    kinds.set(key, kind);
+    (reversed ? linkType.backward : linkType.forward).push(remote_type);
+    linkTypes.set(key, linkType);
   }
-  return [...kinds.values()];
+  return [...linkTypes.values()];
 }

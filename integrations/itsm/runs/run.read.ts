@@ -330,11 +330,11 @@ async function checkRelationEnds(work: RunWork): Promise<void> {
     removals: direction !== 'push' && mode !== 'additive',
     additions: direction !== 'pull',
   };
-  for (const kind of linkTypesOf(work)) {
+  for (const linkType of linkTypesOf(work)) {
     // this run has read the records of its own mapping; relations to a mapping that cannot run are deferred in any case
-    const table = mapping.target_tables[kind.target_mapping_id];
+    const table = mapping.target_tables[linkType.target_mapping_id];
     if (table === undefined) continue;
-    const ids = await inTransaction(db, (sql) => findTargetsToCheck(sql, kind, wanted));
+    const ids = await inTransaction(db, (sql) => findTargetsToCheck(sql, linkType, wanted));
     for (let at = 0; at < ids.length; at += END_LOOKUP_BATCH) {
       signal.throwIfAborted();
       const lookups = await connector.readByIds(table, ids.slice(at, at + END_LOOKUP_BATCH), []);

@@ -98,9 +98,9 @@ const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card
 export async function findDifferingLinks(
   sql: Knex.Transaction,
   runId: string,
-  kind: LinkType,
+  linkType: LinkType,
 ): Promise<{ records: string[]; cards: string[] }> {
-  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
+  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = linkType;
   // the planner does not know the sizes of these sets, and nested loops would take hours
   await sql.raw('set local enable_nestloop = off');
   const { rows } = await sql.raw(
@@ -165,11 +165,11 @@ export async function findDifferingLinks(
  */
 export async function findTargetsToCheck(
   sql: Knex.Transaction,
-  kind: LinkType,
+  linkType: LinkType,
   wanted: { removals: boolean; additions: boolean },
 ): Promise<string[]> {
   if (!wanted.removals && !wanted.additions) return [];
-  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = kind;
+  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = linkType;
   await sql.raw('set local enable_nestloop = off');
   const { rows } = await sql.raw(
     `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),

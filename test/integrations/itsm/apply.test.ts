@@ -60,7 +60,7 @@ describe('a plan that is applied', () => {
           string,
           string,
         ];
-        // each leads to the other, so that no order makes both at once
+        // each refers to the other, so that neither can be created first with its reference
         sides.edit(side, one, PLACE, other);
         sides.edit(side, other, PLACE, one);
         const made = plan();

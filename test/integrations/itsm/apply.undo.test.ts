@@ -47,7 +47,7 @@ describe('a plan that is undone', () => {
       );
       const present = { outcomes: new Map(outcomes), syncState, cards: sides.cards, records };
       expect(verifyPlan(mapping, back, present)).toEqual([]);
-      // that is taken back as well
+      // undo the undo
       const again = undoPlan('again', back, new Map(outcomes), syncState, sides.now());
       journal.clear();
       expect((await apply(again)).counts).toMatchObject({ applied: 1, stale: 0 });
@@ -199,7 +199,7 @@ describe('a plan that is undone', () => {
       expect((await apply(last)).counts.stale).toBe(0);
       expect(sides.cards.get(card)?.fields.name).toBe(name);
     }
-    // by now it holds something else
+    // it has another value now
     sides.edit('local', card, 'name', 'c');
     last = undoPlan('too late', last, new Map(outcomes), syncState, sides.now());
     journal.clear();
@@ -256,7 +256,7 @@ describe('a plan that is undone', () => {
       journal.clear();
       expect((await apply(back)).counts).toMatchObject({ applied: 1 });
       expect(sides.objects(side).map(({ fields: { name } }) => name)).toEqual(['a']);
-      // what was agreed on went back as well: the removal is proposed again, and nothing is made
+      // the bases are restored too: the removal is proposed again, and nothing is created
       expect(plan().rows.map((row) => [row.action, row.side])).toEqual([['delete', side]]);
     }
   });

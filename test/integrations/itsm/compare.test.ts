@@ -67,7 +67,7 @@ describe('a three-way comparison of a field', () => {
     expect(won('newest_wins', times(2, 1))).toMatchObject({ side: 'remote', value: 'b' });
     expect(won('newest_wins', times(1, 2))).toMatchObject({ side: 'local', value: 'c' });
     expect(won('newest_wins', times(1, 1)).kind).toBe('conflict');
-    // what an undo has written is as old as it was before
+    // a value restored by an undo is as old as before
     expect(won('newest_wins', { ...times(1, 2), restoredSide: 'local' })).toMatchObject({
       side: 'local',
       value: 'c',

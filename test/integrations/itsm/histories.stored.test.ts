@@ -5,7 +5,7 @@ import { createTestServices, type TestServices } from '../../support/harness.ts'
 import { everyStoredHistoryConverges } from './histories/convergence.stored.ts';
 import { prepareInventory } from './histories/stored.ts';
 
-// `npm run soak -- --histories 200 --through postgres --seed S` lives through more of them
+// `npm run soak -- --histories 200 --through postgres --seed S` executes more of them
 const seed = Math.floor(Math.random() * 2 ** 31);
 
 let t: TestServices;

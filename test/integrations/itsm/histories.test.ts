@@ -5,7 +5,7 @@ import type { Mutant } from './histories/memory.port.ts';
 import { createMemory } from './histories/memory.ts';
 import type { RunStep, Setting, Step } from './histories/steps.ts';
 
-// `npm run soak -- --histories 5000 --seed S` lives through more of them
+// `npm run soak -- --histories 5000 --seed S` executes more of them
 const seed = Math.floor(Math.random() * 2 ** 31);
 
 it(`both sides converge after any history (seed ${seed})`, async () => {

@@ -114,7 +114,7 @@ describe('a file', () => {
       'servers:S2',
     ]);
     expect(lists.requests.map(({ status }) => status)).toEqual([200, 304]);
-    // another process goes on where one was killed
+    // another process resumes after one was killed
     const other = connect();
     const page = await other.readPage({ table: 'servers', fields: [], limit: 9, cursor: 'S0' });
     expect(page.records.map(({ id }) => id)).toEqual(['servers:S1', 'servers:S2']);

@@ -138,7 +138,7 @@ describe('a delta', () => {
   });
 
   test('needs few requests if nothing has changed', async () => {
-    // longer than zones differ: what is younger might have been written just now, told by another zone
+    // longer than the difference of time zones, since a younger change could be a new one in another time zone
     clock.advance(30 * 3_600_000);
     const since = new Date(clock.now()).toISOString();
     await remote.newestChange('Server');
@@ -214,7 +214,7 @@ test('links are relations, with full reads, deltas and deletions', async () => {
     `Server::${values.functionalci_id}`,
   ]);
   expect((await read(null)).map(({ id, type, from, to }) => [id, type, from, to])).toEqual(all);
-  // of all kinds, though the instance lacks some
+  // of all types, although the instance has not all of them
   expect(await read(null, [])).toHaveLength(all.length);
   const since = new Date(clock.now()).toISOString();
   clock.advance(6 * 3_600_000);
@@ -299,7 +299,7 @@ describe('the schema of the remote', () => {
       'read CMDBChangeOp false',
     ]);
     denied.clear();
-    // by UTC what was just written in Paris is to come; by that of Tokyo it may be the last that was written
+    // read as UTC, a change just written in Paris is in the future; read as Tokyo time, it may be the last one
     for (const [timeZone, found] of [
       ['UTC', false],
       ['Asia/Tokyo', null],
@@ -326,10 +326,10 @@ test('local times are converted to UTC, also at clock changes', () => {
   expect(toLocal(Date.UTC(2026, 6, 1, 10), zone)).toBe('2026-07-01 12:00:00');
   expect(fromLocal('2026-07-01 12:00:00', zone)).toBe(Date.UTC(2026, 6, 1, 10));
   expect(fromLocal('2026-01-01 00:30:00', zone)).toBe(Date.UTC(2025, 11, 31, 23, 30));
-  // told twice that night, and the earlier is taken
+  // occurs twice in that night; the earlier one counts
   expect(fromLocal('2026-10-25 02:30:00', zone)).toBe(Date.UTC(2026, 9, 25, 0, 30));
   expect(Number.isNaN(fromLocal('', zone))).toBe(true);
-  // an entry made at 01:10 UTC is told as 02:10, which is before 02:50, the time at 00:50 UTC
+  // an entry written at 01:10 UTC has the local time 02:10, which is before 02:50, the local time at 00:50 UTC
   const since = notBefore(Date.UTC(2026, 9, 25, 0, 50), zone);
   expect(since <= toLocal(Date.UTC(2026, 9, 25, 1, 10), zone)).toBe(true);
   expect(notBefore(Date.UTC(2026, 6, 1, 10), zone)).toBe('2026-07-01 12:00:00');

@@ -99,7 +99,7 @@ describe('with reconciliation keys', () => {
       const written = await remote.create('Server', { name: 'web', org_id, nb_u: 4, cpu: null }, 'estate:1');
       expect(written).toMatchObject({ adopted: true, record: { id, fields: { nb_u: { value: '4' } } } });
     }
-    // the second time it held everything
+    // the second time it had all values
     expect(instance.writes.map(({ kind }) => kind)).toEqual(['update']);
     expect(await remote.findCreated('Server', 'estate:1')).toBeNull();
   });
@@ -110,7 +110,7 @@ describe('with reconciliation keys', () => {
     const written = await remote.create('Server', { name: "web's", org_id: org() }, 'estate:1');
     expect(written).toMatchObject({ recovered: true, record: { fields: { name: { value: "web's" } } } });
     expect(written.adopted).toBeUndefined();
-    // classes without keys are never looked for
+    // classes without keys are never looked up
     instance.elsewhere.insert('ApplicationSolution', { name: 'Payroll', org_id: land.org.id });
     await remote.create('ApplicationSolution', { name: 'Payroll', org_id: org() }, 'estate:2');
     expect(made()).toHaveLength(2);
@@ -156,14 +156,14 @@ describe.each(['reset_after_write', 'truncated_json', 'refused_after_write', 'ht
       await remote.update('Server', made.record.id, { name: 'web 2' });
       instance.faults.clear();
       lose();
-      // what is gone is gone, whatever the answer says
+      // the object is deleted, whatever the response says
       await remote.delete('Server', made.record.id);
       expect(instance.writes.map(({ kind }) => kind)).toEqual(['create', 'update', 'delete']);
     });
   },
 );
 
-/** Reads a class and makes, changes and deletes some objects meanwhile; nothing may be lost, doubled or invented. */
+/** Reads a class while objects are created, changed and deleted; nothing may be lost, duplicated or invented. */
 async function exercise(run: string): Promise<void> {
   const before = land.servers.map(({ id }) => `Server::${id}`);
   const read = readAll(remote, 'Server', 7);

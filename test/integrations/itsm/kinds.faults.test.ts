@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runRemoteScenarios } from '../../soak/itsm/remotes.ts';
 import { createTestApp, type TestApp } from '../../support/harness.ts';
 
-// `npm run soak -- --itsm --seed S` goes through many more of them
+// `npm run soak -- --itsm --seed S` executes many more of them
 const seed = Number(process.env.ITSM_SEED ?? 2611);
 
 let t: TestApp;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Runs that try again and again wait without time, but ask the database each time: some faults take their while. */
+/** Retries wait in virtual time, but query the database each time, so that some faults take long. */
 const PATIENCE_MS = 240_000;
 
 it.each(['itop', 'netbox'] as const)(

@@ -10,12 +10,12 @@ interface Sent {
   passed: boolean;
 }
 
-/** A process that does something else for a while, again and again: whoever wakes then goes on only after it. */
+/** A process whose event loop is blocked periodically, so that timers fire late. */
 const STALL = { everyMs: 2_700, fromMs: 1_900, ms: 250 };
 
 /**
- * Some workers send requests of 50 ms through one limiter until so many have passed.
- * @param stalls whether their process is busy now and then.
+ * Some workers send requests of 50 ms through one limiter until a number of them has passed.
+ * @param stalls whether the event loop of their process is blocked periodically.
  */
 async function push(
   wanted: number,
@@ -198,7 +198,7 @@ describe('a limiter', () => {
         const from = Math.max(nextAt, clock.now());
         await limiter.turn(60_000);
         const taken = ((await limiter.state()).nextAt - from) / (1_000 / rate);
-        // the second is taken in the other window
+        // the second is reserved in the next window
         expect(taken > 1.5).toBe(turns > 1);
       }
     });
@@ -214,7 +214,7 @@ describe('a limiter', () => {
       expect(await refuse()).toBe(rate);
       clock.advance(2_000);
       expect(await refuse()).toBeLessThan(rate);
-      // and a rule that is told anew counts at once
+      // and a new rule applies immediately
       await limiter.learn({ kind: 'passed', rate: told(clock, 20) });
       expect((await limiter.state()).rate).toBeCloseTo(20 * 0.97);
     });

@@ -56,10 +56,10 @@ const mapping = (direction: Mapping['sync_direction'], filtered: boolean): Mappi
   ],
 });
 
-/** One record and one card by number, with the pair between them and how each of them looks. */
+/** A record and a card by number, with their states and the state of their pair. */
 const spot = fc.record({
   pair: fc.constantFrom('none', 'linked', 'quarantined', 'ended local', 'ended remote', 'unmapped'),
-  card: fc.constantFrom('none', 'there', 'changed', 'archived', 'outside', 'merged'),
+  card: fc.constantFrom('none', 'there', 'changed', 'archived', 'out_of_scope', 'merged'),
   record: fc.constantFrom('unread', 'same', 'changed', 'gone', 'missing', 'both', 'merged'),
   key: fc.nat(KEYS.length - 1),
   otherKey: fc.nat(KEYS.length - 1),
@@ -128,7 +128,7 @@ function build({ spots, kind }: World): { syncState: SyncState; seen: Observatio
         'relations.relRememberedAt': one.otherKey === 2 ? cid(next(at)) : null,
       };
       const archived = one.card === 'archived';
-      const inFilter = one.card !== 'outside';
+      const inFilter = one.card !== 'out_of_scope';
       cards.set(cardId, { id: cardId, type: 'Application', archived, fields, inFilter, updatedAt: NOW });
     }
     const tombstone = { table: 'cmdb_ci_appl', id: remoteId, at: NOW };
@@ -158,7 +158,7 @@ function build({ spots, kind }: World): { syncState: SyncState; seen: Observatio
   }
 }
 
-/** The same world, of which no more is told at once than is asked for. */
+/** A source that returns only the requested parts of a world. */
 function sourceOf(
   of: Mapping,
   { syncState, seen }: { syncState: SyncState; seen: Observation },
@@ -167,7 +167,7 @@ function sourceOf(
 ): PartSource {
   const { redirects, cards } = seen.local;
   const index = indexObservation(seen.remote);
-  const home = (id: string) => survivorOf(id, redirects);
+  const survivor = (id: string) => survivorOf(id, redirects);
   async function* chunks(ids: Iterable<string>): AsyncGenerator<string[]> {
     const all = [...ids].sort();
     for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
@@ -179,10 +179,13 @@ function sourceOf(
       const into = index.tombstones.get(id)?.mergedInto;
       if (into !== undefined) asked.add(into);
     }
-    const homes = new Set(cardIds.map(home));
-    for (const id of asked) if (syncState.pairs.has(id)) homes.add(home(syncState.pairs.get(id)!.cardId));
-    const pairs = [...syncState.pairs].filter(([id, { cardId }]) => asked.has(id) || homes.has(home(cardId)));
-    const wanted = new Set([...homes, ...pairs.map(([, { cardId }]) => cardId), ...cardIds]);
+    const survivors = new Set(cardIds.map(survivor));
+    for (const id of asked)
+      if (syncState.pairs.has(id)) survivors.add(survivor(syncState.pairs.get(id)!.cardId));
+    const pairs = [...syncState.pairs].filter(
+      ([id, { cardId }]) => asked.has(id) || survivors.has(survivor(cardId)),
+    );
+    const wanted = new Set([...survivors, ...pairs.map(([, { cardId }]) => cardId), ...cardIds]);
     const { remote } = seen;
     return {
       syncState: { ...emptySyncState(), pairs: new Map(structuredClone(pairs)) },
@@ -200,15 +203,15 @@ function sourceOf(
       references: whole.transformContext,
     };
   };
-  const living = [...syncState.pairs.values()].filter(isLive);
+  const live = [...syncState.pairs.values()].filter(isLive);
   const primary = indexPairs(syncState, redirects).primary;
   return {
     loadPart,
     pairsToPlan: () => chunks(syncState.pairs.keys()),
     allPairs: () => chunks(syncState.pairs.keys()),
-    livePairs: () => chunks(living.map(({ remoteId }) => remoteId)),
+    livePairs: () => chunks(live.map(({ remoteId }) => remoteId)),
     unpairedRecords: () =>
-      chunks([...index.records.keys()].filter((id) => !living.some((one) => one.remoteId === id))),
+      chunks([...index.records.keys()].filter((id) => !live.some((one) => one.remoteId === id))),
     readRecords: () => chunks(index.records.keys()),
     unpairedCards: () => chunks([...cards.keys()].filter((id) => !primary.has(id))),
     decisions: seen.decisions,
@@ -223,21 +226,21 @@ function sourceOf(
       const records = new Map(
         [...planned].flatMap(([id, { id: card }]) => (card === null ? [] : [[card, id]])),
       );
-      /** The record that a relation is told by in the end. */
-      const speaker = (id: string) => {
+      /** The primary record of a record's card. */
+      const primaryOf = (id: string) => {
         const card = whole.pairIndex.cardOf(id);
         return card === undefined ? id : (whole.pairIndex.recordOf(card) ?? id);
       };
       const links = seen.links!;
       const froms = new Set([
-        ...[...syncState.links.values(), ...links.remote].map(({ source }) => speaker(source)),
+        ...[...syncState.links.values(), ...links.remote].map(({ source }) => primaryOf(source)),
         ...links.local.map(({ source }) => ends.recordOf(source) ?? records.get(source) ?? source),
       ]);
       for await (const ids of chunks(froms)) {
         const here = new Set(ids);
         const local = links.local.filter(({ source }) => here.has(ends.recordOf(source) ?? source));
-        const remote = links.remote.filter(({ source }) => here.has(speaker(source)));
-        const agreed = [...syncState.links].filter(([, { source }]) => here.has(speaker(source)));
+        const remote = links.remote.filter(({ source }) => here.has(primaryOf(source)));
+        const agreed = [...syncState.links].filter(([, { source }]) => here.has(primaryOf(source)));
         yield {
           syncState: { ...emptySyncState(), links: new Map(agreed) },
           observation: { ...seen, links: { ...links, local, remote } },
@@ -248,8 +251,8 @@ function sourceOf(
   };
 }
 
-/** What a row says, without its number. */
-function told(rows: readonly PlanRow[]): string[] {
+/** Rows in a comparable form without their numbers. */
+function comparable(rows: readonly PlanRow[]): string[] {
   const byNo = new Map(rows.map((row) => [row.no, row]));
   return rows
     .map(({ no: _, needs, ...row }) => {
@@ -259,7 +262,7 @@ function told(rows: readonly PlanRow[]): string[] {
     .sort();
 }
 
-/** Likeness by the last digit of the ids; never sure. */
+/** Scores the similarity by the last digit of the ids. */
 const score: Scorer = (records, cards) =>
   records.flatMap(({ id: remoteId }) =>
     cards.flatMap(({ id: cardId }) =>
@@ -289,24 +292,24 @@ it(`a plan in parts equals a plan at once, except for the order of its rows (see
       const rows: PlanRow[] = [];
       const again = new Set<string>();
       const absences = {};
-      const waits: Deferrals = new Map();
+      const deferrals: Deferrals = new Map();
       const source = sourceOf(of, { syncState, seen }, one.chunk, rows);
       const tools = { score: async (...args: Parameters<Scorer>) => score(...args), evaluate };
       for await (const part of planInParts(of, source, tools)) {
         rows.push(...part.rows);
         for (const id of part.again) again.add(id);
-        for (const [id, wait] of part.deferred) waits.set(id, wait);
-        removeResolved(waits, part.resolved);
+        for (const [id, deferral] of part.deferred) deferrals.set(id, deferral);
+        removeResolved(deferrals, part.resolved);
         Object.assign(absences, part.absences);
       }
-      expect(told(rows)).toEqual(told(plan.rows));
+      expect(comparable(rows)).toEqual(comparable(plan.rows));
       expect(rows.map(({ no }) => no)).toEqual(rows.map((_, at) => at));
-      expect({ again: [...new Set([...again, ...waits.keys()])].sort(), absences }).toEqual({
+      expect({ again: [...new Set([...again, ...deferrals.keys()])].sort(), absences }).toEqual({
         again: plan.closing.again,
         absences: plan.closing.absences,
       });
-      const living = [...syncState.pairs.values()].filter(isLive).length;
-      expect(checkDeletionLimit(of, rows.filter(isRemoval).length, living)).toBe(plan.stopped);
+      const live = [...syncState.pairs.values()].filter(isLive).length;
+      expect(checkDeletionLimit(of, rows.filter(isRemoval).length, live)).toBe(plan.stopped);
     }),
     { numRuns: 300, seed },
   );

@@ -124,7 +124,7 @@ describe('local rows', () => {
     expect(types).toEqual([...Array(3).fill('card.created'), 'card.updated']);
     const [batch] = await t.services.db('mutation_batches').where({ id: runId });
     expect(batch.tool_name).toBe('itsm sync');
-    // a second application changes nothing
+    // applying it again changes nothing
     expect((await apply(runId)).counts).toMatchObject({ applied: 4, refused: 2 });
   });
 

@@ -39,7 +39,7 @@ afterAll(async () => {
   await t.close();
 });
 
-/** A plan that makes two records and the relation of their cards. */
+/** A plan that creates two records and the relation of their cards. */
 async function planned(name: string) {
   const plain = plainMapping({ remote_table: table });
   const { db } = t.services;

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { closeAfterAll } from '../../support/harness.ts';
 import { connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
-/** Files that an engineer reads to follow one pull from route to remote; lower it when files are put together. */
+/** The number of files that a pull executes between route and remote. Lower it when files are merged. */
 const MOST = 48;
 
 const root = path.resolve(import.meta.dirname, '../../..');

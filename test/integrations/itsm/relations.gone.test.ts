@@ -80,14 +80,14 @@ it(`a full read corrects all relations, whatever was stored before (seed ${seed}
         if (what < 0.7) instance.elsewhere.remove(sys_id!);
         // replaced by another relation with the same ends
         if (what < 0.2) instance.elsewhere.insert(RELATIONS, { parent, child, type });
-        // what an earlier run remembers of it is wrong
+        // what an earlier run has stored about it is wrong
         if (what < 0.4) {
           const key = { mapping_id: mappings.application, remote_relation_id: sys_id! };
           await db('itsm_remote_links')
             .where(key)
             .update({ remote_relation_id: `ghost ${step}` });
         }
-        // its tombstone is never shown
+        // its tombstone is hidden
         for (const { values } of random() < 0.5 ? instance.store.of('sys_audit_delete') : [])
           instance.store.rows.get(values.sys_id!)!.values.documentkey = 'kept back';
         if (random() < 0.4) await runOf(world, { complete: random() < 0.3 });

@@ -11,10 +11,10 @@ import {
 import type { World } from '../../soak/itsm/world.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
-// `npm run soak -- --histories 500 --through relations --seed S` lives through more of them
+// `npm run soak -- --histories 500 --through relations --seed S` executes more of them
 const seed = Number(process.env.ITSM_SEED ?? 2611);
 const HISTORIES = 1;
-/** Each tale tries one in so many transactions of a run as its end, the first of them by the seed; 1 tries all. */
+/** Each scenario kills a run at one in this many transactions, beginning by the seed; 1 tries all. */
 const EVERY = Number(process.env.ITSM_EVERY ?? 8);
 const SIZE = { applications: 2, components: 1, relations: 2 };
 
@@ -44,36 +44,39 @@ const first = ({ instance }: World, at: number): Row => {
   return { id, ends: { parent, child, type } };
 };
 
-/** What happens before a run, and once it was killed. @returns whether the relation is there in the end. */
-type Tale = (world: World, row: Row) => { before: () => void; meanwhile: () => void; stays: boolean };
+/** Changes before a run and after its kill, and whether the relation exists in the end. */
+type Scenario = (
+  world: World,
+  row: Row,
+) => { before: () => void; meanwhile: () => void; existsInTheEnd: boolean };
 
-const tales: [string, Tale][] = [
+const scenarios: [string, Scenario][] = [
   [
     'is deleted',
     ({ instance }, { id }) => ({
       before: () => instance.elsewhere.remove(id),
       meanwhile: () => {},
-      stays: false,
+      existsInTheEnd: false,
     }),
   ],
   [
-    'is deleted, and made again once the run was killed',
+    'is deleted, and created again after the run was killed',
     ({ instance }, { id, ends }) => ({
       before: () => instance.elsewhere.remove(id),
       meanwhile: () => void instance.elsewhere.insert(RELATIONS, ends),
-      stays: true,
+      existsInTheEnd: true,
     }),
   ],
   [
-    'is made again, and deleted once the run was killed',
+    'is created again, and deleted after the run was killed',
     ({ instance }, { id, ends }) => ({
       before: () => void instance.elsewhere.insert(RELATIONS, ends),
       meanwhile: () => instance.elsewhere.remove(id),
-      stays: true,
+      existsInTheEnd: true,
     }),
   ],
   [
-    'is replaced, and the new one deleted once the run was killed',
+    'is replaced, and the new one deleted after the run was killed',
     ({ instance }, { id, ends }) => {
       let other = '';
       return {
@@ -82,23 +85,23 @@ const tales: [string, Tale][] = [
           other = instance.elsewhere.insert(RELATIONS, ends).values.sys_id!;
         },
         meanwhile: () => instance.elsewhere.remove(other),
-        stays: false,
+        existsInTheEnd: false,
       };
     },
   ],
 ];
 
-it.each(tales)(
+it.each(scenarios)(
   `a relation that %s is equal on both sides, wherever the run is killed (seed ${seed})`,
-  async (name, tale) => {
+  async (name, scenario) => {
     const { instance, mappings } = world;
-    // so that the tales do not all try the same
-    const offset = seed + 2 * tales.findIndex(([one]) => one === name);
+    // so that the scenarios do not all try the same transactions
+    const offset = seed + 2 * scenarios.findIndex(([one]) => one === name);
     for (let at = offset % EVERY, killed = true; killed; at += EVERY) {
-      // so far apart that no reading of changes shows the relation again
+      // long enough that no delta contains the relation again
       clock.advance(600_000);
       const row = first(world, at);
-      const { before, meanwhile, stays } = tale(world, row);
+      const { before, meanwhile, existsInTheEnd } = scenario(world, row);
       before();
       killed = false;
       const kill = {
@@ -116,7 +119,7 @@ it.each(tales)(
       expect(run.status).toBe('completed');
       const { here, there } = await relatedOf(world);
       expect(here, `killed before ${at}`).toEqual([...new Set(there)]);
-      if (!stays) {
+      if (!existsInTheEnd) {
         instance.elsewhere.insert(RELATIONS, row.ends);
         await histories.driver.run(world, mappings.application);
       }
@@ -140,7 +143,7 @@ it.each([false, true])(
   },
 );
 
-// its world takes the place of the one above
+// replaces the world of the tests above
 it(`relations converge after any changes, wherever runs are killed (seed ${seed})`, async () => {
   await liveManyRelations(histories, HISTORIES, seed);
 }, 120_000);

@@ -16,7 +16,7 @@ import { runScenarios } from '../../soak/itsm/scenarios.run.ts';
 import { createWorld, readLocal, readRemote, type World } from '../../soak/itsm/world.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 
-// `npm run soak -- --itsm --seed S` goes through many more of them, with more at stake
+// `npm run soak -- --itsm --seed S` executes many more of them, with more objects
 const seed = Number(process.env.ITSM_SEED ?? 2611);
 const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/integrations/itsm.md'), 'utf8');
 
@@ -79,8 +79,8 @@ describe('a remote', () => {
     expect((await run()).run.status).toBe('completed');
     const [one, other] = [row(3).values, row(4).values];
     expect(await cardNamed(one.name!)).toMatchObject({ description: null });
-    await edit(other.name!, { alias: 'by a person' });
-    // the remote leads, and holds what nobody here has seen
+    await edit(other.name!, { alias: 'by a user' });
+    // the remote leads, and has a value that was not read yet
     const unseen = { ...row(6).values };
     await edit(unseen.name!, { description: 'where none was seen' });
     await run({ complete: true });
@@ -89,7 +89,7 @@ describe('a remote', () => {
     await run();
     expect(await cardNamed(unseen.name!)).toMatchObject({ description: unseen.short_description });
     expect(await cardNamed(one.name!)).toMatchObject({ description: one.short_description });
-    expect(other.version).toBe('by a person');
+    expect(other.version).toBe('by a user');
     await agree();
   });
 
@@ -131,7 +131,7 @@ describe('a remote', () => {
     await run();
     expect(world.instance.store.rows.has(id!)).toBe(true);
     expect(await t.services.db('itsm_review_items').where({ remote_id: id })).toMatchObject([{ path: null }]);
-    // somebody has looked, and removes it
+    // a user decides to remove it
     world.instance.elsewhere.remove(id!);
   });
 
@@ -144,12 +144,12 @@ describe('a remote', () => {
       await t.services.db('cards').where({ name: 'Leading there' }).first('id'),
       await cardNamed(name!),
     ];
-    await edit(name!, { description: 'changed, and lost outside' });
+    await edit(name!, { description: 'changed, and deleted at the remote' });
     instance.elsewhere.remove(id!);
     await run();
     await createRelation(ctx, { type: relationType, source_id: source.id, target_id: target.id });
     for (let time = 1; time <= 2; time += 1) {
-      // told, and neither tried nor refused
+      // reported, and neither sent nor refused
       const { run: ended, changes } = await driver.run(world, mappings.application);
       expect([changes, ended.stats]).toMatchObject([0, { planned: { skip: 1 }, errors: 0 }]);
     }
@@ -180,7 +180,7 @@ describe('a remote', () => {
     instance.heal();
     await edit(name!, { description: 'second' });
     await run();
-    // the remote leads, but what it holds was written by the run that failed
+    // the remote leads, but its value was written by the failed run
     expect(instance.store.rows.get(id!)!.values.short_description).toBe('second');
     await agree();
   });
@@ -191,7 +191,7 @@ describe('a remote', () => {
       const { instance } = world;
       await edit(row(6).values.name!, { alias: `before ${fault}` });
       instance.faults.arm({ fault, times: 100_000 });
-      // a lost answer is got over by looking, unless what was written is never found
+      // a lost response is resolved by a lookup, unless that never finds the write
       const before = row(6).values.version!;
       instance.watch = ({ kind }) => {
         if (kind === 'list') instance.elsewhere.update(row(6).values.sys_id!, { version: before });

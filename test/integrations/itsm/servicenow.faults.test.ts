@@ -21,7 +21,7 @@ async function start(): Promise<{ instance: ServiceNowEmulator; remote: Connecte
   return { instance, remote: connect(instance, { auth: oauth }) };
 }
 
-/** Reads both tables and makes, changes and deletes some records meanwhile; nothing may be lost, doubled or invented. */
+/** Reads both tables while records are created, changed and deleted; nothing may be lost, duplicated or invented. */
 async function exercise(instance: ServiceNowEmulator, remote: Connected, run: string): Promise<void> {
   const before = new Set(instance.store.ids(table));
   const made: string[] = [];
@@ -72,7 +72,7 @@ test.each(faults)('nothing is lost, duplicated or invented with %s', async (faul
 test('nothing is lost, duplicated or invented with pairs of faults', async () => {
   const pairs = faults.flatMap((one, at) => faults.slice(at + 1).map((other) => [one, other] as const));
   expect(pairs).toHaveLength(105);
-  // a fifth of all pairs, of which every fault has its share
+  // a fifth of all pairs, which includes every fault
   for (const [one, other] of pairs.filter((_, at) => at % 5 === 2)) {
     const { instance, remote } = await start();
     arm(instance, one, 2);

@@ -174,7 +174,7 @@ describe('a deleted record', () => {
       return sys_id!;
     });
     const audited = instance.store.of('sys_audit_delete').map(({ values }) => values);
-    // the first page comes empty, the second one short
+    // the first page is empty, the second one short
     const kept = new Set(
       audited
         .map(({ sys_id }) => sys_id!)
@@ -227,7 +227,7 @@ describe('the schema of the remote', () => {
     expect(await remote.withheldFields('cmdb_ci_server', ['name', 'short_description', 'asset_tag'])).toEqual(
       ['short_description'],
     );
-    // also where the first of the rows that it could be told by is hidden itself
+    // also if the first row by which it could be detected is hidden
     const [first] = instance.store.ids('cmdb_ci_server');
     instance.accounts.get('estate')!.hidesRow = ({ values }) => values.sys_id === first;
     expect(await remote.withheldFields('cmdb_ci_server', ['name', 'short_description'])).toEqual([

@@ -127,7 +127,7 @@ describe('a stored sync state', () => {
 });
 
 describe('the card reader', () => {
-  const setting = { rules: [], deletion: 'strict', quarantine: 0, looks: true } as never;
+  const setting = { rules: [], deletion: 'strict', quarantine: 0, hasLookups: true } as never;
   const mapping = {
     ...mappingOf(setting),
     fields: ['name', 'description', 'lifecycle.active', 'attributes.vendor', 'parent_id'].map((path) =>

@@ -29,18 +29,18 @@ it('an undo is planned from the last row to the first, and resumes', async () =>
   }));
   const runId = await storePlan(db, { connectionId, mapping, rows });
   await db('itsm_plan_rows').where({ run_id: runId }).update({ progress: 'applied' });
-  const backId = await undoRun(ctx, runId);
+  const undoId = await undoRun(ctx, runId);
   let steps = 0;
   const killed = async () => {
     steps += 1;
     if (steps === 2) throw new JobInterrupted();
   };
-  await expect(invertRows(ctx, backId, killed)).rejects.toThrow(JobInterrupted);
-  expect(await loadRun(db, backId)).toMatchObject({ checkpoint: { made: 500 }, plan_made_at: null });
-  await invertRows(ctx, backId);
-  const ids = await db('itsm_plan_rows').where({ run_id: backId }).orderBy('no').pluck('remote_id');
+  await expect(invertRows(ctx, undoId, killed)).rejects.toThrow(JobInterrupted);
+  expect(await loadRun(db, undoId)).toMatchObject({ checkpoint: { made: 500 }, plan_made_at: null });
+  await invertRows(ctx, undoId);
+  const ids = await db('itsm_plan_rows').where({ run_id: undoId }).orderBy('no').pluck('remote_id');
   expect(ids).toEqual(remoteIds.reverse());
-  expect((await loadRun(db, backId)).stats.planned).toEqual({ unlink: 1_001 });
-  // while it is under way, and once it is done, it is not taken back again
+  expect((await loadRun(db, undoId)).stats.planned).toEqual({ unlink: 1_001 });
+  // it cannot be undone again during or after the undo
   await expect(undoRun(ctx, runId)).rejects.toMatchObject({ code: 'wrong_state' });
 });

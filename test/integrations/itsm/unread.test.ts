@@ -27,7 +27,7 @@ it('a card remains a review item while the record with the same identity is not 
 it('the record of an open review item is read again', () => {
   const cards = [card('c1', 'a', 'K0'), card('c2', 'y', 'K1')];
   const given: Given = { cards, kind: 'delta', records: [record('r1', 'a', 'K1')] };
-  // the new identity of the record is not agreed on yet: only the record itself shows it
+  // the base does not contain the new identity of the record yet, only the record does
   const agreed = { 'attributes.key': { local: 'K0', remote: 'K0' } };
   const syncState = syncStateOf(pair('r1', 'c1', 'a', { base: agreed }));
   const first = planned(syncState, given);
