@@ -61,9 +61,9 @@ export async function applyRemote(
 async function applyPart(applying: ApplyContext, part: readonly TrackedRow[]): Promise<number | null> {
   let pending = part.map(({ row, progress }): Sending => {
     const write = remoteWrite(applying.mapping, row);
-    // a record that the remote had before, and that was taken for the new one, may have had the relation too
-    const mayBeThere = row.action === 'relate' && hasOpenReferences(row);
-    const wasSent = progress === 'begun' || mayBeThere;
+    // an existing record that the remote has adopted may have the relation already
+    const mayExist = row.action === 'relate' && hasOpenReferences(row);
+    const wasSent = progress === 'begun' || mayExist;
     return { row, write, correlationId: correlationOf(applying.planId, row), wasSent };
   });
   for (let attempt = 0; attempt < ATTEMPTS && pending.length > 0; attempt += 1) {
@@ -154,23 +154,23 @@ async function lookUpSent(applying: ApplyContext, open: readonly Sending[]): Pro
   const { mapping, port, options } = applying;
   const sent = open.filter((one) => one.wasSent);
   if (sent.length === 0) return [...open];
-  const unmarked: Sending[] = [];
+  const unsupported: Sending[] = [];
   const endings: RowResult[] = [];
   const { failed } = await forEachConcurrently(sent, options.concurrency ?? CONCURRENCY, async (one) => {
     const trace = await port.findWrite(one.write, one.correlationId);
     // the record may have been changed since, so the base gets the sent values
-    if (trace.kind === 'arrived') {
+    if (trace.kind === 'executed') {
       endings.push(appliedRow(mapping, one.row, trace.record?.id, null, trace));
     }
-    if (trace.kind === 'unmarked') unmarked.push(one);
+    if (trace.kind === 'unsupported') unsupported.push(one);
   });
   if (failed) throw failed.error;
-  const ids = unmarked.flatMap(({ row }) => (row.remoteId === null || row.link ? [] : [row.remoteId]));
+  const ids = unsupported.flatMap(({ row }) => (row.remoteId === null || row.link ? [] : [row.remoteId]));
   const states =
     ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RemoteState>();
-  for (const { row } of unmarked) {
+  for (const { row } of unsupported) {
     const found = findByState(mapping, row, states);
-    if (found.kind === 'arrived') endings.push(appliedRow(mapping, row, undefined, null));
+    if (found.kind === 'executed') endings.push(appliedRow(mapping, row, undefined, null));
     if (found.kind === 'partial') {
       endings.push({ ...unappliedRow(row, 'stale', found.message), changes: found.changes });
     }
@@ -216,21 +216,21 @@ async function send(applying: ApplyContext, open: readonly Sending[]): Promise<S
     async ({ row, write, correlationId }) => {
       const state = row.remoteId === null ? undefined : states.get(row.remoteId);
       const current = state?.kind === 'there' ? state.record : null;
-      const { answer, unwritten } = await writeOneOrEach(applying, { row, write, correlationId }, current);
-      if (answer.kind === 'done') {
-        const record = answer.found ? null : answer.record;
-        const notices = [answer.notice, describeAlteredValues(mapping, row, record, unwritten)].filter(
+      const { result, unwritten } = await writeOneOrEach(applying, { row, write, correlationId }, current);
+      if (result.kind === 'done') {
+        const record = result.found ? null : result.record;
+        const notices = [result.notice, describeAlteredValues(mapping, row, record, unwritten)].filter(
           Boolean,
         );
         const notice = notices.join(' ') || null;
-        endings.push(appliedRow(mapping, row, answer.record?.id, record, { ...answer, notice, unwritten }));
-      } else if (answer.kind === 'refused') {
+        endings.push(appliedRow(mapping, row, result.record?.id, record, { ...result, notice, unwritten }));
+      } else if (result.kind === 'refused') {
         const outcome = {
-          ...unappliedOutcome('refused', answer.message),
-          unwritten: allUnwritten(row, answer.message),
+          ...unappliedOutcome('refused', result.message),
+          unwritten: allUnwritten(row, result.message),
         };
         endings.push({ row, outcome, changes: [] });
-      } else if (answer.kind !== 'lost') endings.push(unappliedRow(row, answer.kind, answer.message));
+      } else if (result.kind !== 'lost') endings.push(unappliedRow(row, result.kind, result.message));
     },
   );
   const remaining = await finishRows(applying, open, endings);
@@ -239,8 +239,8 @@ async function send(applying: ApplyContext, open: readonly Sending[]): Promise<S
 }
 
 /**
- * Lists the values that the remote stored differently from what was sent: it truncates texts, and ignores columns that the account or a rule
- * may not change. Null if there are none.
+ * Lists the values that the remote stored differently from what was sent, since it truncates texts and ignores columns that are
+ * read-only for the account. Null if there are none.
  */
 function describeAlteredValues(
   mapping: Mapping,
@@ -264,25 +264,25 @@ async function writeOneOrEach(
   { mapping, port }: ApplyContext,
   { row, write, correlationId }: Pick<Sending, 'row' | 'write' | 'correlationId'>,
   read: RemoteRecord | null,
-): Promise<{ answer: RemoteWriteResult; unwritten: Record<Path, string> }> {
-  const answer = await port.writeRemote(write, correlationId, read);
+): Promise<{ result: RemoteWriteResult; unwritten: Record<Path, string> }> {
+  const result = await port.writeRemote(write, correlationId, read);
   const paths = Object.keys(row.diff);
-  if (answer.kind !== 'refused' || write.kind !== 'update' || paths.length < 2)
-    return { answer, unwritten: {} };
+  if (result.kind !== 'refused' || write.kind !== 'update' || paths.length < 2)
+    return { result, unwritten: {} };
   const unwritten: Record<Path, string> = {};
-  let last: RemoteWriteResult = answer;
+  let last: RemoteWriteResult = result;
   let current = read;
   for (const path of paths) {
     const one = remoteWrite(mapping, { ...row, diff: { [path]: row.diff[path]! } });
-    const result = await port.writeRemote(one, correlationId, current);
-    if (result.kind === 'refused') unwritten[path] = result.message;
-    else if (result.kind !== 'done') return { answer: result, unwritten };
+    const single = await port.writeRemote(one, correlationId, current);
+    if (single.kind === 'refused') unwritten[path] = single.message;
+    else if (single.kind !== 'done') return { result: single, unwritten };
     else {
-      last = result;
-      current = result.record ?? current;
+      last = single;
+      current = single.record ?? current;
     }
   }
-  return { answer: last, unwritten };
+  return { result: last, unwritten };
 }
 
 /** Processes all items concurrently. After an error no further item is started, and the running ones are awaited. */
@@ -328,7 +328,7 @@ function remoteWrite(mapping: Mapping, row: PlanRow): RemoteWrite {
 }
 
 type Found =
-  | { kind: 'arrived' }
+  | { kind: 'executed' }
   | { kind: 'absent' }
   | { kind: 'partial'; message: string; changes: StateChange[] };
 
@@ -339,12 +339,12 @@ type Found =
 function findByState(mapping: Mapping, row: PlanRow, states: ReadonlyMap<string, RemoteState>): Found {
   const state = row.remoteId === null ? undefined : states.get(row.remoteId);
   if (!state || row.remoteId === null) return { kind: 'absent' };
-  if (row.action === 'delete') return { kind: state.kind === 'gone' ? 'arrived' : 'absent' };
+  if (row.action === 'delete') return { kind: state.kind === 'gone' ? 'executed' : 'absent' };
   if (state.kind !== 'there') return { kind: 'absent' };
   const now = remoteFields(mapping, state.record);
   const entries = Object.entries(row.diff);
   const holds = (path: string, value: Value) => isEqual(now[path] ?? null, canonical(value));
-  if (entries.every(([path, { new: value }]) => holds(path, value))) return { kind: 'arrived' };
+  if (entries.every(([path, { new: value }]) => holds(path, value))) return { kind: 'executed' };
   if (entries.every(([path, { old }]) => holds(path, old))) return { kind: 'absent' };
   const base = Object.fromEntries(
     entries

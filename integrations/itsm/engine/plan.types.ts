@@ -197,13 +197,13 @@ export type RemoteWriteResult =
   | { kind: 'lost' };
 
 /**
- * Whether a write without a response was executed. `unmarked`: the remote does not store a correlation id for such a write, so
+ * Whether a write without a response was executed. `unsupported`: the remote does not store a correlation id for such a write, so
  * that only its current state can show it.
  */
 export type WriteTrace =
-  | { kind: 'arrived'; record: RemoteRecord | null; adopted?: boolean; notice?: string }
+  | { kind: 'executed'; record: RemoteRecord | null; adopted?: boolean; notice?: string }
   | { kind: 'absent' }
-  | { kind: 'unmarked' };
+  | { kind: 'unsupported' };
 
 /** A record read by key; `unknown`: the remote does not report whether it exists. */
 export type RemoteState =

@@ -150,11 +150,11 @@ function databasePort(
 ): EnginePort {
   const { ctx, signal, lockRun, requireWritable, onProgress } = tools;
   const mappingId = mapping.id;
-  const removals = createDeletedContentStore(
+  const deletedContent = createDeletedContentStore(
     { connector: tools.connector, table: mapping.remote_table },
     { sql: ctx.db, runId },
   );
-  const remote = remotePort(tools.connector, mapping, removals);
+  const remote = remotePort(tools.connector, mapping, deletedContent);
   let done = 0;
 
   /** Locks the run and its sync state until the transaction ends. */
@@ -202,7 +202,7 @@ function databasePort(
   return {
     ...remote,
     rows: rowsInOrder,
-    storeDeletedContent: (rows) => removals.store(rows),
+    storeDeletedContent: (rows) => deletedContent.store(rows),
     async writeLocal(steps) {
       const endings = await command(ctx, async (work) => {
         await lock(work.sql);

@@ -50,7 +50,7 @@ export async function writeInventory(
   const writesOf = <K extends LocalWrite['kind']>(...kinds: K[]): Numbered<K>[] =>
     writes.flatMap((write, n) => (kinds.includes(write.kind as K) ? [{ n, write } as Numbered<K>] : []));
   const setResult = (n: number, cardId: string | null, error: EstateError | null) => {
-    results[n] = error ? { kind: 'refused', message: why(error) } : { kind: 'done', cardId };
+    results[n] = error ? { kind: 'refused', message: describeError(error) } : { kind: 'done', cardId };
   };
 
   const creations = writesOf('create').map((one) => withInput(one));
@@ -143,7 +143,7 @@ const relationValues = (
     }));
   });
 
-const why = ({ message, errors }: EstateError): string =>
+const describeError = ({ message, errors }: EstateError): string =>
   errors === undefined
     ? message
     : errors.map(({ field, message: text }) => `${field} ${text}`).join('; ') || message;
@@ -208,7 +208,7 @@ async function patchCards(
     if (error && Object.keys(write.values).length > 1) {
       results[n] = done;
       again.push({ n, cardId: write.cardId, values });
-    } else results[n] = error ? { kind: 'refused', message: why(error) } : done;
+    } else results[n] = error ? { kind: 'refused', message: describeError(error) } : done;
   }
   await patchEachValue(work, ctx, again, results);
 }
@@ -235,7 +235,7 @@ async function patchEachValue(
     for (const [k, { n }] of withPath.entries()) {
       const result = results[n]!;
       if (errors[k] && result.kind === 'done')
-        results[n] = { ...result, unwritten: { ...result.unwritten, [path]: why(errors[k]) } };
+        results[n] = { ...result, unwritten: { ...result.unwritten, [path]: describeError(errors[k]) } };
     }
   }
 }

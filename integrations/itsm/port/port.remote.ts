@@ -31,15 +31,15 @@ type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'findWrite'>;
 export function remotePort(
   connector: Connector,
   mapping: Mapping,
-  removals?: DeletedContentStore,
+  deletedContent?: DeletedContentStore,
 ): RemotePort {
   const columns = [...new Set(mapping.fields.map(({ remote_field: remote }) => remote))];
   const endsOf = ({ relationType, source, target }: AgreedLink) => {
-    const kind = mapping.relations.find((one) => one.relation_type_key === relationType);
-    if (!kind) return undefined;
-    return kind.reversed
-      ? ([kind.remote_type, target, source] as const)
-      : ([kind.remote_type, source, target] as const);
+    const relation = mapping.relations.find((one) => one.relation_type_key === relationType);
+    if (!relation) return undefined;
+    return relation.reversed
+      ? ([relation.remote_type, target, source] as const)
+      : ([relation.remote_type, source, target] as const);
   };
 
   const write = async (
@@ -49,7 +49,7 @@ export function remotePort(
   ): Promise<RemoteWriteResult> => {
     if (what.kind === 'create' || what.kind === 'update') {
       const restored = what.kind === 'create' ? what.restored : undefined;
-      const removed = restored && removals ? await removals.load(restored) : undefined;
+      const removed = restored && deletedContent ? await deletedContent.load(restored) : undefined;
       if (removed === null) {
         const message = 'The unmapped columns of the record were not stored before it was deleted.';
         return {
@@ -68,7 +68,8 @@ export function remotePort(
       const { record, recovered, notice } = written;
       const adopted =
         what.kind === 'create' && (written.adopted ?? (await wasAdopted(what.table, record.id)));
-      const summary = removed && restored && (await removals!.restoreRelations(restored, removed, record));
+      const summary =
+        removed && restored && (await deletedContent!.restoreRelations(restored, removed, record));
       const notices = [notice, summary].filter((one) => one !== undefined);
       return {
         kind: 'done',
@@ -150,15 +151,15 @@ export function remotePort(
       if (what.kind === 'create') {
         const record = await connector.findCreated(what.table, correlationId);
         if (!record) return { kind: 'absent' };
-        const removed = what.restored && removals && (await removals.load(what.restored));
-        const notice = removed && (await removals!.restoreRelations(what.restored!, removed, record));
+        const removed = what.restored && deletedContent && (await deletedContent.load(what.restored));
+        const notice = removed && (await deletedContent!.restoreRelations(what.restored!, removed, record));
         const adopted = await wasAdopted(what.table, record.id);
-        return { kind: 'arrived', record, adopted, ...(notice ? { notice } : {}) };
+        return { kind: 'executed', record, adopted, ...(notice ? { notice } : {}) };
       }
       const ends = what.kind === 'relate' ? endsOf(what.link) : undefined;
       const found = ends && (await findRelationId(ends));
-      if (found === undefined) return { kind: 'unmarked' };
-      return found === null ? { kind: 'absent' } : { kind: 'arrived', record: null };
+      if (found === undefined) return { kind: 'unsupported' };
+      return found === null ? { kind: 'absent' } : { kind: 'executed', record: null };
     },
   };
 }

@@ -182,8 +182,8 @@ function createPlanSource(work: RunWork, decisions: Decisions, stored: () => Pro
 
   const loadPart = async ({ remoteIds = [], cardIds = [] }: PartChoice): Promise<Part> => {
     const observed = remoteIds.length === 0 ? [] : await readObserved(db, runId, remoteIds);
-    const named = [...new Set([...remoteIds, ...observed.map(({ remote_id }) => remote_id)])];
-    const choice = { remoteIds: named, cardIds };
+    const allIds = [...new Set([...remoteIds, ...observed.map(({ remote_id }) => remote_id)])];
+    const choice = { remoteIds: allIds, cardIds };
     const { pairs, redirects } = await loadPairs(db, mappingId, choice);
     const wanted = new Set([
       ...cardIds,
@@ -191,8 +191,8 @@ function createPlanSource(work: RunWork, decisions: Decisions, stored: () => Pro
       ...redirects.values(),
     ]);
     const cards = await cardsWithTimes(work, [...wanted], pairs);
-    const beyond = await loadReferences(work, recordsOf(observed), cards.values());
-    const { cardOf } = beyond;
+    const references = await loadReferences(work, recordsOf(observed), cards.values());
+    const { cardOf } = references;
     const closesCycle = await createCycleCheck(work, pairs.values(), recordsOf(observed), cards, cardOf);
     return {
       syncState: { ...emptySyncState(), pairs },
@@ -204,7 +204,7 @@ function createPlanSource(work: RunWork, decisions: Decisions, stored: () => Pro
             ? []
             : await readRestoredValues(db, mappingId, [...wanted], newestWinsPaths(work)),
       },
-      references: { ...beyond, ...(closesCycle && { closesCycle }) },
+      references: { ...references, ...(closesCycle && { closesCycle }) },
     };
   };
 
@@ -302,8 +302,8 @@ async function cardsWithTimes(
   const found = await cards.byIds(db, ids);
   const paths = newestWinsPaths(work);
   if (paths.length === 0 || pairs.size === 0) return found;
-  const moments = await cards.changedAt(db, [...found.keys()], paths);
-  for (const [id, changedAt] of moments) Object.assign(found.get(id)!, { changedAt });
+  const times = await cards.changedAt(db, [...found.keys()], paths);
+  for (const [id, changedAt] of times) Object.assign(found.get(id)!, { changedAt });
   return found;
 }
 
@@ -330,8 +330,8 @@ async function createCycleCheck(
       if (typeof parent === 'string') wanted.push({ card_id: cardId, parent_id: parent });
   }
   const found = await findParentCycles(db, { runId, mappingId, column }, wanted);
-  const circles = new Set(found.map(({ card_id, parent_id }) => `${card_id} ${parent_id}`));
-  return (cardId, parentId) => circles.has(`${cardId} ${parentId}`);
+  const cycles = new Set(found.map(({ card_id, parent_id }) => `${card_id} ${parent_id}`));
+  return (cardId, parentId) => cycles.has(`${cardId} ${parentId}`);
 }
 
 /** Resolves the cards and records that reference fields refer to, also those of other mappings. */
@@ -364,12 +364,15 @@ async function loadReferences(
     known.push({ cardOf: pairIndex.cardOf, recordOf });
   }
   return {
-    cardOf: (id) => first(known, ({ cardOf }) => cardOf(id)),
-    recordOf: (id) => first(known, ({ recordOf }) => recordOf(id)),
+    cardOf: (id) => findFirst(known, ({ cardOf }) => cardOf(id)),
+    recordOf: (id) => findFirst(known, ({ recordOf }) => recordOf(id)),
   };
 }
 
-function first(known: readonly Part['references'][], of: (one: Part['references']) => string | undefined) {
+function findFirst(
+  known: readonly Part['references'][],
+  of: (one: Part['references']) => string | undefined,
+) {
   for (const one of known) {
     const found = of(one);
     if (found !== undefined) return found;

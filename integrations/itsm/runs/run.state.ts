@@ -124,19 +124,19 @@ const singleDirectionOf = ({
  * Where a run starts to read. A pull of a bidirectional mapping shares the watermark with bidirectional runs, because it plans all
  * that it has read; but not their feed position, because it pushes nothing. For a push it is the opposite.
  */
-export function resumePoint(way: Directed): ResumePoint {
-  const { syncState } = way;
-  const oneWay = singleDirectionOf(way);
+export function resumePoint(run: Directed): ResumePoint {
+  const { syncState } = run;
+  const singleDirection = singleDirectionOf(run);
   const { watermark, local_position: localPosition } = syncState;
-  if (oneWay === 'pull')
+  if (singleDirection === 'pull')
     return {
       watermark,
       localPosition: laterPosition(localPosition, syncState.pulled_position),
       hasSkippedUnpaired: false,
     };
-  if (oneWay === 'push' && hasPushedLast(syncState))
+  if (singleDirection === 'push' && hasPushedLast(syncState))
     return { watermark: syncState.pushed_watermark, localPosition, hasSkippedUnpaired: true };
-  return { watermark, localPosition, hasSkippedUnpaired: way.mapping.mapping_direction === 'push' };
+  return { watermark, localPosition, hasSkippedUnpaired: run.mapping.mapping_direction === 'push' };
 }
 
 const laterPosition = (left: string | null, right: string | null): string | null =>
@@ -169,52 +169,52 @@ export const storedProgress = (syncState: SyncStateRow): SyncProgress => ({
 });
 
 /** Makes the next run of each direction a full read. */
-export const withFullReadNext = (reached: SyncProgress): SyncProgress => ({
-  ...reached,
+export const withFullReadNext = (progress: SyncProgress): SyncProgress => ({
+  ...progress,
   completeReadAt: null,
   pulledReadAt: null,
   pushedReadAt: null,
 });
 
 /** Where the next runs start to read after this one. A run in one direction does not advance the progress of the other. */
-export function progressAfter(way: Directed & { state: RunState; complete: boolean }): SyncProgress {
-  const { state, complete, syncState } = way;
+export function progressAfter(run: Directed & { state: RunState; complete: boolean }): SyncProgress {
+  const { state, complete, syncState } = run;
   const before = storedProgress(syncState);
   // with hidden columns nothing advances, so that their changes are read when they are visible again
   const canAdvance = state.hidden.length === 0;
-  const oneWay = singleDirectionOf(way);
-  const pulls = canAdvance && oneWay !== 'push';
-  const pushes = canAdvance && oneWay !== 'pull';
+  const singleDirection = singleDirectionOf(run);
+  const pulls = canAdvance && singleDirection !== 'push';
+  const pushes = canAdvance && singleDirection !== 'pull';
   // the remote's time when reading began, since later changes belong to the next read. A clock that is ahead may be corrected
   // before that and then report earlier times, so its lead does not count
   const began =
     state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
-  const later = (was: string | null, newest: string | null) => {
-    const reached = began ?? newest;
-    return was === null || (reached !== null && reached > was) ? reached : was;
+  const later = (previous: string | null, newest: string | null) => {
+    const next = began ?? newest;
+    return previous === null || (next !== null && next > previous) ? next : previous;
   };
   // relations are stored for runs of either direction
   const canAdvanceLinks = canAdvance && (complete || !state.linksWithheld);
-  const reached: SyncProgress = {
+  const progress: SyncProgress = {
     ...before,
     watermark: pulls ? later(before.watermark, state.newest) : before.watermark,
     linksWatermark: canAdvanceLinks ? later(before.linksWatermark, state.newestLink) : before.linksWatermark,
     localPosition: pushes ? state.localPosition : before.localPosition,
   };
   const readAt = complete && canAdvance ? new Date(state.startedAt).toISOString() : undefined;
-  if (oneWay === null) reached.completeReadAt = readAt ?? before.completeReadAt;
-  if (oneWay === 'pull') {
-    reached.pulledReadAt = readAt ?? before.pulledReadAt;
-    reached.pulledPosition = canAdvance ? state.localPosition : before.pulledPosition;
+  if (singleDirection === null) progress.completeReadAt = readAt ?? before.completeReadAt;
+  if (singleDirection === 'pull') {
+    progress.pulledReadAt = readAt ?? before.pulledReadAt;
+    progress.pulledPosition = canAdvance ? state.localPosition : before.pulledPosition;
   }
-  if (oneWay === 'push') {
-    reached.pushedReadAt = readAt ?? before.pushedReadAt;
-    reached.pushedWatermark = canAdvance
+  if (singleDirection === 'push') {
+    progress.pushedReadAt = readAt ?? before.pushedReadAt;
+    progress.pushedWatermark = canAdvance
       ? later(before.pushedWatermark, state.newest)
       : before.pushedWatermark;
   }
   // changes of hidden rows can only be detected by a full read
-  return state.withheld ? withFullReadNext(reached) : reached;
+  return state.withheld ? withFullReadNext(progress) : progress;
 }
 
 export type Stopwatch = ReturnType<typeof stopwatch>;

@@ -92,8 +92,8 @@ const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card
   where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`;
 
 /**
- * The sources of relations of a type that differ between both sides and the sync state, if both ends have a pair or the plan creates
- * it: records, and cards whose records the plan creates.
+ * The sources of relations of a type that differ between both sides and the sync state, if both ends have a pair or the plan
+ * creates it: records, and cards whose records the plan creates.
  */
 export async function findDifferingLinks(
   sql: Knex.Transaction,

@@ -224,13 +224,13 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     },
     findWrite: async (write, mark) =>
       await call(() => {
-        if (write.kind !== 'create' && !setting.hasCorrelationIds) return { kind: 'unmarked' };
+        if (write.kind !== 'create' && !setting.hasCorrelationIds) return { kind: 'unsupported' };
         const id = arrived.get(mark);
         if (id === undefined) return { kind: 'absent' };
         const record = sides.records.get(id);
         // a record that was deleted since is not found by its correlation id
         if (!record && write.kind !== 'delete') return { kind: 'absent' };
-        return { kind: 'arrived', record: record ? structuredClone(record) : null };
+        return { kind: 'executed', record: record ? structuredClone(record) : null };
       }),
     finish: async (endings) =>
       await call(() => {
