@@ -26,8 +26,8 @@ export type SpentBudget = 'tokens_per_run' | 'tokens_per_day' | 'calls_per_day';
 type Budgets = Pick<AiSettings, SpentBudget>;
 
 /**
- * Reserves tokens for a call, and counts the call, unless it would exceed a budget. It commits at once, so that concurrent
- * workers cannot exceed the budget together. Reservations of lost workers count as used.
+ * Reserves tokens for a call, and counts the call, unless it would exceed a budget. It commits at once, so that
+ * concurrent workers cannot exceed the budget together. Reservations of crashed workers count as used.
  * @param tokens an upper bound for the call.
  */
 export async function reserveTokens(
@@ -87,7 +87,7 @@ async function spent(
   return rows[0];
 }
 
-/** The outcome of a question to a model. */
+/** The outcome of a request to a model. */
 export interface AiOutcome {
   provider: string;
   purpose: string;
@@ -99,12 +99,12 @@ export interface AiOutcome {
   tokensOut: number;
 }
 
-/** The number of questions of a provider and purpose with the same outcome. */
+/** The number of requests of a provider and purpose with the same outcome. */
 export interface AiOutcomes extends AiOutcome {
   questions: number;
 }
 
-/** Counts a question that has ended. */
+/** Counts a completed request. */
 export async function noteOutcome(
   db: Db,
   { provider, purpose, outcome, calls, tokensIn, tokensOut }: AiOutcome,
@@ -119,7 +119,7 @@ export async function noteOutcome(
   );
 }
 
-/** The outcomes of all questions of all processes. */
+/** The outcomes of all requests of all processes. */
 export async function readOutcomes(sql: Sql): Promise<AiOutcomes[]> {
   return await queryRows(
     sql,

@@ -47,7 +47,10 @@ export function mayLeave(settings: AiSettings, type: CardType, field: string): b
   return key !== undefined && fields.includes(ALL) && !type.costKeys.includes(key);
 }
 
-/** The fields of a card that may be sent: those in the settings, without empty ones and costs that the caller does not see. */
+/**
+ * The fields of a card that may be sent: those in the settings, without empty ones and costs that the caller may not
+ * see.
+ */
 function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): OutgoingCard {
   const type = ctx.metamodel.cardTypes.get(card.type);
   const outgoing: OutgoingCard = { id: card.id, type: card.type };
@@ -67,7 +70,7 @@ function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): Outgoin
   return outgoing;
 }
 
-/** The given cards that the caller sees, in the order of the ids, with the fields that may be sent. */
+/** The given cards that are visible to the caller, in the order of the ids, with the fields that may be sent. */
 export async function readOutgoingCards(
   ctx: Ctx,
   settings: AiSettings,
@@ -128,7 +131,7 @@ function filled(value: unknown): boolean {
 
 /**
  * The fields of a card that would be sent to a provider, and the filled ones that would not.
- * @throws EstateError `not_found` when the caller does not see the card.
+ * @throws EstateError `not_found` if the card is not visible to the caller.
  */
 export async function previewOutgoing(
   ctx: Ctx,
@@ -145,7 +148,7 @@ export async function previewOutgoing(
   if (!stored) throw notFound('card', id);
   const card = outgoingCard(ctx, settings, stored);
   const costKeys = ctx.metamodel.cardTypes.get(stored.type)?.costKeys ?? [];
-  // without `costs.view` not even the existence of a cost is revealed
+  // Without `costs.view` not even the existence of a cost is revealed.
   const untold = new Set(may(ctx.caller, 'costs.view') ? [] : costKeys.map((key) => `attributes.${key}`));
   for (const field of fieldsOf(card)) untold.add(field);
   return { card, withheld: fieldsOf(stored).filter((field) => !untold.has(field)) };

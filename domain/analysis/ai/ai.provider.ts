@@ -10,11 +10,11 @@ export type AiSettings = SettingValues['ai'];
 /** The configuration of a provider. */
 export interface AiProvider {
   settings: AiSettings;
-  /** Decrypted; empty where the provider needs none. */
+  /** Decrypted; empty if the provider needs none. */
   apiKey: string;
 }
 
-/** Providers that need a key. `openai` without an address is OpenAI itself. */
+/** Providers that need a key. `openai` without a base URL is OpenAI itself. */
 const needsKey = ({ provider_type: type, provider_url: url }: AiSettings): boolean =>
   type === 'anthropic' || type === 'azure_openai' || type === 'gemini' || (type === 'openai' && url === '');
 
@@ -31,7 +31,7 @@ export function missingForAi({
   ];
 }
 
-/** The error of operations that need a model without one; `missing` lists the missing settings. */
+/** The error of operations that need a model if none is configured; `missing` lists the missing settings. */
 export function aiNotConfigured(missing: readonly string[]): EstateError {
   return new EstateError(
     'ai_not_configured',
@@ -57,7 +57,7 @@ export function requireAi(settings: WorkspaceSettings): void {
 
 /**
  * The current provider.
- * @param disabledToo also while it is not enabled.
+ * @param disabledToo returns it even if it is not enabled.
  * @throws EstateError `ai_not_configured`.
  */
 export async function readAiProvider(

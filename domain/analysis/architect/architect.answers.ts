@@ -1,13 +1,13 @@
 import type { SessionInput } from './architect.input.ts';
 
-/** How far is looked ahead unless the answer to `horizon` says otherwise, in months. */
+/** The default planning horizon in months; the answer to `horizon` overrides it. */
 const HORIZON_MONTHS = 24;
 const MAX_MONTHS = 120;
 
-/** The answers given so far, by question, each as a list of texts. Later ones win. */
+/** The answers given so far, by question, each as a list of texts. Later ones take precedence. */
 export type Answers = ReadonlyMap<string, string[]>;
 
-/** Gathers the answers of both phases. */
+/** Combines the answers of both phases. */
 export function answersOf({ phase1QA, allQA }: SessionInput): Answers {
   const answers = new Map<string, string[]>();
   for (const given of [phase1QA, allQA]) {
@@ -32,7 +32,7 @@ function textsOf(answer: unknown): string[] {
 export const chose = (answers: Answers, question: string, option: string): boolean =>
   answers.get(question)?.includes(option) ?? false;
 
-/** The last day that is looked at. */
+/** The last day of the planning horizon. */
 export function horizonOf(answers: Answers, day: string): string {
   const months = Number.parseInt(answers.get('horizon')?.[0] ?? '', 10);
   const ahead = months > 0 && months <= MAX_MONTHS ? months : HORIZON_MONTHS;

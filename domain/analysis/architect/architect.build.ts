@@ -2,26 +2,26 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Architecture, CardName, ProposedCard, ProposedRelation } from './architect.types.ts';
 import { wayBetween } from './architect.words.ts';
 
-/** Cards and relations that one architecture proposes at most. */
+/** The maximum number of cards and relations that one architecture proposes. */
 const MOST_CARDS = 300;
 const MOST_RELATIONS = 1000;
-/** The most reasons of a card or relation. */
+/** The maximum number of reasons of a card or relation. */
 const MOST_REASONS = 20;
 
-/** Gathers what a target architecture proposes, each thing once. */
+/** Collects the cards and relations of a target architecture, without duplicates. */
 export interface Builder {
-  /** Proposes a new card. @returns its name for relations; undefined where there is no room. */
+  /** Proposes a new card. @returns its id for relations; undefined if the limit is reached. */
   add(card: Omit<ProposedCard, 'id' | 'change' | 'reasons'>, reasons: string[]): CardName | undefined;
-  /** Proposes that a stored card is changed or retired; retiring wins. */
+  /** Proposes to change or retire a stored card; retiring takes precedence. */
   touch(
     card: CardName,
     change: 'changed' | 'retired',
     attributes: Record<string, unknown>,
     reasons: string[],
   ): void;
-  /** Proposes a relation between two cards, where the metamodel joins their types. */
+  /** Proposes a relation between two cards, if the metamodel has a relation type for their types. */
   relate(one: CardName, other: CardName, reason: string): void;
-  /** The same by a relation type that is known. */
+  /** Proposes a relation of a given type. */
   relateBy(type: string, source: CardName, target: CardName, reason: string): void;
   architecture(): Architecture;
 }

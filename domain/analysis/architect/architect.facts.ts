@@ -10,13 +10,14 @@ import { readScope } from './architect.scope.ts';
 import type { Facts, Peer, ScopeApplication, ScopeCapability } from './architect.types.ts';
 import { APPLICATION, CAPABILITY, relationTypesBetween } from './architect.words.ts';
 
-/** Applications that a session looks at, those of the most capabilities first. */
+/** The maximum number of applications of a session; those with the most capabilities first. */
 const MOST_APPLICATIONS = 500;
-/** Relations of these applications that it looks at. */
+/** The maximum number of relations of these applications. */
 const MOST_PEERS = 20_000;
 
 /**
- * What the inventory says about a session, as far as the caller sees it. Read in a fixed number of statements.
+ * The facts of the inventory for a session, as far as they are visible to the caller. Read in a fixed number of
+ * statements.
  * @throws EstateError `forbidden` without `relations.view`, `validation_failed` for unknown objectives and capabilities.
  */
 export async function readFacts(ctx: Ctx, input: SessionInput): Promise<Facts> {
@@ -47,7 +48,7 @@ export async function readFacts(ctx: Ctx, input: SessionInput): Promise<Facts> {
   return { day, horizon, objectives, capabilities, applications, total_applications: total };
 }
 
-/** When a card over the alias `c` ends: its release cycle knows best, then its lifecycle. */
+/** The end of life of a card over the alias `c`: that of its release cycle, else that of its lifecycle. */
 const ENDS_ON = `coalesce((
     select y.eol_from from eol_cycles y
     where y.product = c.attributes ->> '${EOL_PRODUCT}' and y.cycle = c.attributes ->> '${EOL_CYCLE}'),
@@ -67,7 +68,7 @@ async function readApplications(
   const attributes = visibleAttributes(ctx);
   const types = relationTypesBetween(ctx.metamodel, APPLICATION, CAPABILITY);
   const { rows } = await sql.raw(
-    // looked up one by one by their ids: the planner knows little of tables that have just been filled
+    // LATERAL looks them up by id: the planner has no statistics on tables that were just filled.
     `with types as materialized (select unnest(?::text[]) as key),
      edges as (
        select i.id as capability_id, e.id from unnest(?::uuid[]) i(id) cross join lateral (
@@ -94,7 +95,7 @@ async function readApplications(
   };
 }
 
-/** All that is related to the applications, by application. */
+/** All cards related to the applications, by application. */
 async function readPeers(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string, Peer[]>> {
   if (ids.length === 0) return new Map();
   const visible = visibleCards(ctx);

@@ -3,12 +3,12 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { CardName, Facts, Gap, GapKind, ScopeApplication, Severity } from './architect.types.ts';
 import { APPLICATION, isLow, labelOf, listed, placeOf } from './architect.words.ts';
 
-/** Scales that go from good to bad. */
+/** Scales from good to bad. */
 const SCALES = [
   { field: 'functionalSuitability', what: 'functional suitability' },
   { field: 'technicalSuitability', what: 'technical suitability' },
 ] as const;
-/** What the workspace has decided to give up, by its TIME model. */
+/** The TIME values of applications to be retired. */
 const EXITS: readonly unknown[] = ['migrate', 'eliminate'];
 const rank: Record<Severity, number> = { high: 0, medium: 1, low: 2 };
 
@@ -23,13 +23,13 @@ export function findGaps(metamodel: Metamodel, facts: Facts): Gap[] {
   ].sort((a, b) => rank[a.severity] - rank[b.severity]);
 }
 
-/** Whether interruptions of an application are grave, by the first half of the scale of criticality. */
+/** Whether outages of an application are severe: its criticality is in the first half of the scale. */
 export function isCritical(metamodel: Metamodel, application: ScopeApplication): boolean {
   const place = placeOf(metamodel, 'businessCriticality', application);
   return place !== null && !isLow(metamodel, 'businessCriticality', application);
 }
 
-/** Capabilities that no application supports, neither they nor anything below them; only the topmost of each branch. */
+/** Capabilities that no application supports, including all their descendants; only the topmost of each branch. */
 function uncovered({ capabilities, objectives }: Facts): Gap[] {
   const byId = new Map(capabilities.map((capability) => [capability.id, capability]));
   const covered = new Set<string>();
@@ -63,7 +63,7 @@ function uncovered({ capabilities, objectives }: Facts): Gap[] {
 
 const idOf = (kind: GapKind, { id }: CardName): string => `${kind}:${id}`;
 
-/** What is wrong with one application. */
+/** The gaps of one application. */
 function weaknesses(metamodel: Metamodel, { day, horizon }: Facts, application: ScopeApplication): Gap[] {
   const gaps: Gap[] = [];
   const critical = isCritical(metamodel, application);

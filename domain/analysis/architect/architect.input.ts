@@ -6,7 +6,7 @@ const open = { additionalProperties: true } as const;
 const Given = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
 const ShortText = Type.String({ maxLength: 500 });
 
-/** The most proposed cards and relations of an architecture. */
+/** The maximum number of proposed cards and relations of an architecture. */
 const MOST = { cards: 300, relations: 1000 };
 
 const AnswersSchema = Type.Union(
@@ -19,7 +19,7 @@ const AnswersSchema = Type.Union(
   { description: 'Answers by id of the question, or a list of `{id, answer}`' },
 );
 
-/** What a client sends from phase to phase, and stores in a session. */
+/** The values that a client sends from phase to phase, and stores in a session. */
 export const sessionMembers = {
   phase: Given(Type.Integer({ minimum: 1, maximum: 3 })),
   requirement: Given(Type.String({ maxLength: 20_000, description: 'What is to be reached, in words' })),
@@ -56,7 +56,7 @@ export const sessionMembers = {
 type Answer = string | number | boolean | null | (string | number)[];
 type Answers = Record<string, Answer> | { id?: string; answer?: Answer }[] | null;
 
-/** What a client sends from phase to phase. */
+/** The parameters of a phase. */
 export type SessionInput = Omit<StaticOf<typeof sessionMembers>, 'phase1QA' | 'allQA'> & {
   phase1QA?: Answers;
   allQA?: Answers;
@@ -93,7 +93,7 @@ const StoredArchitecture = Type.Object(
   { ...open, description: 'The target architecture as `phase3` proposed it' },
 );
 
-/** A stored session: the members that the service reads have a schema, the others are the client's. */
+/** A stored session: members that the service reads have a schema, clients can store additional ones. */
 export const SessionData = Type.Object(
   { ...sessionMembers, architecture: Given(StoredArchitecture) },
   { ...open, description: 'The session; other members are stored as they are' },

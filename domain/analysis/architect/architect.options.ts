@@ -20,12 +20,12 @@ import { APPLICATION, CAPABILITY, listed, relationTypesBetween } from './archite
 export const optionTitle = (id: OptionId): string => texts[id].title;
 
 const weight: Record<Severity, number> = { high: 3, medium: 2, low: 1 };
-/** The effort of a card, against the weight of the gaps that are closed. */
+/** The effort of a card, relative to the weight of the closed gaps. */
 const EFFORT = { new: 1.5, retired: 0.75, changed: 0.5 };
 const BUILD_EFFORT = 1.3;
 const SOURCING_BONUS = 2;
 
-/** Every option with its facts; one is recommended where any gap would be closed. */
+/** Every option with its effects; if there are gaps that can be closed, one is recommended. */
 export function weighOptions(brief: Brief): Option[] {
   const weighed = optionIds.map((id) => {
     const architecture = propose(brief, id);
@@ -46,7 +46,7 @@ export function optionToTake(brief: Brief, chosen: OptionId | undefined): Option
   return chosen ?? weighOptions(brief).find(({ recommended }) => recommended)?.id ?? 'keep';
 }
 
-/** Of the gaps those that an architecture closes. */
+/** Which of the gaps an architecture closes. */
 function closedGaps(
   { metamodel, facts, gaps, answers }: Brief,
   { cards, relations }: Architecture,
@@ -58,7 +58,7 @@ function closedGaps(
       supporting.has(type) ? [source_id, target_id] : [],
     ),
   );
-  // a new capability is a proposed card, which has another id
+  // A new capability is a proposed card, which has another id.
   const made = new Map(
     cards.flatMap(({ change, type, name, id }) =>
       change === 'new' && type === CAPABILITY ? [[name, id] as const] : [],
@@ -80,7 +80,7 @@ function closedGaps(
   );
 }
 
-/** Whether a weakness can go while the application stays; what the answers say decides. */
+/** Whether a weakness can be resolved while the application remains; that depends on the answers. */
 function improvable(kind: GapKind, answers: Answers): boolean {
   if (kind === 'component_end_of_life') return true;
   if (kind === 'low_fit') return !chose(answers, 'improvement', 'no');

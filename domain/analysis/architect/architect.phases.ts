@@ -19,10 +19,10 @@ import {
   type ScopeCapability,
 } from './architect.types.ts';
 
-/** Gaps that an answer names; the most severe come first. */
+/** The maximum number of gaps in a response; the most severe come first. */
 const MOST_GAPS = 1000;
 
-/** What is computed for a session: the same facts and answers give the same brief. */
+/** The data computed for a session: equal facts and answers result in an equal brief. */
 async function briefOf(ctx: Ctx, input: SessionInput): Promise<Brief> {
   requirePermission(ctx.caller, 'ai_analysis.manage');
   const chosen = input.selectedOption?.id;
@@ -41,8 +41,8 @@ async function briefOf(ctx: Ctx, input: SessionInput): Promise<Brief> {
 }
 
 /**
- * The brief with those gaps alone that are to be closed: the chosen ones, those of the capabilities that matter most, and
- * none that the answers leave to people.
+ * The brief with only the gaps to be closed: the chosen ones, those of the capabilities with the highest priority, and
+ * none that the answers exclude.
  */
 function narrowed(brief: Brief, { selectedRecommendations }: SessionInput): Brief {
   const { facts, answers } = brief;
@@ -61,10 +61,10 @@ function narrowed(brief: Brief, { selectedRecommendations }: SessionInput): Brie
   return { ...brief, gaps };
 }
 
-/** The capabilities of these ids, and all below them. */
+/** The capabilities with these ids, and all their descendants. */
 function below(capabilities: ScopeCapability[], ids: string[]): Set<string> {
   const found = new Set<string>();
-  // parents come first
+  // Parents come first.
   for (const { id, parent_id } of capabilities) {
     if (ids.includes(id) || found.has(parent_id ?? '')) found.add(id);
   }
@@ -74,29 +74,29 @@ function below(capabilities: ScopeCapability[], ids: string[]): Set<string> {
 const optionOf = ({ selectedOption }: SessionInput) => selectedOption?.id as OptionId | undefined;
 
 /**
- * Questions about the business, chosen by what the inventory holds.
+ * Questions about the business, depending on the inventory.
  * @throws EstateError as every phase: `forbidden`, `validation_failed`.
  */
 export async function askFirst(ctx: Ctx, input: SessionInput): Promise<{ questions: Question[] }> {
   return { questions: firstQuestions(await briefOf(ctx, input)) };
 }
 
-/** Questions about the applications, after those about the business. */
+/** Questions about the applications, which follow those about the business. */
 export async function askSecond(ctx: Ctx, input: SessionInput): Promise<{ questions: Question[] }> {
   return { questions: secondQuestions(await briefOf(ctx, input)) };
 }
 
-/** The ways to a target architecture with what each would touch. */
+/** The options for a target architecture with their effects. */
 export async function readOptions(ctx: Ctx, input: SessionInput): Promise<{ options: Option[] }> {
   return { options: weighOptions(narrowed(await briefOf(ctx, input), input)) };
 }
 
-/** Where today's architecture falls short. */
+/** The gaps of the current architecture. */
 export async function readGaps(ctx: Ctx, input: SessionInput): Promise<{ gaps: Gap[] }> {
   return { gaps: (await briefOf(ctx, input)).gaps.slice(0, MOST_GAPS) };
 }
 
-/** What hangs on the cards that the chosen option touches. */
+/** The dependencies of the cards that the chosen option changes. */
 export async function readDependencies(
   ctx: Ctx,
   input: SessionInput,
@@ -108,17 +108,17 @@ export async function readDependencies(
 /** The target architecture of the chosen option. */
 interface TargetArchitecture extends Architecture {
   option: OptionId;
-  /** The capabilities that it is for. */
+  /** The capabilities that it supports. */
   capabilities: { id: string; name: string; is_new: boolean }[];
 }
 
-/** A target architecture and the gaps that it was made for. */
+/** A target architecture and the gaps that it closes. */
 export interface ArchitecturePlan {
   architecture: TargetArchitecture;
   gaps: Gap[];
 }
 
-/** What the chosen option, or else the recommended one, comes to: cards and relations, each with its reasons. */
+/** The cards and relations of the chosen option, else of the recommended one, each with its reasons. */
 export async function planArchitecture(ctx: Ctx, input: SessionInput): Promise<ArchitecturePlan> {
   const brief = narrowed(await briefOf(ctx, input), input);
   const option = optionToTake(brief, optionOf(input));
@@ -127,10 +127,10 @@ export async function planArchitecture(ctx: Ctx, input: SessionInput): Promise<A
   return { architecture: { option, capabilities, ...proposed }, gaps: brief.gaps };
 }
 
-/** Dependencies that an answer names at most; those of retired applications come first. */
+/** The maximum number of dependencies in a response; those of retired applications come first. */
 const MOST = 1000;
 
-/** What has to be done about a card that hangs on a retired application, by its type. */
+/** The action for a card that depends on a retired application, by its type. */
 const moves = new Map([
   ['Organization', 'has to be moved to what takes its place'],
   ['Interface', 'has to be served by what takes its place, or given up'],
@@ -141,7 +141,7 @@ const moves = new Map([
   ['Provider', 'has to be informed, and contracts ended'],
 ]);
 
-/** What hangs on the stored applications that an architecture touches. */
+/** The dependencies of the stored applications that an architecture changes. */
 function findDependencies({ metamodel, facts }: Brief, { cards }: Architecture): Dependency[] {
   const byId = new Map(facts.applications.map((application) => [application.id, application]));
   const touched = new Map(cards.map(({ id, change }) => [id, change]));

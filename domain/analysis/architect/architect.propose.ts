@@ -15,18 +15,18 @@ import type {
 } from './architect.types.ts';
 import { APPLICATION, CAPABILITY, hasOption, listed } from './architect.words.ts';
 
-/** What an architecture is proposed from. */
+/** The data from which an architecture is proposed. */
 export interface Brief {
   metamodel: Metamodel;
   facts: Facts;
-  /** Those that are to be closed. */
+  /** The gaps to be closed. */
   gaps: Gap[];
   answers: Answers;
   /** Names of products to be bought, in order. */
   products: string[];
 }
 
-/** Gaps that are about one application. */
+/** Gaps of a single application. */
 const ofApplications: readonly GapKind[] = [
   'end_of_life',
   'component_end_of_life',
@@ -34,7 +34,7 @@ const ofApplications: readonly GapKind[] = [
   'planned_exit',
 ];
 
-/** The target architecture that an option leads to, by rules alone: the same facts give the same proposal. */
+/** The target architecture of an option, computed by rules only: equal facts result in an equal proposal. */
 export function propose(brief: Brief, option: OptionId): Architecture {
   const builder = createBuilder(brief.metamodel);
   const homes = introduceCapabilities(brief, builder);
@@ -47,11 +47,11 @@ export function propose(brief: Brief, option: OptionId): Architecture {
 
 interface Plan extends Brief {
   builder: Builder;
-  /** The capabilities as proposed relations name them: new ones are proposed cards. */
+  /** The ids of the capabilities in proposed relations: new ones are proposed cards. */
   homes: ReadonlyMap<string, CardName>;
 }
 
-/** Proposes the capabilities that are not in the inventory yet, and that objectives rest on them. */
+/** Proposes the capabilities that do not exist yet, and their relations to objectives. */
 function introduceCapabilities({ facts }: Brief, builder: Builder): Map<string, CardName> {
   const homes = new Map<string, CardName>();
   for (const capability of facts.capabilities) {
@@ -70,7 +70,7 @@ function introduceCapabilities({ facts }: Brief, builder: Builder): Map<string, 
   return homes;
 }
 
-/** The weak applications with the gaps that make them so. */
+/** The applications with weaknesses, with the gaps that are their weaknesses. */
 function weak({ facts, gaps }: Brief): { application: ScopeApplication; gaps: Gap[] }[] {
   const byCard = Map.groupBy(
     gaps.filter(({ kind }) => ofApplications.includes(kind)),
@@ -84,11 +84,11 @@ function weak({ facts, gaps }: Brief): { application: ScopeApplication; gaps: Ga
 
 const titles = (gaps: Gap[]): string[] => gaps.flatMap(({ reasons }) => reasons);
 
-/** The attribute that says what is to become of an application, where the workspace has it. */
+/** The attribute with the planned treatment of an application, if the workspace has it. */
 const timeModel = (metamodel: Metamodel, option: string): Record<string, unknown> =>
   hasOption(metamodel, 'timeModel', option) ? { timeModel: option } : {};
 
-/** Every application stays; weak ones are worked on, and the strongest take up what nobody supports. */
+/** Every application remains; weak ones are improved, and the strongest support the capabilities without applications. */
 function improve(plan: Plan): void {
   const { metamodel, builder } = plan;
   for (const { application, gaps } of weak(plan)) {
@@ -97,7 +97,7 @@ function improve(plan: Plan): void {
   coverByPresent(plan, new Set());
 }
 
-/** Capabilities without an application go to the strongest one nearby, or else to a new one. */
+/** Assigns capabilities without an application to the strongest one of related capabilities, or else to a new one. */
 function coverByPresent(plan: Plan, gone: ReadonlySet<string>): void {
   const { facts, gaps, builder, homes } = plan;
   const order = strongestFirst(plan).filter(({ id }) => !gone.has(id));
@@ -119,7 +119,7 @@ function coverByPresent(plan: Plan, gone: ReadonlySet<string>): void {
   }
 }
 
-/** How much a weakness speaks against resting on an application: most of all that it is to go. */
+/** How much a weakness counts against using an application: most of all a planned retirement. */
 const burden: Partial<Record<GapKind, number>> = {
   end_of_life: 8,
   planned_exit: 8,
@@ -127,7 +127,7 @@ const burden: Partial<Record<GapKind, number>> = {
   component_end_of_life: 1,
 };
 
-/** Applications by strength: fewer weaknesses, then the more critical, then the more connected, then by name. */
+/** Applications by strength: fewer weaknesses, then higher criticality, then more relations, then by name. */
 function strongestFirst({ metamodel, facts, gaps, answers }: Brief): ScopeApplication[] {
   const faults = new Map<string, number>();
   for (const { kind, card } of gaps) {
@@ -152,8 +152,8 @@ function strongestFirst({ metamodel, facts, gaps, answers }: Brief): ScopeApplic
 }
 
 /**
- * Of applications that support the same capabilities the strongest stay. One is retired where everything that it supports
- * has a stronger one; none that supports anything outside the session.
+ * Of applications that support the same capabilities the strongest remain. One is retired if everything that it
+ * supports has a stronger application; applications that support capabilities outside the session remain.
  */
 function consolidate(plan: Plan): void {
   const { facts, gaps, answers, builder, homes } = plan;
@@ -161,7 +161,7 @@ function consolidate(plan: Plan): void {
   const place = new Map(order.map(({ id }, n) => [id, n]));
   const byId = new Map(order.map((application) => [application.id, application]));
   const contested = new Set(gaps.flatMap(({ kind, card }) => (kind === 'overlap' ? card.id : [])));
-  /** Of the contested capabilities the applications, the strongest first. */
+  /** For each capability with several applications, its applications, the strongest first. */
   const rivals = new Map(
     facts.capabilities.flatMap(({ id, application_ids }) =>
       contested.has(id)
@@ -200,12 +200,12 @@ function retire({ metamodel, builder }: Plan, application: ScopeApplication, rea
   builder.touch(application, 'retired', timeModel(metamodel, 'eliminate'), [...reasons, ...outside]);
 }
 
-/** Joins a new application to the one whose place it takes. */
+/** Relates a new application to the one that it replaces. */
 const SUCCESSION = 'relAppSuccessor';
-/** Whose relations to a retired application go over to the one that takes its place. */
+/** The types of cards whose relations to a retired application move to its replacement. */
 const inherited: readonly string[] = ['Organization', 'DataObject', 'Interface'];
 
-/** One application takes another's place: as its successor, and for those who use it. */
+/** Replaces one application by another: as its successor, and for its users. */
 function inherit(
   { metamodel, builder }: Plan,
   heir: CardName & { peers?: ScopeApplication['peers'] },
@@ -221,7 +221,7 @@ function inherit(
   }
 }
 
-/** Weak applications give way to new ones, one for each capability that they mainly support. */
+/** Replaces weak applications by new ones, one for each capability that they mainly support. */
 function replace(plan: Plan, option: 'buy' | 'build'): void {
   const { facts, gaps } = plan;
   const found = weak(plan);
@@ -249,7 +249,7 @@ function replace(plan: Plan, option: 'buy' | 'build'): void {
   }
 }
 
-/** Proposes a new application for capabilities, in the place of others. */
+/** Proposes a new application for capabilities, which replaces others. */
 function introduce(
   plan: Plan,
   capabilities: ScopeCapability[],

@@ -6,7 +6,7 @@ import questions from './architect.questions.json' with { type: 'json' };
 import type { Facts, Gap, GapKind, Question } from './architect.types.ts';
 import { APPLICATION, listed } from './architect.words.ts';
 
-/** The most options of one question. */
+/** The maximum number of options of one question. */
 const MOST_OPTIONS = 30;
 
 interface Asking {
@@ -118,7 +118,7 @@ export function secondQuestions({ metamodel, facts, gaps, answers }: Asking): Qu
   return all.filter((question) => question !== false);
 }
 
-/** The cards of a type that are related to the applications, each once. */
+/** The cards of a type that are related to the applications, without duplicates. */
 function uniquePeers({ applications }: Facts, type: string): { id: string; name: string }[] {
   const all = applications.flatMap(({ peers }) => peers.filter((peer) => peer.type === type));
   return [...new Map(all.map((peer) => [peer.id, peer])).values()];

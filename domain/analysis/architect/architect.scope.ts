@@ -9,24 +9,24 @@ import type { SessionInput } from './architect.input.ts';
 import type { CardName, ScopeCapability } from './architect.types.ts';
 import { CAPABILITY, OBJECTIVE, relationTypesBetween } from './architect.words.ts';
 
-/** Capabilities that a session looks at. */
+/** The maximum number of capabilities of a session. */
 const MOST_CAPABILITIES = 500;
-/** Capabilities that the words of a requirement are taken to mean. */
+/** The maximum number of capabilities found by the words of a requirement. */
 const MOST_MEANT = 10;
 /** Shorter words are ignored. */
 const SHORTEST_WORD = 4;
 const MOST_WORDS = 60;
 
-/** What a session is about. */
+/** The scope of a session. */
 export interface Scope {
   objectives: CardName[];
   capabilities: ScopeCapability[];
 }
 
 /**
- * The objectives and capabilities that a client chose, the capabilities that the objectives are related to, and all that
- * lie below. Where nothing was chosen, the capabilities whose names stand in the requirement.
- * @throws EstateError naming what is no visible active card of its type.
+ * The objectives and capabilities that a client chose, the capabilities related to the objectives, and all their
+ * descendants. If nothing was chosen, the capabilities whose names occur in the requirement.
+ * @throws EstateError naming each id that is not a visible active card of its type.
  */
 export async function readScope(sql: Sql, ctx: Ctx, input: SessionInput): Promise<Scope> {
   const objectiveIds = (input.objectiveIds ?? []).map((id) => id.toLowerCase());
@@ -119,7 +119,7 @@ async function capabilitiesOf(
 
 const twice = (...values: unknown[]): unknown[] => [...values, ...values];
 
-/** The capabilities of whose names most words stand in the requirement; at least half of those that are long enough. */
+/** The capabilities of whose names the most words occur in the requirement; at least half of the long ones. */
 async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promise<string[]> {
   const visible = visibleCards(ctx);
   const { rows } = await sql.raw(
@@ -140,7 +140,7 @@ async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promi
   return rows.map(({ id }: { id: string }) => id);
 }
 
-/** Capabilities and all that lie below them, level by level. */
+/** Capabilities and all their descendants, level by level. */
 async function readBelow(
   sql: Sql,
   ctx: Ctx,
@@ -163,14 +163,14 @@ async function readBelow(
   );
 }
 
-/** The lists to choose from, with the members of their items. */
+/** The lists of cards to choose from, with the members of their items. */
 export const pickers = {
   Objective: ['id', 'name', 'description', 'subtype'],
   BusinessCapability: ['id', 'name', 'description'],
 } as const;
 
 /**
- * The active cards of a type that a session can be about, searched as cards are.
+ * The active cards of a type from which a session can choose, with the search of the card list.
  * @throws EstateError naming each parameter that is not valid.
  */
 export async function pickCards(
@@ -185,7 +185,7 @@ export async function pickCards(
   if (unknown !== undefined) {
     throw invalidField('fields', 'unknown_field', `"${unknown}" is no member of the items`);
   }
-  // a workspace that has hidden the type has none to choose from
+  // A workspace that has hidden the type has no cards to choose from.
   if (!ctx.metamodel.visibleTypes.includes(type)) return noCards(params);
   return await listCards(ctx, { ...params, type, fields }, needs);
 }

@@ -8,10 +8,10 @@ const Severity = Choice(['high', 'medium', 'low']);
 export type Severity = Static<typeof Severity>;
 
 const CardName = object({ id: Text, name: Text, type: Text });
-/** A card as answers name it. */
+/** A card in responses. */
 export type CardName = Static<typeof CardName>;
 
-/** A question to the planner. `choice` takes one of the options, `multi` any number, `text` words. */
+/** A question to the planner. `choice` accepts one of the options, `multi` any number, `text` free text. */
 export const QuestionSchema = object({
   id: Type.String({ description: 'The key of its answer' }),
   question: Text,
@@ -50,10 +50,10 @@ const Spend = object({
   annual_cost: Nullable(Type.Number({ description: 'Null where you see no costs, or none is known' })),
   without_cost: Type.Integer({ minimum: 0, description: 'Applications of which no cost is known' }),
 });
-/** The annual costs of some applications, as far as the caller sees them. */
+/** The annual costs of some applications, as far as they are visible to the caller. */
 export type Spend = Static<typeof Spend>;
 
-/** One way to a target architecture, with its effects. */
+/** An option for a target architecture, with its effects. */
 export const OptionSchema = object({
   id: Choice(optionIds),
   title: Text,
@@ -124,47 +124,47 @@ export const architectureMembers = {
 };
 export type Architecture = StaticOf<typeof architectureMembers>;
 
-/** A capability that the session is about. */
+/** A capability of the session. */
 export interface ScopeCapability extends CardName {
   /** Not in the inventory yet; its id is `capability-1` and so on. */
   is_new: boolean;
   parent_id: string | null;
   /** Objectives of the session that it is related to. */
   objective_ids: string[];
-  /** Applications of the scope that are related to it itself. */
+  /** Applications of the session that are directly related to it. */
   application_ids: string[];
 }
 
 /** A card at the other end of a relation of an application. */
 export interface Peer extends CardName {
   relation_type: string;
-  /** Seen from the application. */
+  /** From the side of the application. */
   direction: 'outgoing' | 'incoming';
-  /** When it reaches the end of its life, if that is known. */
+  /** The date of its end of life, if known. */
   ends_on: string | null;
 }
 
-/** An application that supports a capability of the scope. */
+/** An application that supports a capability of the session. */
 export interface ScopeApplication extends CardName {
   subtype: string | null;
   attributes: Record<string, unknown>;
   ends_on: string | null;
-  /** Capabilities of the scope. */
+  /** Capabilities of the session. */
   capability_ids: string[];
-  /** How many capabilities it supports besides. */
+  /** Number of other capabilities that it supports. */
   other_capabilities: number;
-  /** Whatever is related to it, capabilities left out. */
+  /** All related cards except capabilities. */
   peers: Peer[];
 }
 
-/** What the inventory says about a session. */
+/** The facts of the inventory for a session. */
 export interface Facts {
-  /** Today, and the day until which is looked ahead. */
+  /** Today, and the last day of the planning horizon. */
   day: string;
   horizon: string;
   objectives: CardName[];
   capabilities: ScopeCapability[];
   applications: ScopeApplication[];
-  /** Applications there are; more than are looked at only where they are too many. */
+  /** The total number of applications, which may exceed the maximum. */
   total_applications: number;
 }

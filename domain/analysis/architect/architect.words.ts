@@ -1,7 +1,7 @@
 import type { CompiledField, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { ScopeApplication } from './architect.types.ts';
 
-/** The types that sessions speak of; one that a workspace has hidden has no cards in them. */
+/** The card types of sessions; a hidden type has no cards. */
 export const APPLICATION = 'Application';
 export const CAPABILITY = 'BusinessCapability';
 export const INITIATIVE = 'Initiative';
@@ -13,7 +13,7 @@ export interface Way {
   forward: boolean;
 }
 
-/** The first relation type that joins cards of two types, in the metamodel's order. */
+/** The first relation type that connects cards of two types, in the metamodel's order. */
 export function wayBetween(metamodel: Metamodel, from: string, to: string): Way | undefined {
   for (const key of metamodel.visibleRelationTypes) {
     const type = metamodel.relationTypes.get(key)!;
@@ -31,15 +31,15 @@ export function relationTypesBetween(metamodel: Metamodel, one: string, other: s
   });
 }
 
-/** A field of applications, where the workspace has it. */
+/** A field of applications, if the workspace has it. */
 const fieldOf = (metamodel: Metamodel, key: string): CompiledField | undefined =>
   metamodel.cardTypes.get(APPLICATION)?.fields.get(key);
 
-/** Whether applications may be given the option. */
+/** Whether applications can have the option. */
 export const hasOption = (metamodel: Metamodel, field: string, option: string): boolean =>
   (fieldOf(metamodel, field)?.options.has(option) && !fieldOf(metamodel, field)!.calculated) ?? false;
 
-/** The label of what an application holds in a field. */
+/** The label of an application's value of a field. */
 export function labelOf(
   metamodel: Metamodel,
   field: string,
@@ -50,7 +50,7 @@ export function labelOf(
   return fieldOf(metamodel, field)?.optionLabels.get(value) ?? value;
 }
 
-/** The place of an application's option among those of the field, 0 for the first; null where none is set. */
+/** The index of an application's option among those of the field, 0 for the first; null if none is set. */
 export function placeOf(
   metamodel: Metamodel,
   field: string,
@@ -61,13 +61,13 @@ export function placeOf(
   return place < 0 ? null : place;
 }
 
-/** Whether an application's option is in the worse half of a scale that goes from good to bad. */
+/** Whether an application's option is in the worse half of a scale from good to bad. */
 export function isLow(metamodel: Metamodel, field: string, application: ScopeApplication): boolean {
   const place = placeOf(metamodel, field, application);
   return place !== null && place >= fieldOf(metamodel, field)!.options.size / 2;
 }
 
-/** Some names, the first of many. */
+/** Names as a list in a sentence; a long list is truncated. */
 export function listed(names: string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;

@@ -9,7 +9,7 @@ import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { assessmentText } from './assessments.list.ts';
 import { Assessment, type AssessmentRow, assessmentEvent } from './assessments.model.ts';
 
-/** The largest session, in characters of JSON. */
+/** The maximum size of a session, in characters of JSON. */
 export const SESSION_LENGTH = 200_000;
 
 export interface AssessmentInput {
@@ -49,7 +49,10 @@ export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInp
   });
 }
 
-/** Deletes a session; what it was committed as stays. @throws EstateError `forbidden`, `not_found`, `precondition_failed`. */
+/**
+ * Deletes a session; the cards of a committed one remain. @throws EstateError `forbidden`, `not_found`,
+ * `precondition_failed`.
+ */
 export async function deleteAssessment(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'ai_analysis.manage');
   await command(ctx, async (work) => {
@@ -59,7 +62,7 @@ export async function deleteAssessment(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The session's row, locked. @throws EstateError `not_found`, `precondition_failed`. */
+/** Reads and locks the row of a session. @throws EstateError `not_found`, `precondition_failed`. */
 export async function lockAssessment(work: Work, ctx: Ctx, id: string): Promise<AssessmentRow> {
   const row = await lockRow(work.sql, Assessment, { id: id.toLowerCase() });
   if (!row) throw notFound('assessment', id);

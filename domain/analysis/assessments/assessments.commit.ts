@@ -150,7 +150,7 @@ function refused(field: string, what: string, code: string, message: string): Es
     : invalidField(field, code, text);
 }
 
-/** Changes the chosen existing cards; retired ones get the end of the initiative as their end of life. */
+/** Changes the chosen existing cards; the end of life of retired ones is the end of the initiative. */
 async function changeExisting(work: Work, ctx: Ctx, input: CommitInput, plan: CommitPlan): Promise<void> {
   const ids = plan.touched.map(({ id }) => id);
   if (ids.length === 0) return;
@@ -173,7 +173,7 @@ async function changeExisting(work: Work, ctx: Ctx, input: CommitInput, plan: Co
   }
 }
 
-/** The phases of a retired card: its end of life is the end of the initiative, or an earlier date that it has. */
+/** The phases of a retired card: its end of life is the end of the initiative, or its present one if earlier. */
 function endingPhases(
   present: Lifecycle | null,
   { startDate, endDate }: CommitInput,
@@ -210,7 +210,7 @@ async function relate(
   }
   const initiative = ids.get(INITIATIVE)!;
   const join = (field: string, type: string, id: string) => {
-    // a changed initiative is not related to the new one
+    // A changed initiative is not related to the new one.
     const way = type === INITIATIVE ? undefined : wayBetween(work.metamodel, INITIATIVE, type);
     if (way)
       add(field, way.type.key, ...((way.forward ? [initiative, id] : [id, initiative]) as [string, string]));
@@ -231,7 +231,7 @@ async function namesOf({ sql }: Work, ids: string[]): Promise<string[]> {
   return await sql('cards').whereIn('id', ids).orderBy(['name_key', 'id']).pluck('name');
 }
 
-/** What a draft is written from. */
+/** The contents of a draft. */
 interface DraftSource {
   input: CommitInput;
   plan: CommitPlan;
@@ -242,15 +242,15 @@ interface DraftSource {
   day: string;
 }
 
-/** A text of users within a line of Markdown: nothing in it is markup. */
+/** User input within a line of Markdown, with markup escaped. */
 const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>#|~!]/g, '\\$&');
 
 const list = (items: string[], none: string): string =>
   items.length > 0 ? items.map((item) => `* ${item}`).join('\n') : none;
 
 /**
- * The draft of a decision record in Markdown, with the sections of MADR 4. It contains no costs, since every user who reads
- * sessions reads it.
+ * The draft of a decision record in Markdown, with the sections of MADR 4. It contains no costs, since all readers of
+ * sessions can read it.
  */
 function decisionDraft({ input, plan, requirement, session, objectives, day }: DraftSource): string {
   const answers = answersOf(session as SessionInput);

@@ -2,7 +2,7 @@ import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { Assessment } from './assessments.model.ts';
 
-/** Sessions about target architectures. Undoing the batch that committed a session makes it a saved one again. */
+/** Sessions about target architectures. Undoing the batch that committed a session sets it to saved again. */
 export const assessmentsExtension: Extension = {
   resources: [
     {

@@ -63,6 +63,6 @@ export async function listAssessments(
   return await runList(ctx.db, assessmentList(ctx, false), where, params, { owner: ctx.caller.userId });
 }
 
-/** One session as the caller sees it. @throws EstateError `not_found`. */
+/** One session without values that the caller may not see. @throws EstateError `not_found`. */
 export const assessmentText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
   readItem(sql, assessmentList(ctx, true), 'assessment', id);

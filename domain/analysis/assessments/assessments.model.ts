@@ -23,7 +23,7 @@ export class Assessment extends rowModel(
 ) {}
 export type AssessmentRow = RowOf<typeof Assessment>;
 
-/** The event of a written assessment. The session may contain costs, so only users who see costs see it in events. */
+/** The event of a written assessment. The session may contain costs, so events only show it to users who may see costs. */
 export function assessmentEvent(before: AssessmentRow | null, after: AssessmentRow | null): EventDraft {
   const { id, title } = (after ?? before)!;
   const verb = before === null ? 'created' : after === null ? 'deleted' : 'updated';

@@ -31,11 +31,11 @@ export const CommitBody = object({
 });
 export type CommitInput = Static<typeof CommitBody>;
 
-/** A card as a session keeps it: a client may have left out what is not needed. */
+/** A stored card of a session: a client may have omitted optional members. */
 type KeptCard = Pick<ProposedCard, 'id' | 'change' | 'type' | 'name'> & Partial<ProposedCard>;
 type KeptRelation = Pick<ProposedRelation, 'type' | 'source_id' | 'target_id'> & Partial<ProposedRelation>;
 
-/** What of a session is carried out, with the place of each thing in the request. */
+/** The selected parts of a session, each with its path in the request. */
 export interface CommitPlan {
   name: string;
   made: { card: KeptCard; name: string; field: string }[];
@@ -43,7 +43,7 @@ export interface CommitPlan {
   relations: { relation: KeptRelation; field: string }[];
 }
 
-/** Picks what was chosen out of the kept architecture. @throws EstateError naming all that does not fit. */
+/** Selects the chosen parts of the stored architecture. @throws EstateError naming each error. */
 export function planCommit(input: CommitInput, session: Record<string, unknown>): CommitPlan {
   const kept = (session.architecture ?? {}) as { cards?: KeptCard[]; relations?: KeptRelation[] };
   const errors: FieldError[] = [];

@@ -12,7 +12,7 @@ class ScannedRegulation extends rowModel('compliance_scanned', {
   scanned_at: Timestamp,
 }) {}
 
-/** What a language model has read from the texts of a card about a rule. */
+/** The findings of a language model in the texts of a card for a rule. */
 class ComplianceReading extends rowModel('compliance_readings', {
   regulation: Type.String(),
   rule_key: Type.String(),
@@ -32,7 +32,7 @@ export const complianceScansExtension: Extension = {
   ],
   jobs: [complianceScanJob],
   cleanups: {
-    // texts of deleted cards are deleted soon after them
+    // Readings of deleted cards are deleted soon after them.
     compliance_readings: deleteExpired(
       'compliance_readings',
       'not exists (select from cards c where c.id = compliance_readings.card_id)',

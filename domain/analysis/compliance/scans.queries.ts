@@ -7,7 +7,7 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 
-/** A scan as readers of compliance see it. */
+/** A scan in responses. */
 export interface ScanRun {
   run_id: string | null;
   status: string | null;
@@ -29,9 +29,9 @@ const noScan: ScanRun = {
   summary: null,
 };
 
-/** The newest scan, or the newest of those that are under way. */
+/** The latest scan, preferring one in progress. */
 async function newestScan(sql: Sql, running: boolean): Promise<ScanRun | null> {
-  // a job that was ended from outside ends its run
+  // A job that was ended by others also ends its run.
   const status = `case when r.status = 'running' and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
     then coalesce(j.status, 'cancelled') else r.status end`;
   const { rows } = await sql.raw(
@@ -47,21 +47,21 @@ async function newestScan(sql: Sql, running: boolean): Promise<ScanRun | null> {
   return rows[0] ?? null;
 }
 
-/** The scan that is under way. @throws EstateError `forbidden`. */
+/** The scan in progress. @throws EstateError `forbidden`. */
 export async function activeScans(ctx: Ctx): Promise<{ compliance: ScanRun | null }> {
   requireReader(ctx);
   return { compliance: await newestScan(ctx.db, true) };
 }
 
 export interface ComplianceOverview {
-  /** All null where there was no scan yet. */
+  /** All null if there was no scan yet. */
   compliance_run: ScanRun;
-  /** By regulation, of those with findings that stand. */
+  /** By regulation, for those with unresolved findings. */
   compliance_scores: Record<string, number>;
   compliance_by_status: Record<string, Partial<Record<FindingStatus, number>>>;
 }
 
-/** The newest scan, and how the findings that the caller sees stand. @throws EstateError `forbidden`. */
+/** The latest scan, and the number of visible findings by status. @throws EstateError `forbidden`. */
 export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
   requireReader(ctx);
   const visible = visibleFindings(ctx);
@@ -89,7 +89,7 @@ export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
   };
 }
 
-/** The rounded mean of what findings count for. */
+/** The rounded mean of the scores of findings. */
 export function scoreOf(counts: Partial<Record<FindingStatus, number>>): number {
   let sum = 0;
   let total = 0;
@@ -101,24 +101,24 @@ export function scoreOf(counts: Partial<Record<FindingStatus, number>>): number 
   return total === 0 ? 0 : Math.round(sum / total);
 }
 
-/** Findings that a bundle spells out. */
+/** The maximum number of findings in a bundle. */
 const LISTED = 200;
 
-/** The same mean as {@link scoreOf} in SQL, over the alias `f`. */
+/** {@link scoreOf} in SQL, over the alias `f`. */
 const MEAN = `round(avg(case f.status ${findingStatuses
   .map((status) => `when '${status}' then ${scores[status]}`)
   .join(' ')} end))`;
 
 export interface BundleFilter {
   regulation?: string;
-  /** Of the findings in the bundles. */
+  /** The filters of findings in the bundles. */
   status?: FindingStatus;
   include_auto_resolved: boolean;
 }
 
 /**
- * Findings by regulation, in the regulations' order: of each the 200 most severe, with their number and the score of all that
- * stand. A regulation that was deleted comes last, as long as it has findings.
+ * Findings by regulation, in the regulations' order: for each the 200 most severe, with the total number and the score
+ * of all unresolved ones. A deleted regulation comes last, as long as it has findings.
  * @throws EstateError `forbidden`.
  */
 export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): Promise<JsonText> {

@@ -18,36 +18,36 @@ import {
 } from './scans.reconcile.ts';
 import { FIRST, knownBound, type RulePlace, readKnown } from './scans.rule.ts';
 
-/** Cards that are looked at before their findings are stored. */
+/** Number of cards that are processed before their findings are stored. */
 const PAGE = 200;
-/** Cards of one question. */
+/** Number of cards in one request to the model. */
 const AT_ONCE = 20;
 
-/** What a model says of one card. */
+/** The model's result for one card. */
 export interface Reading {
   card_id: string;
   applies: boolean;
-  /** Words of the card, and the reason; null if it does not apply. */
+  /** A quotation from the card, and the reason; null if the rule does not apply. */
   quote: string | null;
   reason: string | null;
 }
 
-/** What a reader had before its worker was lost, as JSON. */
+/** The state of a reader, as JSON, from which another worker can continue. */
 export interface ReaderState {
   parts: ModelPart[];
   stopped: { reason: string; message: string } | null;
 }
 
-/** Who reads cards for rules that ask what they say. */
+/** Evaluates cards for rules that need a language model. */
 export interface CardReader {
-  /** Names the model and the version of the instructions: by others the cards are read anew. */
+  /** Identifies the model and the version of the instructions: if it changes, cards are evaluated again. */
   version: string;
-  /** What it says of cards, as far as what it says can be used. */
+  /** The valid results for cards. */
   read(rule: ReadingRule, cards: readonly OutgoingCard[]): Promise<Reading[]>;
   state(): ReaderState;
 }
 
-/** How many cards a rule is about, how many of them a model was asked about now, and how many nobody has read. */
+/** The number of cards that a rule applies to, of cards sent to the model in this scan, and of cards without a result. */
 export interface ReadCounts {
   cards: number;
   asked: number;
@@ -62,11 +62,11 @@ export interface ReadStep {
 }
 
 /**
- * Looks at the next cards by a rule for which they have to be read. What was read of a card stays as long as the card says the same; what
- * nobody has read leaves the findings on it as they are.
- * @param asked called with the transaction that stores what a question has brought.
- * @param ended called with the transaction that stores the findings.
- * @throws EstateError `validation_failed` where the metamodel lacks what the rule names.
+ * Processes the next cards by a rule that needs a language model. The stored result of a card is used as long as its
+ * texts are unchanged; findings of cards without a result are not changed.
+ * @param asked called in the transaction that stores the results of a request.
+ * @param ended called in the transaction that stores the findings.
+ * @throws EstateError `validation_failed` if the metamodel lacks names that the rule uses.
  */
 export async function stepReading(
   job: AnalysisJob,
@@ -152,7 +152,10 @@ async function candidates(
   );
 }
 
-/** The cards whose fields for the rule may be sent to a model; never costs, since findings are visible without `costs.view`. */
+/**
+ * The cards with the fields for the rule that may be sent to a model; never costs, since findings are visible without
+ * `costs.view`.
+ */
 async function outgoingFor(
   { ctx }: AnalysisJob,
   rule: ReadingRule,

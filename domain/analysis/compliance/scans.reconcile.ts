@@ -3,7 +3,7 @@ import { nextDecisions } from '../../governance/compliance/decisions.rules.ts';
 import { findingEvent } from '../../governance/compliance/findings.load.ts';
 import type { Work } from '../../kernel/context.ts';
 
-/** What a scan says of a finding; a person may have written some of it over. */
+/** The content of a finding from a scan; a user may have changed some of it. */
 export type SeenContent = Pick<
   FindingRow,
   | 'regulation_article'
@@ -17,7 +17,7 @@ export type SeenContent = Pick<
   | 'ai_detected'
 >;
 
-/** What a scan sees, on a card or on the landscape. */
+/** A gap or confirmation found by a scan, on a card or on the landscape. */
 export interface Seen {
   card: { id: string; type: string } | null;
   content: SeenContent;
@@ -29,14 +29,14 @@ export interface Known {
   card: { id: string; type: string } | null;
 }
 
-/** Where findings come from: the scan, and the rule. */
+/** The source of findings: the scan, and the rule. */
 export interface Source {
   run_id: string;
   regulation: string;
   rule_key: string;
 }
 
-/** How many findings a scan found, found again after they were resolved, changed, resolved, and left as they are. */
+/** Number of findings that a scan created, reopened, changed, resolved, and left unchanged. */
 export interface FindingChanges {
   found: number;
   reopened: number;
@@ -54,10 +54,11 @@ export const noChanges = (): FindingChanges => ({
 });
 
 /**
- * Brings the findings of one source up to what is seen now, in few statements. What was seen before keeps its id, its
- * decision and its note; findings that are not seen any more are resolved; resolved ones that are seen again are reopened, and have to be
- * reviewed again where somebody had said that it is gone. `known` holds every finding of the source within the bounds of
- * `seen`; of several on one card the first is carried on. Only what is written is locked, and looked at again then.
+ * Updates the findings of one source to the current results, in few statements. A finding that was found before retains
+ * its id, decision and note; findings that are no longer found are resolved; resolved ones that are found again are
+ * reopened, and have to be reviewed again if a user had marked them as fixed. `known` contains every finding of the
+ * source within the range of `seen`; of several on one card the first is continued. Only changed findings are locked,
+ * and compared again under the lock.
  */
 export async function reconcileFindings(
   work: Work,
@@ -102,13 +103,13 @@ export async function reconcileFindings(
 /** The changed finding; undefined if nothing changes. */
 type Change = (row: FindingRow) => FindingRow | undefined;
 
-/** The change of a finding that is not seen any more. */
+/** The change of a finding that is no longer found. */
 const unseen =
   (last: string | null): Change =>
   (row) =>
     row.auto_resolved ? undefined : { ...row, auto_resolved: true, last_seen_run_id: last ?? row.run_id };
 
-/** The change of a finding that is seen again; undefined if nothing differs. */
+/** The change of a finding that is found again; undefined if nothing differs. */
 function seenAgain(row: FindingRow, content: SeenContent): FindingRow | undefined {
   const after: FindingRow = { ...row, auto_resolved: false, last_seen_run_id: null };
   for (const [column, value] of Object.entries(content)) {
@@ -126,7 +127,7 @@ async function lastScan({ sql }: Work, { regulation }: Source): Promise<string |
   return row?.run_id ?? null;
 }
 
-/** Stores new findings, but for those on cards that are gone meanwhile. @returns how many. */
+/** Inserts new findings, except those on cards that were deleted meanwhile. @returns their number. */
 async function insert(work: Work, source: Source, seen: readonly Seen[]): Promise<number> {
   if (seen.length === 0) return 0;
   const cards = new Map(seen.map(({ card }) => [card?.id ?? null, card]));
@@ -146,7 +147,7 @@ async function insert(work: Work, source: Source, seen: readonly Seen[]): Promis
   return rows.length;
 }
 
-/** What a scan may change of a finding. */
+/** The columns of a finding that a scan may change. */
 const written = [
   'regulation_article',
   'category',

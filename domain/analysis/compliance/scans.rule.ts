@@ -13,12 +13,12 @@ import {
   type Source,
 } from './scans.reconcile.ts';
 
-/** Gaps, and findings of earlier scans, of one transaction. */
+/** The maximum number of gaps and of earlier findings in one transaction. */
 const PAGE = 2_000;
 
-/** How far one rule has got. */
+/** The progress of one rule. */
 export interface RulePlace {
-  /** Cards up to this id are done; null at the beginning. */
+  /** Cards up to this id are done; null at the start. */
   after: string | null;
   gaps: number;
 }
@@ -30,10 +30,13 @@ export interface RuleStep {
   more: boolean;
 }
 
-/** Before all ids. */
+/** Less than all ids. */
 export const FIRST = '00000000-0000-0000-0000-000000000000';
 
-/** Looks at the next cards by a rule. @throws EstateError `validation_failed` where the metamodel lacks what it names. */
+/**
+ * Processes the next cards by a rule. @throws EstateError `validation_failed` if the metamodel lacks names that it
+ * uses.
+ */
 export async function stepRule(
   work: Work,
   source: Source,
@@ -89,7 +92,7 @@ function gapContent(metamodel: Metamodel, rule: ComplianceRule, row: Omit<GapRow
   };
 }
 
-/** The card up to which a page of known findings goes; null where all that are left fit into one. */
+/** The id of the last card of a page of known findings; null if the remaining ones fit into one page. */
 export async function knownBound(
   { sql }: Work,
   { regulation, rule_key }: Source,
@@ -105,7 +108,7 @@ export async function knownBound(
   return rows[0]?.card_id ?? null;
 }
 
-/** What earlier scans found by the rule on these cards: of several on one card the one that was decided about is first. */
+/** The findings of earlier scans by the rule on these cards: of several on one card the one with a decision is first. */
 export async function readKnown(
   { sql }: Work,
   { regulation, rule_key }: Source,
@@ -124,8 +127,8 @@ export async function readKnown(
 }
 
 /**
- * Ends a rule: where all cards that it is about meet it, the landscape is found to.
- * @returns on how many cards it was tried.
+ * Ends a rule: if all cards that it applies to comply, a confirmation for the landscape is found.
+ * @returns the number of checked cards.
  */
 export async function endRule(
   work: Work,
@@ -165,7 +168,7 @@ export async function endRule(
   };
 }
 
-/** Resolves findings of rules that are no more. @returns what was kept, and whether there may be more. */
+/** Resolves findings of rules that no longer exist. @returns the counts, and whether there may be more. */
 export async function retireRules(
   work: Work,
   { run_id, regulation }: Omit<Source, 'rule_key'>,

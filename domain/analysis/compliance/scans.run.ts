@@ -10,15 +10,15 @@ import { type FindingChanges, noChanges } from './scans.reconcile.ts';
 import { endRule, type RulePlace, retireRules, stepRule } from './scans.rule.ts';
 import type { ScanParameters } from './scans.start.ts';
 
-/** The rules of a regulation: those that are filters, then those for which cards are read. */
+/** The rules of a regulation: first filters, then rules that need a language model. */
 interface Rules {
   key: string;
   filters: readonly ComplianceRule[];
-  /** None where nobody is there to read. */
+  /** Undefined if no language model is configured. */
   readings: readonly ReadingRule[];
 }
 
-/** What all steps of a scan work with. */
+/** The context of all steps of a scan. */
 interface Scan {
   job: AnalysisJob;
   runId: string;
@@ -28,10 +28,10 @@ interface Scan {
 }
 
 /**
- * Looks at the whole landscape by the rules of the run's regulations, page by page. Each page is stored with the place
- * that it has reached, so that an interrupted scan resumes there; a cancelled scan leaves its stored findings.
- * @param openReader makes who reads cards for the rules that ask what they say, with what it had before the worker of an
- * earlier attempt was lost; undefined where there is none: then these rules are not tried, and their findings stay.
+ * Checks the whole landscape by the rules of the run's regulations, page by page. Each page is stored together with its
+ * position, so that an interrupted scan resumes there; a cancelled scan leaves its stored findings. @param openReader
+ * creates the reader for rules that need a language model, with its state before the worker of an earlier attempt
+ * crashed; undefined if none is configured: then these rules are skipped, and their findings remain.
  */
 export async function scan(
   job: AnalysisJob,
@@ -62,7 +62,7 @@ export async function scan(
   await command(job.ctx, (work) => run.finish(work, { results: { ...results }, modelParts: parts }));
 }
 
-/** The progress and checkpoint of a scan at a place. */
+/** The progress and checkpoint of a scan at a position. */
 function stepAt({ regulations, reader }: Scan, place: Place): JobStep {
   const rules = regulations.map(({ filters, readings }) => filters.length + readings.length);
   const total = rules.reduce((sum, n) => sum + n, 0);
@@ -76,7 +76,7 @@ function stepAt({ regulations, reader }: Scan, place: Place): JobStep {
   };
 }
 
-/** One page of one rule, or the end of a rule or of a regulation. @returns the place reached. */
+/** Executes one page of one rule, or the end of a rule or of a regulation. @returns the next position. */
 async function step(all: Scan, place: Place): Promise<Place> {
   const { filters, readings } = all.regulations[place.regulation]!;
   const reading = readings[place.rule - filters.length];
@@ -98,7 +98,7 @@ async function look(work: Work, { runId, today, regulations }: Scan, place: Plac
   const about = summaryOf(summary, key, filters.length + readings.length);
   const rule = filters[place.rule];
   if (!rule) {
-    // whether or not anybody is there to read now
+    // Whether or not a language model is configured now.
     const kept = [...filters, ...(readingSets.get(key) ?? [])].map((each) => each.key);
     const retired = await retireRules(work, { run_id: runId, regulation: key }, kept);
     add(about, retired.kept);
@@ -140,7 +140,7 @@ async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> 
       { today, place: place.at },
       (work) => job.checkpoint(work, stepAt(all, place)),
       async (work, { place: at, kept, counts, more }) => {
-        // a command may be tried again
+        // The command may be retried.
         const reached = structuredClone(place);
         const sums = summaryOf(reached.summary, key, filters.length + readings.length);
         add(sums, kept);
@@ -169,37 +169,37 @@ const nextRegulation = (place: Place): Place => ({
   at: begin().at,
 });
 
-/** Raised before anything is written: what earlier scans found by the rule stays as it is. */
+/** Thrown before anything is written: findings of earlier scans by the rule are unchanged. */
 function skip(about: RegulationSummary, rule: { key: string }, error: unknown): void {
   if (!(error instanceof EstateError && error.code === 'validation_failed')) throw error;
   about.skipped.push({ rule: rule.key, reason: reasonOf(error) });
 }
 
-/** What the metamodel lacks, without the place in the rule's filter and all that is known instead. */
+/** The names that the metamodel lacks, without their position in the rule's filter and without alternatives. */
 const reasonOf = ({ message }: Error): string => message.replace(/^filter: | \(known is .*$/g, '');
 
 function add(summary: RegulationSummary, kept: FindingChanges): void {
   for (const name of Object.keys(noChanges()) as (keyof FindingChanges)[]) summary[name] += kept[name];
 }
 
-/** What a scan says of one regulation. */
+/** The results of a scan for one regulation. */
 interface RegulationSummary extends FindingChanges {
   rules: number;
-  /** Rules that could not be tried, since the metamodel lacks what they name. */
+  /** Rules that could not be checked, because the metamodel lacks names that they use. */
   skipped: { rule: string; reason: string }[];
-  /** Cards tried, a card by each of its rules. */
+  /** Number of checked cards; a card counts once for each rule. */
   checked: number;
   gaps: number;
-  /** Where cards were read by a language model, over all rules. */
+  /** Set if cards were read by a language model; over all rules. */
   read_by_model?: ReadCounts;
 }
 
-/** What a scan says at its end. */
+/** The results of a scan. */
 interface ScanSummary {
   regulations: Record<string, RegulationSummary>;
-  /** Regulations for which there are no rules: nothing was looked at. */
+  /** Regulations without rules: nothing was checked. */
   without_rules: string[];
-  /** Why the language model was asked no more before all was read. */
+  /** Why the language model was not used for all cards. */
   model_stopped?: string;
 }
 
@@ -212,7 +212,7 @@ interface Place {
   reader?: ReaderState | null;
 }
 
-/** Before anything. */
+/** The position before the start. */
 const begin = (): Place => ({
   regulation: 0,
   rule: 0,
@@ -220,7 +220,7 @@ const begin = (): Place => ({
   summary: { regulations: {}, without_rules: [] },
 });
 
-/** What is said of a regulation so far. */
+/** The results of a regulation so far. */
 function summaryOf({ regulations }: ScanSummary, key: string, rules: number): RegulationSummary {
   regulations[key] ??= { rules, skipped: [], checked: 0, gaps: 0, ...noChanges() };
   return regulations[key];

@@ -5,18 +5,18 @@ import type { Ctx } from '../../kernel/context.ts';
 import { complianceScanJob } from '../runs/analysis.jobs.ts';
 import { type StartedRun, startRun } from '../runs/runs.start.ts';
 
-/** What a scan was asked for, kept with its run. */
+/** The parameters of a scan, stored with its run. */
 export interface ScanParameters {
-  /** Keys, in the order in which they are looked at. */
+  /** Keys, in the order in which they are checked. */
   regulations: string[];
-  /** The day that rules mean by today, `YYYY-MM-DD` in UTC, however long the scan takes. */
+  /** The day that rules use as today, `YYYY-MM-DD` in UTC, during the whole scan. */
   today: string;
 }
 
 /**
- * Starts a scan over the named regulations, enabled or not, or else over those that are enabled.
- * @throws EstateError `forbidden`, `validation_failed`; `wrong_state` while a scan is under way, or when there is nothing
- * to look at.
+ * Starts a scan of the given regulations, enabled or not, or else of all enabled ones.
+ * @throws EstateError `forbidden`, `validation_failed`; `wrong_state` while a scan is in progress, or if there is
+ * nothing to check.
  */
 export async function startScan(ctx: Ctx, named: readonly string[] | null): Promise<StartedRun> {
   requireMaintainer(ctx);

@@ -41,7 +41,7 @@ export async function decideCluster(ctx: Ctx, id: string, status: ClusterStatus)
 
 /**
  * Decides about one pair.
- * @param read reads the answer after the decision, also in a dry run.
+ * @param read reads the response after the decision, also in a dry run.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function decidePair<T>(
@@ -71,7 +71,7 @@ export async function decidePair<T>(
 export interface ClusterMerge {
   /** By default the recommended one. */
   survivor_id?: string;
-  /** By default all others that the caller sees. */
+  /** By default all others that are visible to the caller. */
   merged_ids?: string[];
   fields?: FieldChoices;
   dry_run: boolean;
@@ -125,8 +125,8 @@ interface Pair {
 }
 
 /**
- * Stores the decision about pairs of existing cards of a type; `pending` deletes it. The status of their clusters follows.
- * The decisions of the type must be locked.
+ * Stores the decision about pairs of existing cards of a type; `pending` deletes it. The status of their clusters is
+ * updated. The decisions of the type must be locked.
  */
 async function saveDecisions(
   work: Work,
@@ -200,7 +200,7 @@ async function writeDecisions(
   }
 }
 
-/** Updates the status of the clusters of pairs to the decisions. */
+/** Updates the status of the clusters of pairs from the decisions. */
 async function updateClusters(work: Work, ctx: Ctx, pairs: readonly Pair[]): Promise<void> {
   const { sql } = work;
   const ids = [...new Set(pairs.flatMap(({ left_id, right_id }) => [left_id, right_id]))];

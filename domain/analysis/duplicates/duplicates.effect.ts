@@ -6,11 +6,14 @@ import { may } from '../../kernel/permissions/policy.ts';
 /** The attribute with the annual costs of a card. */
 const COST = 'costTotalAnnual';
 
-/** The effect of a merge; null where the caller may not see it. */
+/** The effect of a merge; null if the caller may not see it. */
 export interface MergeEffect {
   survivor_id: string;
   merged_ids: string[];
-  /** Relations that would move to the survivor; folded ones exist there already, or are between merged cards. */
+  /**
+   * Relations that would move to the survivor; folded ones are dropped, because the survivor has them already or they
+   * are between merged cards.
+   */
   relations_moved: number | null;
   relations_folded: number | null;
   children_moved: number;

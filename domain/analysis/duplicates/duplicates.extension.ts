@@ -12,7 +12,7 @@ import {
 
 const right = needs('ai_analysis.manage');
 
-/** Detection of duplicates. The status of clusters follows from decisions about their pairs. */
+/** Detection of duplicates. The status of clusters is derived from decisions about their pairs. */
 export const duplicatesExtension: Extension = {
   resources: [
     {

@@ -36,7 +36,7 @@ export function comparedFields(metamodel: Metamodel, type: CardType): ComparedFi
 
 const field = (name: string, kind: ComparedKind, weight: number): ComparedField => ({ name, kind, weight });
 
-/** Texts, costs and choices, which duplicates often have in common. */
+/** Texts, costs and options, which duplicates often have in common. */
 function attributeFields({ fields }: CardType): ComparedField[] {
   const found: ComparedField[] = [];
   const of = (types: readonly string[], kind: ComparedKind) => {
@@ -63,12 +63,12 @@ export function vendorRelations({ relationTypes }: Metamodel, type: string): str
 }
 
 /**
- * Whether a change of the field makes a decision lapse. Relations, costs and quantities may change while a card represents
- * the same object.
+ * Whether a change of the field invalidates a decision. Relations, costs and quantities may change while a card
+ * represents the same object.
  */
 export const isFact = ({ kind }: ComparedField): boolean => kind !== 'set' && kind !== 'number';
 
-/** The key of the attribute that a field is, if any. */
+/** The key of the attribute, if the field is one. */
 export const attributeOf = (name: string): string | undefined =>
   name.startsWith('attributes.') ? name.slice('attributes.'.length) : undefined;
 
@@ -78,7 +78,7 @@ export function labelOf({ fields }: Pick<CardType, 'fields'>, name: string): str
   return key === undefined ? name : (fields.get(key)?.label ?? key);
 }
 
-/** The fields that have a value in some card of the type; comparing others would take time for nothing. */
+/** The fields that have a value in some card of the type; comparing others is unnecessary. */
 export async function valuedFields(
   sql: Sql,
   type: string,

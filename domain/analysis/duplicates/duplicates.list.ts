@@ -87,7 +87,7 @@ export const pairFilters = {
   class: Type.Optional({ ...DuplicatePair.columns.class, description: 'Only pairs of this class' }),
 };
 
-/** Clusters of which the caller sees at least two cards, the most cohesive first. @throws EstateError `forbidden`. */
+/** Clusters with at least two visible cards, the most cohesive first. @throws EstateError `forbidden`. */
 export async function listClusters(
   ctx: Ctx,
   { card_type, status, card_id, ...params }: ListParams & ClusterFilter,
@@ -124,7 +124,7 @@ export const pairMembers = {
 
 export const pairsFrom = 'duplicate_pairs p left join duplicate_decisions e on e.id = p.id';
 
-/** Pairs of which the caller sees both cards. SQL over `p`. */
+/** Pairs whose cards are both visible. SQL over `p`. */
 export function visiblePairs(ctx: Ctx): Condition {
   const cards = visibleCardsOf(ctx, 'array[p.left_id, p.right_id]');
   return { ...cards, sql: `(select count(*) from ${cards.sql}) = 2` };
@@ -148,7 +148,7 @@ const pairList: ListSpec = {
   },
 };
 
-/** Pairs of which the caller sees both cards, the most probable first. @throws EstateError `forbidden`. */
+/** Pairs whose cards are both visible, the most probable first. @throws EstateError `forbidden`. */
 export async function listPairs(
   ctx: Ctx,
   { card_type, status, card_id, class: wanted, ...params }: ListParams & StaticOf<typeof pairFilters>,

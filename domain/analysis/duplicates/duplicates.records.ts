@@ -120,7 +120,10 @@ function namesOf({ name, alias }: Row): string[] {
   return [name.slice(0, SHORT), ...others];
 }
 
-/** A hash of the values by which decisions lapse; empty values do not count, so that a new field changes nothing. */
+/**
+ * A hash of the values whose change invalidates decisions; empty values are ignored, so that a new field changes
+ * nothing.
+ */
 export function factsOf({ values }: CardRecord, fields: readonly ComparedField[]): string {
   const hash = createHash('sha256');
   const facts = fields.filter(isFact).map(({ name }) => name);

@@ -4,7 +4,7 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 
-/** The active cards of an array column that the caller sees, as SQL after `from`. */
+/** The visible active cards of an array column, as SQL after `from`. */
 export function visibleCardsOf(ctx: Ctx, ids: string): Condition {
   const visible = visibleCards(ctx);
   return {
@@ -14,13 +14,13 @@ export function visibleCardsOf(ctx: Ctx, ids: string): Condition {
   };
 }
 
-/** The clusters of which the caller sees at least two cards. */
+/** The clusters with at least two visible cards. */
 export function visibleClusters(ctx: Ctx): Condition {
   const cards = visibleCardsOf(ctx, 'd.card_ids');
   return { ...cards, sql: `(select count(*) from ${cards.sql}) >= 2` };
 }
 
-/** A cluster with those of its cards that the caller sees. */
+/** A cluster with its visible cards. */
 interface VisibleCluster {
   id: string;
   card_type: string;
@@ -30,13 +30,13 @@ interface VisibleCluster {
 }
 
 /**
- * The order in which cards are recommended as survivors: approved, well described, with many relations, old ones first.
+ * The order in which cards are recommended as survivors: approved, complete, with many relations, old ones first.
  * SQL over `c`.
  */
 export const survivorOrder = `c.approval_status = 'APPROVED' desc, c.data_quality desc,
   (select count(*) from relations r where r.source_id = c.id or r.target_id = c.id) desc, c.created_at, c.id`;
 
-/** A cluster of which the caller sees at least two cards. @throws EstateError `not_found`. */
+/** A cluster with at least two visible cards. @throws EstateError `not_found`. */
 export async function requireCluster(sql: Sql, ctx: Ctx, id: string): Promise<VisibleCluster> {
   const cards = visibleCardsOf(ctx, 'd.card_ids');
   const [found] = await queryRows<VisibleCluster>(

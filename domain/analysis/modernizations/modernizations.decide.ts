@@ -63,15 +63,15 @@ export async function decideModernization(
 }
 
 export interface ModernizationsAsked {
-  /** The type of the cards that are judged. */
+  /** The type of the scored cards. */
   target_type: string;
-  /** `general`: whatever fits; else only what is of this type. */
+  /** `general`: all types of modernization; otherwise only this one. */
   modernization_type: 'general' | ModernizationType;
 }
 
 /**
- * Starts judging the cards of a type.
- * @throws EstateError `forbidden`, `wrong_state`, `validation_failed` for a type that there is not.
+ * Starts scoring the cards of a type.
+ * @throws EstateError `forbidden`, `wrong_state`, `validation_failed` for an unknown type.
  */
 export async function startModernizations(ctx: Ctx, asked: ModernizationsAsked): Promise<StartedRun> {
   requirePermission(ctx.caller, 'ai_analysis.manage');

@@ -3,13 +3,13 @@ import type { RowOf } from '../../kernel/resources/rows.ts';
 import type { Modernization } from './modernizations.model.ts';
 import type { CardFacts, Factor, Level, ModernizationType } from './modernizations.types.ts';
 
-/** A card that should be modernised, as it is stored. */
+/** A card that should be modernised, in its stored form. */
 export type Candidate = Omit<
   RowOf<typeof Modernization>,
   'id' | 'run_id' | 'is_current' | 'target_type' | 'status' | 'analysed_at'
 >;
 
-/** The most points that each factor gives; 100 together. */
+/** The maximum points of each factor; 100 in total. */
 export const weights: Readonly<Record<Factor, number>> = {
   lifecycle: 30,
   technical_suitability: 20,
@@ -20,7 +20,7 @@ export const weights: Readonly<Record<Factor, number>> = {
   criticality: 5,
 };
 
-/** Share of the points by option; options that a workspace has added give none. */
+/** Share of the points by option; custom options give none. */
 const TECHNICAL: Record<string, number> = { adequate: 1 / 3, unreasonable: 2 / 3, inappropriate: 1 };
 const FUNCTIONAL: Record<string, number> = { appropriate: 1 / 3, insufficient: 2 / 3, unreasonable: 1 };
 const TIME: Record<string, number> = { tolerate: 0.3, migrate: 1, eliminate: 1 };
@@ -30,23 +30,23 @@ const CRITICALITY: Record<string, number> = {
   businessCritical: 2 / 3,
   missionCritical: 1,
 };
-/** From this share on, an assessment alone makes a card a candidate. */
+/** From this share on, the assessment alone makes a card a candidate. */
 const BAD = 2 / 3;
-/** Cards that rely on a card for all points of this factor. */
+/** Number of dependants that gives all points of this factor. */
 const MANY_DEPENDANTS = 31;
-/** Scores from which the priority is high, and medium. */
+/** Scores from which the priority is high or medium. */
 export const priorities = { high: 60, medium: 35 };
 
-/** Costs of the cards of a type at each percent of them, from the lowest (0) to the highest (100). */
+/** The percentiles of the costs of the cards of a type, from the lowest (0) to the highest (100). */
 export type CostRanks = readonly number[];
 
 /** Shares of the points, 0..1, by factor. */
 type Shares = Record<Factor, number>;
 
 /**
- * Judges one card: null where nothing but costs, dependants and criticality speaks for modernising it, since these make something
- * important and not old.
- * @param today a day, `YYYY-MM-DD`. @param ranks empty where no card of the type has costs.
+ * Scores one card: null if only costs, dependants and criticality count, since these make a card important, not
+ * outdated.
+ * @param today a day, `YYYY-MM-DD`. @param ranks empty if no card of the type has costs.
  */
 export function candidateOf(facts: CardFacts, today: string, ranks: CostRanks): Candidate | null {
   const end = endOf(facts, today);
@@ -92,13 +92,16 @@ export function candidateOf(facts: CardFacts, today: string, ranks: CostRanks): 
 interface End {
   share: number;
   reason: string;
-  /** What has ended or will: the card itself, the release it is, or what it uses. */
+  /** The ends of life: of the card itself, of its release cycle, or of its IT components. */
   of: 'card' | 'release' | 'parts' | null;
 }
 
 const NOT_ENDING: End = { share: 0, reason: '', of: null };
 
-/** How near the end is: over 1, within a year 0.8, within two 0.5; being phased out 0.6, with parts past their end 0.7. */
+/**
+ * The urgency of the end: 1 if past, 0.8 within a year, 0.5 within two; 0.6 if phased out, 0.7 with components past
+ * their end.
+ */
 function endOf(facts: CardFacts, today: string): End {
   const { phaseOut, endOfLife, cycle, endedParts, endedPartNames } = facts;
   const ends: End[] = [NOT_ENDING];
@@ -149,7 +152,7 @@ function typeOf({ time, classification, hosting }: CardFacts, shares: Shares, en
   return hosting === 'onPremise' ? 'replatform' : 'refactor';
 }
 
-/** Few dependants (under 5) low, many (20 and more) high; one level more for mission-critical cards. */
+/** Few dependants (under 5) low, many (20 and more) high; one level higher for mission-critical cards. */
 function effortOf(type: ModernizationType, { dependants, criticality }: CardFacts): Level {
   const levels: Level[] = ['low', 'medium', 'high'];
   const base = dependants < 5 ? 0 : dependants < 20 ? 1 : 2;
@@ -236,10 +239,10 @@ function techOf({ cycle, product, version, name, hosting, subtype }: CardFacts):
   return [name, hosting ?? subtype].filter((part) => part).join(', ');
 }
 
-/** Longest text that is kept. */
+/** The maximum length of a stored text. */
 const LONGEST = 500;
 
-/** Texts of cards without control and direction marks, which would change how others are shown. */
+/** Removes control and bidirectional characters from texts of cards, which would affect the display of other texts. */
 const shown = (text: string): string =>
   text
     .slice(0, 4 * LONGEST)

@@ -9,12 +9,12 @@ import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
 import { type Candidate, type CostRanks, candidateOf } from './modernizations.rules.ts';
 import type { CardFacts } from './modernizations.types.ts';
 
-/** Cards that are judged at once. */
+/** Number of cards in one batch. */
 const PAGE = 2_000;
 
 /** The checkpoint of a run. */
 interface Place {
-  /** The last card that was judged. */
+  /** The id of the last scored card. */
   after: string | null;
   judged: number;
   total: number;
@@ -22,7 +22,7 @@ interface Place {
   today: string;
 }
 
-/** Judges all cards of a type, page by page; shows what it found when all are judged. */
+/** Scores all cards of a type, page by page; publishes the proposals when all are scored. */
 export async function analyseModernizations(job: AnalysisJob, run: ActiveRun): Promise<void> {
   const { targetType, only } = parametersOf(run);
   const { ctx, signal } = job;
@@ -124,7 +124,7 @@ async function showCandidates(
   return Object.fromEntries(rows.map(({ type, count }: { type: string; count: number }) => [type, count]));
 }
 
-/** Types that do not rely on a card, but that it is made of, bought from, changed by or sorted under. */
+/** Types that do not depend on a card: its components, providers, initiatives and classifications. */
 const NO_DEPENDANTS: readonly string[] = [
   'ITComponent',
   'Provider',
@@ -134,10 +134,10 @@ const NO_DEPENDANTS: readonly string[] = [
   'Objective',
 ];
 const PART_TYPE = 'ITComponent';
-/** Names of parts that a reason gives. */
+/** The maximum number of component names in a reason. */
 const PARTS_NAMED = 3;
 
-/** What the cards of a type with costs cost, at each percent of them; empty without any. */
+/** The percentiles of the costs of the cards of a type; empty if none has costs. */
 async function readCostRanks(sql: Sql, metamodel: Metamodel, type: string): Promise<CostRanks> {
   const { rows } = await sql.raw(
     `select percentile_disc(array(select n / 100.0 from generate_series(0, 100) n)) within group (order by p.cost) as ranks
@@ -151,12 +151,12 @@ async function readCostRanks(sql: Sql, metamodel: Metamodel, type: string): Prom
 const date = (of: string, key: string) => `nullif(${of} ->> '${key}', '')::date`;
 const text = (key: string, longest = 100) => `nullif(left(c.attributes ->> '${key}', ${longest}), '')`;
 
-/** Whether a card, with its release cycle as `y`, is past its end on a day. */
+/** Whether a card, with its release cycle as `y`, is past its end of life on a day. */
 const isOver = (of: string, day: string) => `(coalesce(y.eol_from <= ${day}, y.is_eol, false)
     or coalesce(${date(`${of}.lifecycle`, 'endOfLife')} <= ${day}, false))`;
 
 /**
- * What is known of the active cards of a type, those after an id.
+ * The facts of the active cards of a type after an id.
  * @param today a day, `YYYY-MM-DD`.
  */
 async function readCardFacts(

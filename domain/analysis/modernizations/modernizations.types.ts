@@ -26,7 +26,7 @@ export interface CardFacts {
   version: string | null;
   product: string | null;
   hosting: string | null;
-  /** Option keys of the built-in fields; null where there is none. */
+  /** Option keys of the built-in fields; null if not set. */
   technical: string | null;
   functional: string | null;
   time: string | null;
@@ -35,7 +35,7 @@ export interface CardFacts {
   /** Days, as `YYYY-MM-DD`. */
   phaseOut: string | null;
   endOfLife: string | null;
-  /** Of the release cycle that the card is linked to: its end, whether it is over, and the newest cycle with support. */
+  /** The release cycle that the card is linked to: its end of life, whether it is past, and the latest supported cycle. */
   cycle: {
     label: string;
     cycle: string;

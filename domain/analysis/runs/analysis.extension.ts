@@ -12,7 +12,7 @@ const history = {
 /** Runs of analyses, and the usage of language models. */
 export const analysisExtension: Extension = {
   resources: [
-    // their events are only a record: undoing a batch leaves runs in the list
+    // Their events only document runs: undoing a batch does not remove runs from the list.
     { ...computedByRuns, model: AnalysisRun, name: 'analysis run' },
     { ...computedByRuns, model: AnalysisPart, name: 'analysis part' },
     { ...history, model: AiUsage, name: 'usage of a language model' },
@@ -31,9 +31,9 @@ export const analysisExtension: Extension = {
 };
 
 /**
- * Deletes runs that ended this number of days ago, except for the last completed one of each kind and those to which
- * results refer.
- * @returns how many.
+ * Deletes runs that ended this number of days ago, except the last completed one of each kind and those that results
+ * reference.
+ * @returns the number of deleted runs.
  */
 async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<number> {
   const { rowCount } = await sql.raw(
@@ -57,8 +57,8 @@ async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<num
 }
 
 /**
- * Deletes learned models this number of days after they were learned, unless results refer to them.
- * @returns how many.
+ * Deletes learned models this number of days after they were learned, unless results reference them.
+ * @returns the number of deleted models.
  */
 async function deleteOldModels(sql: Sql, days: number, batch: number): Promise<number> {
   const { rowCount } = await sql.raw(

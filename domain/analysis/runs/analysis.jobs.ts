@@ -9,9 +9,9 @@ const analysisJob = (kind: string) =>
 export const duplicatesJob = analysisJob('duplicates');
 /** Scores the cards of a type for modernization. */
 export const modernizationsJob = analysisJob('modernizations');
-/** Identifies the suppliers, and what each supplies. */
+/** Identifies the suppliers and the category of each. */
 export const vendorsJob = analysisJob('vendors');
-/** Identifies which suppliers belong together, and their products. */
+/** Identifies the hierarchy of suppliers, and their products. */
 export const vendorHierarchyJob = analysisJob('vendor_hierarchy');
 /** Checks the landscape by the rules of regulations. */
 export const complianceScanJob = analysisJob('compliance_scan');

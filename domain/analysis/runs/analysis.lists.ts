@@ -10,16 +10,16 @@ export const equalTo = (values: Readonly<Record<string, unknown>>): Condition[] 
     value === undefined ? [] : [{ sql: `${sql} = ?`, bindings: [value] }],
   );
 
-/** Results of analyses reveal cards and relations, so they need the rights to both. @throws EstateError `forbidden`. */
+/** Results of analyses reveal cards and relations, so both permissions are required. @throws EstateError `forbidden`. */
 export function requireFindings(ctx: Ctx): void {
   requirePermission(ctx.caller, 'ai_analysis.view');
   requirePermission(ctx.caller, 'inventory.view');
   requirePermission(ctx.caller, 'relations.view');
 }
 
-/** The active cards that the caller sees, over the alias `c`, for SQL without bindings. */
+/** The visible active cards, over the alias `c`, for SQL without bindings. */
 export function seenCards(ctx: Ctx): string {
   const { sql, bindings } = visibleCards(ctx);
-  // an unescaped question mark would be a binding
+  // An unescaped question mark would be a binding.
   return `c.status = 'ACTIVE' and (${withLiterals(sql, bindings).replaceAll('?', '\\?')})`;
 }

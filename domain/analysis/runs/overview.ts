@@ -10,13 +10,13 @@ import { missingForAi } from '../ai/ai.provider.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
 import { visibleClusters } from '../duplicates/duplicates.visible.ts';
 
-/** The data quality from which a card is silver, and gold. */
+/** The data quality thresholds of silver and gold cards. */
 const [SILVER, GOLD] = [50, 80];
 const MOST_ISSUES = 10;
 
 const Count = Type.Integer({ minimum: 0 });
 
-/** Quality and costs of the cards that the caller sees. */
+/** Quality and costs of the visible cards. */
 export const OverviewSchema = object(
   {
     total_cards: Count,
@@ -76,7 +76,7 @@ export async function readOverview(ctx: Ctx): Promise<Static<typeof OverviewSche
   return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };
 }
 
-/** Whether analyses are available, and whether they can use a language model. */
+/** Whether analyses are available, and whether a language model is configured. */
 export async function readStatus(ctx: Ctx) {
   const settings = await loadSettings(ctx.db);
   const enabled = isEnabled(settings, 'ai_analysis');

@@ -12,16 +12,16 @@ export type AnalysisJob = RunningJob<{ run_id: string }>;
 /** A run that is being executed. */
 export interface ActiveRun extends RunRow {
   /**
-   * Completes run and job in the caller's transaction. The command that stores the results calls it last, so that both
-   * are committed or neither.
-   * @throws JobLeaseLost, JobCancelled: not to be caught.
+   * Completes run and job in the caller's transaction. The command that stores the results calls it at the end, so that
+   * both are committed or neither.
+   * @throws JobLeaseLost, JobCancelled: do not catch them.
    */
   finish(work: Work, outcome: AnalysisOutcome): Promise<void>;
 }
 
 /**
  * Starts or resumes the run of a job, also after a retry of the job.
- * @throws EstateError `wrong_state` where another run of the kind is in progress, or the run has ended.
+ * @throws EstateError `wrong_state` if another run of the kind is in progress, or the run has ended.
  */
 export async function resumeRun(work: Work, job: AnalysisJob): Promise<ActiveRun> {
   const { sql } = work;

@@ -61,7 +61,7 @@ export class AiUsage extends rowModel('ai_usage', {
   id: Uuid,
 }) {}
 
-/** The outcomes of questions to language models. */
+/** The outcomes of requests to language models. */
 export class AiOutcome extends rowModel('ai_outcomes', {
   provider: Type.String(),
   purpose: Type.String(),
@@ -70,7 +70,7 @@ export class AiOutcome extends rowModel('ai_outcomes', {
   ...tokens,
 }) {}
 
-/** What resources declare whose rows the next run of an analysis computes again. */
+/** The undo declaration of resources whose rows are recomputed by the next run of an analysis. */
 export const computedByRuns = {
   events: {},
   undo: { refused: 'The next run computes it again.' },

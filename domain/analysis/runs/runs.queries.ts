@@ -54,5 +54,5 @@ export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
   return await runText(ctx, id);
 }
 
-/** The same without a check of the permission. @throws EstateError `not_found`. */
+/** {@link readRun} without a check of the permission. @throws EstateError `not_found`. */
 export const runText = (ctx: Ctx, id: string): Promise<JsonText> => readItem(ctx.db, runs, 'run', id);

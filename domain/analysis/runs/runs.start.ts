@@ -11,7 +11,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { abortRun, insertRun, lockRun } from './runs.store.ts';
 import type { AnalysisType, analysisPayload } from './runs.types.ts';
 
-/** The request of a run. */
+/** The parameters of a run. */
 export interface AnalysisRequest {
   type: AnalysisType;
   /** The job that executes it. */
@@ -22,7 +22,7 @@ export interface AnalysisRequest {
   permission?: AppPermission;
 }
 
-/** The answer to a request that started a run. */
+/** The response to a request that started a run. */
 export interface StartedRun {
   run_id: string;
   job_id: string;
@@ -42,14 +42,14 @@ export async function startAnalysis(ctx: Ctx, request: AnalysisRequest): Promise
   return await command(ctx, (work) => startRun(ctx, work, request));
 }
 
-/** The same within a command that has checked the permission. */
+/** {@link startRun} within a command that has checked the permission. */
 export async function startRun(
   ctx: Ctx,
   work: Work,
   { type, job, parameters = {} }: AnalysisRequest,
 ): Promise<StartedRun> {
   const { sql } = work;
-  // of two concurrent requests the second sees the run of the first
+  // Of two concurrent requests the second sees the run of the first.
   await sql.raw('select pg_advisory_xact_lock(7203050, hashtext(?))', [type]);
   await requireNoRun(work, type);
   const id = await insertRun(work, {

@@ -10,7 +10,7 @@ import type { AnalysisOutcome } from './runs.types.ts';
 
 type Writing = Pick<Work, 'sql' | 'emit'>;
 
-/** A run, locked. @throws EstateError `not_found`. */
+/** Reads and locks a run. @throws EstateError `not_found`. */
 export async function lockRun(sql: Sql, id: string): Promise<RunRow> {
   const row = await lockRow(sql, AnalysisRun, { id });
   if (!row) throw notFound('run', id);

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { object } from '../../kernel/shapes.ts';
 
-/** The kinds of analyses; of each, at most one run is in progress. */
+/** The kinds of analyses; at most one run of each is in progress. */
 export const analysisTypes = [
   'duplicates',
   'vendors',
@@ -17,7 +17,7 @@ export const runStatuses = ['running', 'completed', 'failed', 'cancelled'] as co
 
 /** A part of a run that used a language model. */
 export interface ModelPart {
-  /** What it did, such as `category`. */
+  /** The purpose, such as `category`. */
   part: string;
   provider: string;
   model: string;
@@ -30,7 +30,7 @@ export interface ModelPart {
 
 /** The results of a completed run. */
 export interface AnalysisOutcome {
-  /** Figures by name, visible to all who may see runs: never costs, never texts of cards. */
+  /** Figures by name, visible to all who may see runs: never costs or texts of cards. */
   results: Record<string, unknown>;
   modelVersion?: string | null;
   modelParts?: readonly ModelPart[];

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, Choice, Nullable, object } from '../../kernel/shapes.ts';
 
-/** What one group of suppliers supplies in one category. */
+/** The share of one group of suppliers in one category. */
 export interface GroupFigures {
   group: string;
   category: string | null;
@@ -10,7 +10,7 @@ export interface GroupFigures {
   criticalApps: number;
   /** Critical applications that no other group supplies. */
   soleCriticalApps: number;
-  /** Null for who may not see costs. */
+  /** Null for callers who may not see costs. */
   cost: number | null;
 }
 
@@ -73,16 +73,16 @@ export type ConcentrationFigures = Static<typeof VendorConcentrationSchema>;
 type GroupRisk = ConcentrationFigures['top'][number];
 type CategoryConcentration = ConcentrationFigures['by_category'][number];
 
-/** Bounds of the index after Herfindahl and Hirschman as the merger guidelines of the United States (2023) have them. */
+/** Thresholds of the Herfindahl-Hirschman index in the merger guidelines of the United States (2023). */
 const [MODERATE, HIGH] = [1_000, 1_800];
 /** Shares of spend, or of critical applications, from which one group is a risk. */
 const [SHARE_MODERATE, SHARE_HIGH] = [0.1, 0.25];
-/** The most groups in the answer. */
+/** The maximum number of groups in the response. */
 const TOP = 10;
 
 /**
- * The index of concentration after Herfindahl and Hirschman: the sum of the squared shares in percent, from near 0 (many alike)
- * to 10,000 (one has all). 0 where there is nothing.
+ * The Herfindahl-Hirschman index: the sum of the squared shares in percent, from near 0 (many equal shares) to 10,000
+ * (one supplier). 0 without data.
  */
 export function herfindahl(parts: readonly number[]): number {
   const total = parts.reduce((sum, part) => sum + part, 0);
@@ -93,7 +93,7 @@ export function herfindahl(parts: readonly number[]): number {
 export const concentrationOf = (hhi: number): Concentration =>
   hhi > HIGH ? 'high' : hhi >= MODERATE ? 'moderate' : 'low';
 
-/** How much depends on few. Groups that stand together, as a company and those it owns, count as one. */
+/** The concentration of suppliers. A company and its subsidiaries count as one group. */
 export function concentrationFigures(
   figures: readonly GroupFigures[],
   criticalApps: number,

@@ -4,12 +4,12 @@ import { type ConcentrationFigures, concentrationFigures } from './concentration
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
 /**
- * How much depends on few suppliers, from what is in the inventory now and the groups that the last run found.
+ * The concentration of suppliers, from the current inventory and the groups that the last run found.
  * @throws EstateError `forbidden`.
  */
 export async function readConcentration(ctx: Ctx): Promise<ConcentrationFigures> {
   requireFindings(ctx);
-  // an application of two suppliers of one group counts once for the group, in the category of the first of them
+  // An application of two suppliers of one group counts once for the group, in the category of the first of them.
   const { rows } = await ctx.db.raw(
     `with supplied as materialized (
        select s.group_name, s.category, s.id as supplier_id, c.id as card_id, c.type,

@@ -8,10 +8,10 @@ import { equalTo, requireFindings, seenCards } from '../runs/analysis.lists.ts';
 import { Supplier } from './suppliers.model.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
-/** The number of names of applications in a row. */
+/** The maximum number of application names in a row. */
 const NAMES_SHOWN = 50;
 
-/** Current counts and costs of what each supplier supplies, as far as the caller sees it. */
+/** Current counts and costs of the supplied cards of each supplier, as far as they are visible to the caller. */
 const figures = (ctx: Ctx): string => `suppliers s left join lateral (
     select count(*) filter (where c.type = 'Application')::int as app_count,
       count(*) filter (where c.type = 'ITComponent')::int as itc_count,
@@ -22,7 +22,7 @@ const figures = (ctx: Ctx): string => `suppliers s left join lateral (
     from supplier_cards k join cards c on c.id = k.card_id
     where k.supplier_id = s.id and k.role = 'supplied' and ${seenCards(ctx)}) f on true`;
 
-/** Suppliers with at least one card that the caller sees. */
+/** Suppliers with at least one visible card. */
 const visibleSuppliers = (ctx: Ctx): Condition => ({
   sql: `exists (select from supplier_cards k join cards c on c.id = k.card_id
           where k.supplier_id = s.id and ${seenCards(ctx)})`,
@@ -58,7 +58,7 @@ const counts = {
 
 type SupplierList = Pick<ListSpec, 'name' | 'sorts' | 'defaultSort' | 'members' | 'search'>;
 
-/** @throws EstateError `forbidden`, also naming `costs.view`: an order by costs would reveal them. */
+/** @throws EstateError `forbidden`, also naming `costs.view`: sorting by costs would reveal them. */
 async function listSuppliers(
   ctx: Ctx,
   spec: SupplierList,

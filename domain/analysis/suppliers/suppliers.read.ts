@@ -5,30 +5,30 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import type { NamedSupplier, SupplierKind } from './suppliers.types.ts';
 
-/** The type whose cards are suppliers. */
+/** The card type of suppliers. */
 const SUPPLIER_TYPE = 'Provider';
-/** The types of what is supplied. */
+/** The card types that have suppliers. */
 const SUPPLIED_TYPES: readonly string[] = ['Application', 'ITComponent'];
-/** Keys and labels of attributes that name who supplies a card. */
+/** Patterns of keys and labels of attributes that name the supplier of a card. */
 const NAMES_SUPPLIER =
   /^(?:software|hardware|service|application|product)?(?:vendor|supplier|provider|manufacturer|publisher|maker|hersteller|lieferant|anbieter|fournisseur|editeur|fabricant|proveedor|fabricante|fornitore|produttore|leverancier|fornecedor)(?:name)?$/;
-/** What people write where they know of no supplier, or of many. */
+/** Values that mean no supplier, or several. */
 const NOBODY =
   '^\\W*(n/?a|none|no|unknown|tbd|various|diverse|internal|in-?house|self|own|unbekannt|keine[rs]?|intern|eigen\\w*|inconnu|aucun)?\\W*$';
 const LONGEST_NAME = 200;
 
-/** Who is said to supply what. */
+/** The named suppliers and the cards that they supply. */
 export interface NamedSuppliers {
   named: NamedSupplier[];
-  /** Beginnings of the descriptions of cards that are suppliers, by card. */
+  /** The beginning of the descriptions of supplier cards, by card id. */
   descriptions: Map<string, string>;
-  /** What is supplied by whom; `by` are places in `named`. */
+  /** The supplied cards; `by` are indexes in `named`. */
   supplied: Map<string, number[]>;
 }
 
 /**
- * Reads the active cards of suppliers, what they are related to, and what attributes of other cards say of their suppliers.
- * @param sql a transaction that sees one snapshot throughout.
+ * Reads the active cards of suppliers, their related cards, and attributes of other cards that name their suppliers.
+ * @param sql a transaction with a single snapshot.
  */
 export async function readNamedSuppliers(sql: Sql, metamodel: Metamodel): Promise<NamedSuppliers> {
   const types = SUPPLIED_TYPES.filter((type) => metamodel.visibleTypes.includes(type));
@@ -116,7 +116,7 @@ async function relatedCards(
   );
 }
 
-/** The attributes of a type whose key or label says that they name a supplier. */
+/** The attributes of a type whose key or label indicates that they name a supplier. */
 function supplierAttributes(
   metamodel: Metamodel,
   type: string,
@@ -172,7 +172,7 @@ function hostOf(website: string | null): string | null {
   }
 }
 
-/** What a card says of its supplier. */
+/** The supplier attributes of a card. */
 export interface SuppliedCard {
   id: string;
   name: string;
@@ -182,7 +182,7 @@ export interface SuppliedCard {
   categories: string[];
 }
 
-/** Reads some of the supplied cards; of long descriptions the beginning. */
+/** Reads some of the supplied cards; long descriptions are truncated. */
 export async function readSupplied(
   sql: Sql,
   metamodel: Metamodel,
@@ -208,7 +208,7 @@ export async function readSupplied(
 /** Options of `businessCriticality` of applications that are critical to the business. */
 export const CRITICAL = `('missionCritical', 'businessCritical')`;
 
-/** A card's share of costs, of which as many suppliers as `k.shared_by` have one each; null for who may not see costs. */
+/** A card's share of costs, if `k.shared_by` suppliers share them; null for callers who may not see costs. */
 export const shareOfCosts = (ctx: Ctx): string =>
   may(ctx.caller, 'costs.view')
     ? `${costsOfCard(ctx.metamodel, SUPPLIED_TYPES)} / k.shared_by`

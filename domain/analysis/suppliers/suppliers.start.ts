@@ -2,12 +2,12 @@ import type { Ctx } from '../../kernel/context.ts';
 import { vendorHierarchyJob, vendorsJob } from '../runs/analysis.jobs.ts';
 import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
 
-/** Starts finding out who the suppliers are, and what each supplies. @throws EstateError `forbidden`, `wrong_state`. */
+/** Starts a run that identifies suppliers and their categories. @throws EstateError `forbidden`, `wrong_state`. */
 export const startVendors = (ctx: Ctx): Promise<StartedRun> =>
   startAnalysis(ctx, { type: 'vendors', job: vendorsJob });
 
 /**
- * Starts finding out which suppliers belong together, and which products they have.
+ * Starts a run that identifies the hierarchy of suppliers and their products.
  * @throws EstateError `forbidden`, `wrong_state`.
  */
 export const startVendorHierarchy = (ctx: Ctx): Promise<StartedRun> =>

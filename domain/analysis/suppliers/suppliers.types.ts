@@ -1,16 +1,16 @@
-/** A name under which somebody is said to supply something. */
+/** A name of a supplier in the inventory. */
 export interface NamedSupplier {
-  /** As it is written. */
+  /** In its original spelling. */
   name: string;
-  /** The Provider card that bears the name; null for what an attribute says. */
+  /** The Provider card with the name; null for a name from an attribute. */
   card: string | null;
   /** Other names of the card. */
   aliases: readonly string[];
-  /** The host of the card's website, without `www.`; null where it has none. */
+  /** The host of the card's website, without `www.`; null if it has none. */
   host: string | null;
-  /** `vendor`, `partner` or `internal`, as the card says. */
+  /** `vendor`, `partner` or `internal`, from the card's subtype. */
   kind: SupplierKind;
-  /** How many cards it supplies under this name. */
+  /** Number of cards that it supplies under this name. */
   supplied: number;
 }
 
@@ -20,11 +20,11 @@ export type SupplierKind = 'vendor' | 'partner' | 'internal';
 export interface ResolvedName {
   name: string;
   key: string;
-  /** Provider cards that bear it. */
+  /** Provider cards with the name. */
   cards: string[];
-  /** How sure it is that it names this supplier, 0..1. */
+  /** The confidence that it names this supplier, 0..1. */
   confidence: number;
-  /** Why, in plain words. */
+  /** The reason, for users. */
   reason: string;
 }
 
@@ -32,48 +32,48 @@ export interface ResolvedName {
 export interface ResolvedSupplier {
   canonicalName: string;
   kind: SupplierKind;
-  /** The canonical name is the first; none comes twice. */
+  /** The first is the canonical name; without duplicates. */
   names: ResolvedName[];
-  /** The least confidence of its names. */
+  /** The lowest confidence of its names. */
   confidence: number;
-  /** The place in the list of the supplier that it belongs to; null: to none of them. */
+  /** The index of its parent supplier in the list; null: none. */
   parent: number | null;
-  /** Why, and how sure it is. */
+  /** The reason, and the confidence. */
   parentReason: string | null;
   parentConfidence: number | null;
-  /** The name of the group at the top, whether the inventory has a card of it or not; its own name where it belongs to none. */
+  /** The name of the top of its group, whether or not it has a card; its own name if it has no parent. */
   group: string;
 }
 
-/** What somebody supplies, and why that is thought. */
+/** The category of a supplier, with the reason. */
 export interface Categorised {
   category: string;
   sub_category: string;
-  /** The share of all evidence that speaks for it, 0..1; null without any. */
+  /** Its share of all evidence, 0..1; null without any. */
   confidence: number | null;
   reasoning: string;
 }
 
-/** A card that is supplied, and by how many suppliers, who share its costs. */
+/** A supplied card, and the number of its suppliers, who share its costs. */
 interface Supplied {
   card: string;
   sharedBy: number;
 }
 
-/** A supplier with what a run found of it. */
+/** The results of a run for a supplier. */
 export interface FoundSupplier extends ResolvedSupplier {
-  /** The cards that are the supplier. */
+  /** The cards of the supplier itself. */
   cards: string[];
   supplied: Supplied[];
-  /** Null: the run did not look, and what was known stays. */
+  /** Null: the run did not determine it, and stored values remain. */
   categorised: Categorised | null;
-  /** Whether the run placed it in the hierarchy. */
+  /** Whether the run determined its parent. */
   placed: boolean;
 }
 
 /** A product of a supplier. */
 export interface FoundProduct {
-  /** The place of its supplier. */
+  /** The index of its supplier. */
   supplier: number;
   key: string;
   name: string;

@@ -3,13 +3,13 @@ import type { Knex } from 'knex';
 import { queryRows } from '../../../platform/database.ts';
 import type { FoundProduct, FoundSupplier } from './suppliers.types.ts';
 
-/** Rows of one statement. */
+/** Maximum rows of one statement. */
 const BATCH = 5_000;
 
 /** The results of a run. */
 export interface FoundSuppliers {
   suppliers: readonly FoundSupplier[];
-  /** Null if the run did not look for products: the stored ones stay. */
+  /** Null if the run did not search for products: the stored ones remain. */
   products: readonly FoundProduct[] | null;
 }
 
@@ -17,9 +17,9 @@ export interface FoundSuppliers {
 type StoreRows = (statement: string, rows: readonly object[]) => Promise<void>;
 
 /**
- * Stores the results of a run in place of the stored ones. A supplier keeps its id as long as it keeps names, a product as long as its
- * supplier has it.
- * @param breathe called between statements; throws when the run is to stop.
+ * Replaces the stored results by those of a run. A supplier retains its id as long as it shares names, a product as
+ * long as its supplier has it.
+ * @param breathe called between statements; throws if the run has to stop.
  */
 export async function storeSuppliers(
   sql: Knex.Transaction,
@@ -32,7 +32,7 @@ export async function storeSuppliers(
       await sql.raw(statement, [JSON.stringify(rows.slice(from, from + BATCH))]);
     }
   };
-  // of two runs that end at the same time the second waits
+  // Two runs that end at the same time are serialised.
   await sql.raw('select pg_advisory_xact_lock(7203052, 0)');
   const ids = await knownIds(sql, suppliers);
   await sql.raw(`delete from suppliers where vendor_type <> 'product' and id <> all(?::uuid[])`, [ids]);
@@ -94,7 +94,7 @@ const UPSERT = `
     categorised_at = coalesce(excluded.categorised_at, s.categorised_at),
     placed_at = coalesce(excluded.placed_at, s.placed_at)`;
 
-/** The ids of the suppliers that share the most names with those found, each given once; new ones for the rest. */
+/** The ids of the stored suppliers that share the most names with those found, each used once; new ids for the rest. */
 async function knownIds(sql: Knex.Transaction, suppliers: readonly FoundSupplier[]): Promise<string[]> {
   const rows = await queryRows<{ name_key: string; supplier_id: string }>(
     sql,
