@@ -19,9 +19,9 @@ import { createCardReader } from '../integrations/models/read-compliance.ts';
 import { analyseSuppliers } from '../integrations/suppliers/suppliers.run.ts';
 
 /**
- * The processor of an analysis: begins its run, and ends it however the job ends.
- * @param analyse stores its results in a command whose last call is `run.finish`. It yields between steps (`breathe`), so that a cancelled run stops within two seconds, and resumes
- * from `job.resume` after its worker died.
+ * The processor of an analysis: starts its run, and ends it together with the job.
+ * @param analyse stores its results in a command whose last call is `run.finish`. It yields between steps (`breathe`),
+ * so that a cancelled run stops within two seconds, and resumes from `job.resume` after its worker crashed.
  */
 export function processesAnalysis(
   definition: JobDefinition<typeof analysisPayload>,
@@ -56,7 +56,7 @@ async function endRun(
   if (run.status === 'running' && run.job_id === jobId) await abortRun(work, run.id, end);
 }
 
-/** The processors of all analyses, which share one life cycle. */
+/** The processors of all analyses. */
 export const analysisProcessors: JobProcessor[] = [
   processesAnalysis(complianceScanJob, (job, run, services) =>
     scan(job, run, (before) => createCardReader(services, run.id, job.signal, before)),

@@ -79,7 +79,7 @@ const batchRollbackProcessor = processes(batchRollbackJob, async (job) => {
 export const eraseUserProcessor = processes(eraseUserJob, eraseUser);
 
 const housekeepingProcessor = processes(housekeepingJob, async (job, services) => {
-  // first, so that the files that it releases are deleted with the others
+  // First, so that the files that it releases are deleted with the others.
   const extractions = await cleanExtractions(services, job.signal);
   return { counts: { ...(await cleanUp(services.db, services.blobs, job.signal)), extractions } };
 });

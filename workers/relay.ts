@@ -44,7 +44,7 @@ export function startRelay({ db, queue, signals, log }: RelayServices): Loop {
     return true;
   };
 
-  /** @returns whether there may be more runs to hand over. */
+  /** @returns whether there may be more runs to enqueue. */
   const handOverBatch = async (): Promise<boolean> => {
     const runs = await takeDueRuns(db, BATCH);
     const outcomes = await Promise.allSettled(runs.map(handOver));

@@ -43,7 +43,7 @@ const STORE_RETRY_MS = 500;
 const STORE_LIMIT_MS = 30_000;
 
 export interface Runner {
-  /** Executes a run that the queue delivered. Never rejects for what happens inside the job. */
+  /** Executes a run that the queue delivered. Never rejects because of errors of the job. */
   run(queued: QueuedRun): Promise<void>;
   /** Checks at once whether a job has to stop; without an id all of them. */
   check(id?: string): void;
@@ -82,7 +82,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     if (isInterrupted) return;
     const owner = `${process.pid}/${randomUUID()}`;
     const row = await claimRun(leases, queued, owner).catch((error) => {
-      // it stays queued, and is handed over again
+      // It stays queued, and is enqueued again.
       services.log.warn({ err: error, job: queued.id }, 'a job could not be claimed');
       throw error;
     });
@@ -102,7 +102,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     if (isInterrupted) stop.abort(new JobInterrupted());
     const entry = { processor, row, lease, held, stop, log, begun: false };
     const ended = execute(services, leases, entry)
-      // the outcome could not be stored: the lease expires and the job runs again
+      // The outcome could not be stored: the lease expires and the job runs again.
       .catch((error) => log.error({ err: error }, 'the outcome of the job could not be stored'))
       .finally(() => {
         held.release();
@@ -142,7 +142,7 @@ async function execute(services: Services, leases: Db, run: ActiveRun): Promise<
     run.begun = true;
     const result = await processor.run(job, services);
     progress.stop();
-    // false where the processor has finished the job itself
+    // False if the processor has finished the job itself.
     await store(() => completeRun(leases, lease, result ?? {}));
     log.info('the job has ended');
   } catch (error) {
@@ -189,7 +189,7 @@ async function handleError(services: Services, leases: Db, run: ActiveRun, error
 const isRetryable = (error: unknown): boolean =>
   !(error instanceof JobFailed) && !(error instanceof EstateError && error.status < 500);
 
-/** Ends the job and records it by `record` in one transaction; ends the job alone where recording fails. */
+/** Ends the job and records it by `record` in one transaction; only ends the job if recording fails. */
 async function endJob(
   services: Services,
   leases: Db,
@@ -256,7 +256,7 @@ function createProgress(db: Db, lease: Lease): { report: RunningJob['progress'];
   const flush = () => {
     timer = undefined;
     storedAt = performance.now();
-    // errors are ignored: a lost lease is noticed by the heartbeat and by every checkpoint
+    // Errors are ignored: a lost lease is detected by the heartbeat and by every checkpoint.
     storeProgress(db, lease, pending).catch(() => undefined);
     pending = {};
   };
@@ -287,7 +287,7 @@ async function store<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The failure of a job that has ended too many workers. */
+/** The failure of a job with which too many workers have crashed. */
 function tooManyDeaths({ id, deaths }: ClaimedRow): JobFailed {
   return new JobFailed(
     'worker_lost',
@@ -295,7 +295,7 @@ function tooManyDeaths({ id, deaths }: ClaimedRow): JobFailed {
   );
 }
 
-/** The error that the owner sees. Internals stay in the log, where they are found by the job's id. */
+/** The error for the owner. Internal errors are only in the log, by the job's id. */
 function publicError(error: unknown, id: string): EstateError {
   if (error instanceof EstateError) return error;
   return new EstateError('internal', `The job failed unexpectedly; see the log for the id ${id}.`);

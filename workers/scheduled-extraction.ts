@@ -19,7 +19,7 @@ import { storageOf } from './extraction/extraction.storage.ts';
 
 type Job = RunningJob<{ schedule_id: string }>;
 
-/** One run of an extraction schedule: makes the file, delivers it, and removes what is no longer to be kept. */
+/** One run of an extraction schedule: creates the file, delivers it, and applies the retention. */
 export const scheduledExtractionProcessor = processes(
   scheduledExtractionJob,
   async (job: Job, services) => {
@@ -37,7 +37,7 @@ export const scheduledExtractionProcessor = processes(
   },
   async ({ sql }, { id, slot, payload, ctx, error, begun }) => {
     const run = await lockFailedRun(sql, { id, slot, scheduleId: payload.schedule_id });
-    // a lost right pauses the schedule, unless it is that of who has started this one run
+    // A missing right pauses the schedule, unless it is a right of the user who started this run.
     if (run) await failRun(sql, ctx, run, error, begun && error.code === 'forbidden');
   },
 );
@@ -62,7 +62,7 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
   });
 }
 
-/** Acts as the schedule's owner. @throws OwnerRefused when the owner may not extract any more. */
+/** Acts as the schedule's owner. @throws OwnerRefused if the owner may no longer extract. */
 async function ownerContext(job: Job, services: Services, run: ExtractionRun): Promise<Ctx> {
   const caller = await callerOfOwner(services.db, run, 'schedule', [SCHEDULE_PERMISSION]);
   return await createContext(services, caller, {

@@ -9,7 +9,7 @@ import type { Db } from '../platform/database.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Signals } from '../platform/signals.ts';
 
-/** How soon a slot is made up for that no timer has fired: the process slept, or the database was away. */
+/** How soon a slot is fired that no timer has fired, because the process was suspended or the database unavailable. */
 const LOOK_MS = 30_000;
 
 export interface Scheduler {
@@ -23,8 +23,8 @@ interface Timer {
 }
 
 /**
- * Fires the schedules of the database in time. A timer only says that it is time to look: which slot is due, and
- * whether another scheduler has fired it, is decided in the row.
+ * Fires the schedules of the database in time. A timer only triggers a check: the row determines which slot is due, and
+ * whether another scheduler has fired it.
  */
 export function startScheduler({ db, signals, log }: { db: Db; signals: Signals; log: Logger }): Scheduler {
   const timers = new Map<string, Timer>();
@@ -34,7 +34,7 @@ export function startScheduler({ db, signals, log }: { db: Db; signals: Signals;
   const track = (job: () => Promise<void>) => {
     if (stopped) return;
     const running = job()
-      // the next look makes up for it
+      // The next check fires it.
       .catch((error) => log.warn({ err: error }, 'a schedule could not be looked at'))
       .finally(() => work.delete(running));
     work.add(running);

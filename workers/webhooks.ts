@@ -4,19 +4,19 @@ import type { Services } from '../domain/kernel/services.ts';
 import { deliver } from '../integrations/webhooks/deliver.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-/** Deliveries that one process makes at the same time. */
+/** Maximum concurrent deliveries of one process. */
 const CONCURRENCY = 8;
 
 /**
- * Plans and makes the deliveries of webhooks. Any number of processes share the work; deliveries of a process that ends are made
- * again by another.
+ * Plans and sends the deliveries of webhooks. Any number of processes share the work; unfinished deliveries of a
+ * process that stops are sent by another.
  */
 export function startWebhooks(services: Services): Pick<Loop, 'stop'> {
   const running = new Set<Promise<void>>();
 
   const start = (work: Promise<void>) => {
     const tracked = work
-      // the lease expires, and another attempt follows
+      // The lease expires, and another attempt follows.
       .catch((error) => services.log.warn({ err: error }, 'a webhook delivery was interrupted'))
       .finally(() => {
         running.delete(tracked);
@@ -29,7 +29,7 @@ export function startWebhooks(services: Services): Pick<Loop, 'stop'> {
     {
       ...services,
       channel: 'estate_feed',
-      // also for deliveries whose next attempt becomes due
+      // Also for deliveries whose next attempt becomes due.
       pollMs: 2_000,
       delayMs: 50,
       failure: 'webhooks could not be processed; trying again',

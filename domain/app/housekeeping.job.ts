@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../kernel/jobs/jobs.define.ts';
 
-/** Removes what has expired: files, keys, tokens, counters, old events and finished jobs. */
+/** Deletes expired files, keys, tokens, counters, old events and finished jobs. */
 export const housekeepingJob = defineJob({
   kind: 'housekeeping',
   queue: 'routine',

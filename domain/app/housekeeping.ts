@@ -5,10 +5,10 @@ import type { JobCounts } from '../kernel/jobs/jobs.running.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
 import { extensionList, extensions } from './extensions.ts';
 
-/** Contents without a file are taken for abandoned after this time; a running upload or export is younger. */
+/** Contents without a file are considered abandoned after this time; running uploads and exports are younger. */
 const ABANDONED_HOURS = 24;
 
-/** Finished jobs past the days of the settings, or fewer of their kind; their results expire with them. */
+/** Finished jobs after the retention of the settings, or an earlier one of their kind; their results expire with them. */
 async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
   const kinds = extensions.jobs.map(({ kind }) => kind);
   const days = extensions.jobs.map(({ retentionDays }) => retentionDays ?? null);
@@ -30,7 +30,7 @@ async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
   return rows[0].n;
 }
 
-/** Expired files with their contents. The row goes first: a content without a row is found again below. */
+/** Deletes expired files with their contents. The row is deleted first: a content without a row is found below. */
 async function removeFiles(db: Db, blobs: BlobStore): Promise<number> {
   const { rows } = await db.raw(
     `delete from files where id in (select id from files where expires_at < now() limit ${CLEANUP_BATCH}) returning id`,
@@ -39,7 +39,7 @@ async function removeFiles(db: Db, blobs: BlobStore): Promise<number> {
   return rows.length;
 }
 
-/** Contents that no file names and that nobody is still writing. */
+/** Deletes contents that no file references and that are not being written. */
 async function removeAbandoned(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<number> {
   const before = new Date(Date.now() - ABANDONED_HOURS * 3_600_000);
   let removed = 0;
@@ -63,8 +63,8 @@ async function removeAbandoned(db: Db, blobs: BlobStore, signal: AbortSignal): P
 }
 
 /**
- * Removes what has expired, batch by batch, so that nothing is locked for long.
- * @returns how much of each went.
+ * Deletes expired data in batches, so that locks are short.
+ * @returns the number of deleted rows of each kind.
  */
 export async function cleanUp(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<JobCounts> {
   const counts: JobCounts = {};

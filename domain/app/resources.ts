@@ -9,7 +9,7 @@ export const resources: readonly Resource[] = extensionList.flatMap((extension) 
 /** How events are undone, by kind of object. Events of a kind without a specification cannot be undone. */
 export const undoSpecs: readonly UndoSpec[] = undoSpecsOf(extensionList);
 
-/** The rights that undoing needs, by event type or by its first part, the type first. */
+/** The rights that an undo needs, by event type or by its first part; the type takes precedence. */
 export const undoRights: Readonly<Record<string, UndoRight>> = Object.assign(
   {},
   ...extensionList.map((extension) => extension.undoRights ?? {}),

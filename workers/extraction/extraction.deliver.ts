@@ -6,8 +6,8 @@ import { runNames } from '../../reports/exchange/schedules/extraction-runs.names
 import { type ExtractionRun, hasNewerRun } from '../../reports/exchange/schedules/extraction-runs.store.ts';
 
 /**
- * Brings the files of a run to a storage: the file before the manifest that tells of it, and both before they become the
- * latest. Names carry the run's moment, so that doing it again after a break has the same outcome.
+ * Delivers the files of a run to a storage: the file before the manifest that describes it, and both before they become
+ * the latest. Names contain the run's scheduled time, so that a repetition has the same result.
  */
 export async function deliverFiles(
   services: Services,

@@ -6,7 +6,7 @@ import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { ExtractionRun } from '../../reports/exchange/schedules/extraction-runs.store.ts';
 
-/** Larger files are linked to: many mail servers take no more. */
+/** Larger files are linked instead of attached: many mail servers refuse them. */
 const MAX_ATTACHED_BYTES = 10 * 1000 * 1000;
 
 /** @throws EstateError `mail_not_configured`. */
@@ -19,7 +19,7 @@ export async function requireMailServer(sql: Sql): Promise<void> {
     );
 }
 
-/** Asks for the mails of a run with the transaction that ends it, so that nobody is sent it twice. */
+/** Enqueues the mails of a run in the transaction that ends it, so that they are sent only once. */
 export async function mailRun(
   sql: Knex.Transaction,
   ctx: Ctx,

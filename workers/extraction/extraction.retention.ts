@@ -11,17 +11,20 @@ import {
 } from '../../reports/exchange/schedules/extraction-runs.retention.ts';
 import { storageOf } from './extraction.storage.ts';
 
-/** Halves of files, and folders without a schedule, are left alone for so long: somebody may be writing. */
+/** Partial files, and folders without a schedule, are ignored for this time: another process may be writing them. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the files of a schedule's runs that are no longer to be kept, there and here. @returns how many runs. */
+/**
+ * Deletes the files of a schedule's runs that have exceeded the retention, at the destination and locally. @returns the
+ * number of runs.
+ */
 export async function removeOutdated(services: Services, scheduleId: string): Promise<number> {
   const runs = await outdatedRuns(services.db, scheduleId);
   if (runs.length === 0) return 0;
   const storage = await storageOf(services, runs[0]!.schedule);
   try {
     for (const run of runs) {
-      // what was brought elsewhere before the schedule was changed stays there
+      // Files delivered elsewhere before the schedule was changed are not deleted.
       if (storage && run.here) for (const name of run.names) await storage.remove(name);
       await recordRemoval(services.db, run as OutdatedRun);
     }
@@ -31,13 +34,16 @@ export async function removeOutdated(services: Services, scheduleId: string): Pr
   return runs.length;
 }
 
-/** The same for all schedules, and what deleted ones and killed processes have left in the data folder. */
+/**
+ * Applies the retention of all schedules, and deletes what deleted schedules and crashed processes have left in the
+ * data folder.
+ */
 export async function cleanExtractions(services: Services, signal: AbortSignal): Promise<number> {
   let removed = await removeOldRuns(services.db);
   for (const id of await schedulesWithFiles(services.db)) {
     signal.throwIfAborted();
     removed += await removeOutdated(services, id).catch((error) => {
-      // a bucket that is away keeps nobody else's files; the next clean-up comes back to it
+      // An unavailable bucket does not affect others; the next clean-up retries it.
       services.log.warn({ err: error, schedule: id }, 'old files of an extraction could not be removed');
       return 0;
     });

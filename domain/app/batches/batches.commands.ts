@@ -6,18 +6,18 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { batchText } from './batches.queries.ts';
 
-/** Minutes for which a batch that was opened for trying can be confirmed. */
+/** Minutes for which a batch that was opened as a dry run can be confirmed. */
 const CONFIRM_MINUTES = 15;
 
 export interface NewBatch {
   tool_name: string;
-  /** What joins the batch is tried and not written. */
+  /** Requests that join the batch are rolled back. */
   dry_run: boolean;
-  /** How many rows the writer means to write. */
+  /** Number of rows that the writer is going to write. */
   row_count: number;
 }
 
-/** Opens a batch of the caller's own, which requests join until it is closed. */
+/** Opens a batch for the caller, which requests join until it is closed. */
 export async function openBatch(ctx: Ctx, input: NewBatch): Promise<JsonText> {
   const id = randomUUID();
   const token = input.dry_run ? randomSecret() : null;
@@ -43,7 +43,7 @@ export async function openBatch(ctx: Ctx, input: NewBatch): Promise<JsonText> {
 }
 
 /**
- * Closes an open batch of the caller's own. One that was opened for trying needs its token.
+ * Closes an open batch of the caller. One that was opened as a dry run needs its token.
  * @throws EstateError `not_found`, `wrong_state`, `validation_failed` for a wrong or expired token.
  */
 export async function commitBatch(

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 
-/** A later write to what the batch wrote. */
+/** A later write to an object of the batch. */
 export interface BatchConflict {
   /** The first part of the event types. */
   entity: string;
@@ -11,22 +11,25 @@ export interface BatchConflict {
   position: string;
 }
 
-/** What follows by itself from other writes, and does so again after a rollback: the score, sums of lines and calculated attributes. */
+/**
+ * Values that are derived from other writes, and are recomputed after a rollback: data quality, sums of lines and
+ * calculated attributes.
+ */
 const following = `array['data_quality'] || array(
   select jsonb_array_elements_text(e.data -> 'rolled_up')) || array(
   select 'attributes.' || f.target_field_key from calculations f
   where f.is_active and f.target_type_key = e.card_type)`;
 
-/** Whether an event, over the alias `e` of `events`, holds only values that follow by themselves from other writes. */
+/** Whether an event, over the alias `e` of `events`, contains only derived values. */
 export const FOLLOWS = `(e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}')`;
 
-/** Of the events `e`, those after the batch's last write to `m` that still count; its own are not later. */
+/** Of the events `e`, those after the batch's last write to `m` that count as conflicts; its own are not later. */
 const isLater = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)
   and not ${FOLLOWS}`;
 
 /**
- * The last later event that is about an object of the batch: one look into an index for each object, whatever the planner
- * knows of tables that have just been filled.
+ * The last later event about an object of the batch: LATERAL does one index lookup for each object, since the planner
+ * has no statistics on tables that were just filled.
  */
 const last = (about: string): string =>
   `select m.entity, m.id, l.* from mine m cross join lateral (
@@ -34,9 +37,9 @@ const last = (about: string): string =>
      where ${about} and ${isLater} order by e.position desc limit 1) l`;
 
 /**
- * Objects of the batch that later writes have touched, each with the last such write. Batches that were rolled back
- * since, what rolled them back, and scores and calculated values that followed by themselves don't count. For a card that the batch made,
- * everything that was put on it counts.
+ * Objects of the batch that later writes have changed, each with the last such write. Batches that were rolled back
+ * since, their rollbacks, and derived values are not conflicts. For a card that the batch created, every row that was
+ * attached to it is one.
  */
 export async function findConflicts(sql: Sql, batchId: string): Promise<BatchConflict[]> {
   const { rows } = await sql.raw(

@@ -19,7 +19,7 @@ const batchList: ListSpec = {
     origin: 'b.origin',
     dry_run: 'b.dry_run',
     row_count: 'b.row_count',
-    // only in the answer that opens the batch
+    // Only in the response that opens the batch.
     confirm_token: 'null::text',
     summary: 'b.summary',
     created_at: 'utc(b.created_at)',
@@ -68,7 +68,7 @@ export async function listBatches(ctx: Ctx, params: ListParams & BatchFilter): P
   return await runList(ctx.db, batchList, conditions, params);
 }
 
-/** One batch as its JSON text; `token` is only in the answer that opens it. @throws EstateError `not_found`. */
+/** One batch as its JSON text; `token` is only in the response that opens it. @throws EstateError `not_found`. */
 export async function batchText(sql: Sql, id: string, token: string | null = null): Promise<JsonText> {
   return await textOf(sql, id, {
     ...batchList.members,
@@ -77,8 +77,8 @@ export async function batchText(sql: Sql, id: string, token: string | null = nul
 }
 
 /**
- * The batch as a rollback answers it: who wrote the batch of somebody else, and what its writer said of it, is shown to
- * callers with `admin.events` only, as where batches are read.
+ * The batch in the response of a rollback: the writer and tool of another user's batch are only shown to callers with
+ * `admin.events`, as in the list of batches.
  * @throws EstateError `not_found`.
  */
 export async function rolledBackBatchText({ db, caller }: Ctx, id: string): Promise<JsonText> {

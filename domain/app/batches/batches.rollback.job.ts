@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
-/** Rolls back a large batch, or tries to, in one transaction. */
+/** Rolls back a large batch, or previews that, in one transaction. */
 export const batchRollbackJob = defineJob({
   kind: 'batch_rollback',
   queue: 'bulk',

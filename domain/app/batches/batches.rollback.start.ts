@@ -11,7 +11,7 @@ import { requireUndoRights } from './undo.rights.ts';
 const AT_ONCE = 2000;
 
 /**
- * Rolls a batch back, or tries to: a small one at once, a large one as a job.
+ * Rolls a batch back, or previews that: a small one at once, a large one as a job.
  * @throws EstateError as {@link rollBack}.
  */
 export async function startRollback(

@@ -18,9 +18,9 @@ import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
 import { endsOf, undoRelations } from './undo.relations.ts';
 import { requireUndoRights } from './undo.rights.ts';
 
-/** Events undone by one statement of a kind. */
+/** Maximum number of events undone by one statement. */
 const PAGE = 1000;
-/** How many operations, and how much of what was left, a report names. */
+/** Maximum number of operations and of remaining objects in a report. */
 const MAX_NAMED = 1000;
 
 export interface RollbackRequest {
@@ -42,7 +42,7 @@ interface UnsupportedEvents {
   reason: string;
 }
 
-/** What a rollback did, or would do. */
+/** The result of a rollback, or its preview. */
 export interface RollbackReport {
   operations: RollbackOperation[];
   unsupported_events: UnsupportedEvents[];
@@ -56,15 +56,15 @@ export interface RollbackReport {
   dry_run: boolean;
 }
 
-/** What a job does at the beginning and the end of the transaction, and between its pages. */
+/** Hooks of a job at the start and the end of the transaction, and between pages. */
 export interface RollbackSteps {
   begin?(work: Work): Promise<void>;
-  /** Told the share of the events that are undone, 0 to 1; may throw to stop. */
+  /** Called with the share of events that are undone, 0 to 1; may throw to stop. */
   page?(done: number): void;
   end?(work: Work, report: RollbackReport): Promise<void>;
 }
 
-/** What the batch holds, by event type. @throws EstateError `not_found`. */
+/** The number of events in the batch, by event type. @throws EstateError `not_found`. */
 export async function countEvents(sql: Sql, id: string): Promise<{ type: EventType; count: number }[]> {
   if (!(await sql('mutation_batches').where({ id }).first('id'))) throw notFound('batch', id);
   const { rows } = await sql.raw(
@@ -75,9 +75,9 @@ export async function countEvents(sql: Sql, id: string): Promise<{ type: EventTy
 }
 
 /**
- * Undoes a closed batch as a whole, newest event first, in one transaction that is itself a batch. What cannot be undone
- * by its kind refuses it before anything is undone; so do later writes to the same objects, unless `force` leaves those
- * as they are.
+ * Undoes a closed batch completely, newest event first, in one transaction that is itself a batch. It is refused before
+ * anything is undone if it contains events that cannot be undone, or if later writes have changed the same objects;
+ * `force` skips those objects.
  * @throws EstateError `not_found`, `forbidden` without the rights that the undone writes needed, `wrong_state`,
  * `rollback_unsupported`, `rollback_conflicts`.
  */
@@ -155,7 +155,7 @@ async function requireStanding(sql: Sql, id: string): Promise<void> {
 }
 
 async function mark({ sql, emit }: Work, ctx: Ctx, id: string): Promise<void> {
-  // events that this batch had undone apply again
+  // Events that this batch had undone apply again.
   await sql('mutation_batches')
     .where({ rolled_back_by: id })
     .update({ rolled_back_by: null, rolled_back_at: null });
@@ -239,7 +239,7 @@ async function readPage(sql: Sql, id: string, before: string): Promise<BatchEven
   return rows;
 }
 
-/** Neighbours that are undone together: cards with cards, relations with relations, others alone. */
+/** Groups adjacent events that are undone together: cards with cards, relations with relations, others individually. */
 function* runsOf(events: BatchEvent[]): Generator<BatchEvent[]> {
   let run: BatchEvent[] = [];
   for (const event of events) {
@@ -254,7 +254,7 @@ function* runsOf(events: BatchEvent[]): Generator<BatchEvent[]> {
   if (run.length > 0) yield run;
 }
 
-/** Undoes neighbours together or, where that is refused, one by one, so that the report names what was in the way. */
+/** Undoes a group together or, if that is refused, one at a time, so that the report names the conflicting object. */
 async function undoRun(
   work: Work,
   ctx: Ctx,
@@ -269,7 +269,7 @@ async function undoRun(
   return lefts;
 }
 
-/** Within a savepoint: a refusal leaves nothing behind, no events either. */
+/** Within a savepoint: a refusal leaves neither writes nor events. */
 async function attempt(
   work: Work,
   ctx: Ctx,

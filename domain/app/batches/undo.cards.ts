@@ -29,8 +29,8 @@ const nothing = {
 };
 
 /**
- * Undoes events of cards, newest first, as one write: what was made goes, what was deleted comes back with its id, and
- * the rest gets its old values. Under the exclusive hierarchy lock.
+ * Undoes events of cards, newest first, as one write: created cards are deleted, deleted ones are restored with their
+ * ids, and others get their old values. Under the exclusive hierarchy lock.
  */
 export async function undoCards(
   work: Work,

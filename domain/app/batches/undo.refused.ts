@@ -3,8 +3,8 @@ import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { undoRefusals, undoSpecs } from '../resources.ts';
 
 /**
- * Kinds of events that leave nothing to undo: files that went out, jobs whose writes have batches of their own, and runs
- * of analyses, which stay in the list of runs.
+ * Event types without anything to undo: downloaded files, jobs whose writes have their own batches, and runs of
+ * analyses, which remain in the list of runs.
  */
 export const harmlessEvents: readonly EventType[] = [
   'export.started',
@@ -26,10 +26,10 @@ export const harmlessEvents: readonly EventType[] = [
   'analysis_run.cancelled',
 ];
 
-/** First parts of the events that are never in a batch. */
+/** First parts of the types of events that are never in a batch. */
 export const outsideBatches = ['auth', 'mutation_batch'] as const;
 
-/** What cannot be undone, by the first part of the event type or all of it, and why. */
+/** Events that cannot be undone, by the event type or its first part, with the reason. */
 export const refusedEvents: Record<string, string> = {
   user: 'Accounts are administered by hand.',
   api_token: 'Tokens are not kept and cannot come back.',
@@ -57,7 +57,7 @@ const bySpec = new Map<string, UndoSpec>(
   ),
 );
 
-/** How an event is undone: `card` and `relation` by sets, others by their spec; undefined when it cannot be. */
+/** How an event is undone: `card` and `relation` in sets, others by their spec; undefined if it cannot be undone. */
 export function undoingOf(type: EventType): 'card' | 'relation' | UndoSpec | undefined {
   const spec = bySpec.get(type);
   if (spec) return spec;
@@ -65,7 +65,7 @@ export function undoingOf(type: EventType): 'card' | 'relation' | UndoSpec | und
   return type.startsWith('relation.') ? 'relation' : undefined;
 }
 
-/** Why events of this type cannot be undone; undefined where they can, or need not be. */
+/** Why events of this type cannot be undone; undefined if they can, or need not be. */
 export function refusalOf(type: EventType): string | undefined {
   if (undoingOf(type) || harmlessEvents.includes(type)) return undefined;
   return (

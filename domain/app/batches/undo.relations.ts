@@ -26,7 +26,7 @@ export function endsOf({ data }: BatchEvent): string[] {
   return [...new Set(ends.filter((end) => typeof end === 'string'))];
 }
 
-/** Undoes events of relations, newest first, as one write; their cards' scores follow. */
+/** Undoes events of relations, newest first, as one write; the data quality of their cards is updated. */
 export async function undoRelations(
   work: Work,
   ctx: Ctx,

@@ -20,7 +20,7 @@ import { FOLLOWS } from './batches.conflicts.ts';
 import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
 import { undoRights } from './undo.rights.data.ts';
 
-/** What undoing events of this type needs; undefined where nothing is undone. */
+/** The rights that undoing events of this type needs; undefined if nothing is undone. */
 export function undoRightOf(type: EventType): UndoRight | undefined {
   if (harmlessEvents.includes(type) || !undoingOf(type)) return undefined;
   const right = declaredRights[type] ?? undoRights[type] ?? undoRights[type.split('.')[0]!];
@@ -29,9 +29,9 @@ export function undoRightOf(type: EventType): UndoRight | undefined {
 }
 
 /**
- * Checks that the caller may undo a batch, or see what that would do: with `admin.rollback`, and with the permissions that
- * the writes of the batch needed, card by card where a stakeholder role may give them. Values that followed by
- * themselves need none. What cannot be undone is named only to those who read batches, with `admin.events`.
+ * Checks that the caller may undo a batch, or preview that: with `admin.rollback`, and with the permissions that the
+ * writes of the batch needed, for each card if a stakeholder role can grant them. Derived values need none. Events that
+ * cannot be undone are only named to callers who may read batches, with `admin.events`.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
@@ -71,7 +71,7 @@ async function requireNeed(ctx: Ctx, sql: Sql, written: Written, need: Need): Pr
   }
 }
 
-/** The cards of each event with the caller's roles on them; those of relations have two, of which one is enough. */
+/** The cards of each event with the caller's roles on them; a relation has two, and a role on one of them suffices. */
 async function cardsOf(
   ctx: Ctx,
   sql: Sql,
@@ -94,7 +94,7 @@ async function cardsOf(
   ]);
 }
 
-/** Costs, and roles that show them, are written by those who see the costs of the card. */
+/** Costs, and roles that show them, can only be written by users who see the costs of the card. */
 async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
   if (may(ctx.caller, 'costs.view')) return;
   const { rows } = await sql.raw(

@@ -1,8 +1,8 @@
 import type { DemoDay, MonthsFromToday } from './demo.types.ts';
 
 /**
- * The ISO date that lies `months` after `today` (an ISO date). The day of the month is cut to the target
- * month's last one, so that 31 January plus one month is the end of February.
+ * The ISO date that is `months` after `today` (an ISO date). The day is limited to the last of the target month, so
+ * that 31 January plus one month is the end of February.
  */
 export function addMonths(today: string, months: number): string {
   const [year, month, day] = today.split('-').map(Number) as [number, number, number];

@@ -28,7 +28,7 @@ function cardOn(today: string, { lifecycle, attributes, ...rest }: DemoCardSourc
 }
 
 /**
- * The landscape of Larkfield Mutual, an imaginary insurer, on the day `today` (an ISO date). Dates of plans and
+ * The landscape of Larkfield Mutual, a fictitious insurer, on the day `today` (an ISO date). Dates of plans and
  * contracts are relative to that day. The result is the same for the same day.
  */
 export function demoLandscape(today: string): DemoLandscape {

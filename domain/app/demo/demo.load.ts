@@ -9,7 +9,7 @@ import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { demoLandscape } from './demo.landscape.ts';
 import type { DemoLandscape } from './demo.types.ts';
 
-// Two processes that start together fill the workspace once.
+// Concurrent processes fill the workspace only once.
 const DEMO_LOCK = 7203006;
 
 export interface DemoLoaded {
@@ -18,10 +18,10 @@ export interface DemoLoaded {
 }
 
 /**
- * Fills an empty workspace with the demo landscape, by the same rules as users' requests, in one transaction: all
- * of it or nothing. It is offered once; a workspace that has, or had, cards of its own is never touched.
+ * Fills an empty workspace with the demo landscape, with the checks of users' requests, in one transaction. This
+ * happens once; a workspace that has, or had, other cards is not changed.
  * @param today the day to which the landscape's dates are relative, YYYY-MM-DD.
- * @returns what was loaded, or undefined when there was nothing to do.
+ * @returns the counts, or undefined if there was nothing to do.
  */
 export async function loadDemo(ctx: Ctx, today: string): Promise<DemoLoaded | undefined> {
   return await command(ctx, async (work) => {

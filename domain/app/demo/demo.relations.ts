@@ -12,7 +12,7 @@ const crudFields: Record<string, string> = {
 const crud = (letters: string): Attributes =>
   Object.fromEntries([...letters].map((letter) => [crudFields[letter]!, true]));
 
-/** What the detail after a target's colon means, by relation type. */
+/** The meaning of the detail after a target's colon, by relation type. */
 const details: Record<string, (detail: string) => Attributes> = {
   relOrgToApp: (usageType) => ({ usageType }),
   relProcessToApp: (usageType) => ({ usageType }),

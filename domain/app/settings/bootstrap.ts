@@ -8,9 +8,9 @@ import {
 } from '../../kernel/settings/settings.state.ts';
 import { emailConfigured } from '../../kernel/settings/settings.views.ts';
 
-/** What an application needs to start, kept in the process until one of its parts changes. */
+/** The data that a client needs at startup, cached in the process until a part of it changes. */
 export interface Bootstrap {
-  /** @param topics the topics' versions, read after the request arrived: the answer is at least as new. */
+  /** @param topics the topic versions, read after the request arrived: the response is at least as recent. */
   read(ctx: Ctx, topics: ReadonlyMap<string, number>): Promise<JsonText>;
 }
 

@@ -8,7 +8,7 @@ import { lockRow } from '../../kernel/resources/rows.ts';
 /** The card type that belongs to business process management; its relation types are hidden with it. */
 const PROCESS_TYPE = 'BusinessProcess';
 
-/** Shows or hides business processes with their relation types, within a command that takes the metamodel alone. */
+/** Shows or hides business processes with their relation types, in a command with the exclusive metamodel lock. */
 export async function showProcessTypes(work: Work, ctx: Ctx, shown: boolean): Promise<void> {
   const row = await lockRow(work.sql, CardTypeDefinition, { key: PROCESS_TYPE });
   if (!row || row.is_hidden === !shown) return;

@@ -38,11 +38,13 @@ export function settingPermission(key: SettingKey): AppPermission {
 }
 
 /**
- * Changes one setting, or the members of a group that are sent; null restores a default. The secret of a group is encrypted: its
- * mask leaves it unchanged, an empty text or null removes it, and it is required again when the server changes that it is sent to.
+ * Changes one setting, or the given members of a group; null restores a default. The secret of a group is encrypted:
+ * its mask leaves it unchanged, an empty text or null deletes it, and it is required again if the server that it is
+ * sent to changes.
  * @param guard refuses addresses that this service would not connect to.
- * @returns the setting as it is shown.
- * @throws EstateError `forbidden`, also where the change leads to rights that the caller does not hold, `precondition_failed`, `validation_failed`, `metamodel_busy`.
+ * @returns the setting in its representation.
+ * @throws EstateError `forbidden`, also if the change grants rights that the caller does not have,
+ * `precondition_failed`, `validation_failed`, `metamodel_busy`.
  */
 export async function changeSetting(
   ctx: Ctx,
@@ -70,7 +72,7 @@ export async function changeSetting(
     }
     if (faults.length > 0) throw invalidFields(faults);
     await writeSetting(work, ctx, before, key, value);
-    // after the check of rights: only those who may change the address learn what OUTBOUND_ALLOW allows
+    // After the check of rights: only users who may change the address can learn what OUTBOUND_ALLOW allows.
     const refused = guard ? outboundErrors(guard, key, before.values, value) : [];
     if (refused.length > 0) throw invalidFields(refused);
     if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);
@@ -107,7 +109,7 @@ async function roleKeys({ sql }: Work): Promise<Set<string>> {
   return new Set(await sql('roles').where({ is_archived: false }).pluck('key'));
 }
 
-/** Encrypts, keeps or removes the secret of a group. Its event only contains whether one is set. */
+/** Encrypts, retains or deletes the secret of a group. Its event only contains whether one is set. */
 async function writeSecret(
   { sql, emit, raise }: Work,
   ctx: Ctx,

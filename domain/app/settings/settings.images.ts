@@ -13,13 +13,13 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
 import { lockSettings, writeSetting } from './settings.write.ts';
 
-/** The pictures of a workspace. */
+/** The images of a workspace. */
 export type ImageSetting = 'logo' | 'favicon';
 
-/** The largest picture in bytes: 1 MiB. */
+/** Maximum size of an image in bytes: 1 MiB. */
 export const MAX_IMAGE = 1024 * 1024;
 
-/** The media types of pictures, with the ending of a file's name. */
+/** The media types of images, with their file extensions. */
 export const imageTypes = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -31,8 +31,8 @@ export const imageTypes = {
 export type ImageType = keyof typeof imageTypes;
 
 /**
- * Makes the picture the workspace's own; the one before is kept for the days of deleted files.
- * @throws EstateError `forbidden`, `validation_failed` when the bytes are no picture that is safe to show.
+ * Sets an image of the workspace; the previous one is retained like a deleted file.
+ * @throws EstateError `forbidden`, `validation_failed` if it is not an image that is safe to display.
  */
 export async function setImage(
   ctx: Ctx,
@@ -64,13 +64,13 @@ export async function setImage(
     if (now !== image) await blobs.remove(stored.id);
     return now;
   } catch (error) {
-    // after any other error the picture may have been set nevertheless
+    // After any other error the image may have been set nevertheless.
     if (error instanceof EstateError) await blobs.remove(stored.id);
     throw error;
   }
 }
 
-/** Goes back to the product's own picture. @throws EstateError `forbidden`. */
+/** Restores the default image. @throws EstateError `forbidden`. */
 export async function clearImage(ctx: Ctx, key: ImageSetting): Promise<void> {
   requirePermission(ctx.caller, 'admin.settings');
   await command(ctx, async (work) => {
@@ -80,7 +80,7 @@ export async function clearImage(ctx: Ctx, key: ImageSetting): Promise<void> {
   });
 }
 
-/** Lets the file of one picture expire and keeps that of another. @returns whether the other's content is there. */
+/** Makes the file of one image expire and that of another permanent. @returns whether the other's content exists. */
 export async function exchangeImages(
   sql: Knex.Transaction,
   before: StoredImage | null,
@@ -92,13 +92,13 @@ export async function exchangeImages(
   return kept > 0;
 }
 
-/** What a picture is by its bytes. @throws EstateError `validation_failed` where they are none that is safe to show. */
+/** The type of an image, from its bytes. @throws EstateError `validation_failed` if it is not safe to display. */
 export async function identifyImage(content: Buffer): Promise<ImageType> {
   const found = await fileTypeFromBuffer(content);
   if (found && found.mime !== 'image/svg+xml' && Object.hasOwn(imageTypes, found.mime)) {
     return found.mime as ImageType;
   }
-  // SVG is text, which the library knows by its first letters at most
+  // SVG is text, which the library does not detect reliably.
   if (found && !/xml$/.test(found.mime)) throw refused(`it is ${found.mime}`);
   if (content.length === 0 || !isUtf8(content)) throw refused('it is none of them');
   try {

@@ -2,7 +2,7 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
 
-/** Checks addresses as far as possible before names are resolved. */
+/** Checks addresses without resolving names. */
 export type AddressGuard = Pick<Outbound, 'refusal' | 'mailRefusal'>;
 
 /** The members of groups with addresses that this service connects to. */

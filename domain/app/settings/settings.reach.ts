@@ -12,7 +12,7 @@ export function settingReach(key: SettingKey): Reach | Record<string, Reach> {
   if (definition.kind === 'image') return 'nothing';
   if (definition.kind === 'plain') return definition.reach;
   const members = Object.entries(definition.members).map(([name, { reach }]) => [name, reach] as const);
-  // who can change where a secret is used, or which one, reaches every account
+  // Users who can change where a secret is sent, or which one, can gain the rights of every account.
   if ('secret' in definition) members.push([definition.secret, 'every account']);
   return Object.fromEntries(members);
 }
@@ -48,9 +48,9 @@ export function reachNote(key: SettingKey): string | undefined {
 }
 
 /**
- * Refuses a change of a setting that leads to rights which the caller does not have.
- * @param members the members of a group that change, its secret included; anything for a plain setting.
- * @param role the role of those who register after the change; the current one unless given.
+ * Refuses a change of a setting that grants rights which the caller does not have.
+ * @param members the changed members of a group, its secret included; ignored for a plain setting.
+ * @param role the role of self-registered users after the change; the current one by default.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export async function requireReach(

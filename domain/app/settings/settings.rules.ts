@@ -11,7 +11,7 @@ import {
 import { currencies } from './currencies.data.ts';
 import { isPublicIssuer } from './settings.sso.ts';
 
-/** What a value is checked against besides itself. */
+/** The data that a value is checked against. */
 export interface SettingSurroundings {
   metamodel: Metamodel;
   /** Keys of the workspace's roles that are not archived. */
@@ -25,7 +25,7 @@ const fault = (field: string, code: string, message: string): FieldError => ({ f
 const unless = (holds: boolean, field: string, code: string, message: string): FieldError[] =>
   holds ? [] : [fault(field, code, message)];
 
-/** Whether the text is an address of the web, without a name or password in it. */
+/** Whether the text is a web URL without credentials. */
 function isWebAddress(text: string): boolean {
   const url = URL.parse(text);
   return (
@@ -55,14 +55,14 @@ const host = (field: string, text: string): FieldError[] =>
 
 const dateParts = /^(?:D{1,2}|M{1,4}|YYYY|YY)$/;
 
-/** Whether day, month and year each stand in it once, as `DD MMM YYYY`. */
+/** Whether it contains day, month and year exactly once, such as `DD MMM YYYY`. */
 function isDateFormat(text: string): boolean {
   const parts = text.split(/[ ./,-]+/);
   const letters = parts.map((part) => part[0]).sort();
   return parts.every((part) => dateParts.test(part)) && letters.join('') === 'DMY';
 }
 
-/** By which the web can be searched. */
+/** The search engines that can be selected. */
 const searchProviders: readonly string[] = ['duckduckgo', 'searxng'];
 
 const rules: Rules = {
@@ -163,7 +163,7 @@ function checkSso(sso: SettingValues['sso'], { roles }: SettingSurroundings): Fi
   ];
 }
 
-/** What is wrong with a value, by the members under which it was sent. */
+/** The errors of a value, by the members under which it was sent. */
 export function settingErrors<K extends PlainSetting | SettingGroup>(
   key: K,
   value: SettingValues[K],

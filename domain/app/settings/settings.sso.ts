@@ -2,10 +2,10 @@ import type { SettingValues } from '../../kernel/settings/settings.defaults.ts';
 
 type SsoSettings = SettingValues['sso'];
 
-/** Names and ids under which Microsoft lets in the accounts of any organisation, or of anybody. */
+/** Tenant names and ids with which Microsoft accepts accounts of any organisation, or of anyone. */
 const SHARED_TENANTS = ['organizations', 'common', 'consumers', '9188040d-6c67-4c5b-b112-36a304b66dad'];
 
-/** Issuers at which anybody in the world can have an account. */
+/** Issuers where anyone can have an account. */
 const PUBLIC_HOSTS = [
   'accounts.google.com',
   'appleid.apple.com',
@@ -25,7 +25,7 @@ const PUBLIC_HOSTS = [
 
 const isSharedTenant = (tenant: string): boolean => SHARED_TENANTS.includes(tenant.toLowerCase());
 
-/** Whether the provider has accounts of people who do not belong to the organisation. */
+/** Whether the provider has accounts of users outside the organisation. */
 export function isPublicIssuer({ provider, tenant_id, issuer_url }: SsoSettings): boolean {
   if (provider === 'google') return true;
   if (provider === 'microsoft') return isSharedTenant(tenant_id);

@@ -14,7 +14,7 @@ import { lockSettings, writeSetting } from './settings.write.ts';
 
 const isGroupWithSecret = (key: SettingKey): key is SecretGroup => Object.hasOwn(secretMembers, key);
 
-/** Settings get the values back that they had; one that nobody had set before follows its default again. */
+/** Restores the old values of settings; a setting without an old value gets its default again. */
 export const settingUndo: UndoSpec[] = [
   {
     entity: 'setting',

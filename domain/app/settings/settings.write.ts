@@ -11,16 +11,16 @@ import {
 } from '../../kernel/settings/settings.state.ts';
 import { requireReach } from './settings.reach.ts';
 
-// without it, two concurrent changes of a group would each restore the members that the other changed
+// Without it, two concurrent changes of a group would each restore the members that the other changed.
 const SETTINGS_LOCK = 7203014;
 
-/** Reads all settings; nobody else changes one before the transaction ends. */
+/** Reads and locks all settings until the transaction ends. */
 export async function lockSettings(sql: Sql): Promise<WorkspaceSettings> {
   await sql.raw('select pg_advisory_xact_lock(?)', [SETTINGS_LOCK]);
   return await loadSettings(sql);
 }
 
-/** A value as its event contains it: groups by member, all else as `value`. */
+/** A value in its event: groups by member, others as `value`. */
 function asRow(value: SettingValues[SettingKey]): StoredRow {
   const isGroup =
     typeof value === 'object' && value !== null && !Array.isArray(value) && !('file_id' in value);
@@ -31,7 +31,7 @@ function asRow(value: SettingValues[SettingKey]): StoredRow {
  * Writes one setting with its event, unless it is unchanged. Changed group roles are applied to users at once.
  * @param settings the result of {@link lockSettings}.
  * @param unset deletes the row, so that the default applies again.
- * @throws EstateError `forbidden` where the change leads to rights that the caller does not hold.
+ * @throws EstateError `forbidden` if the change grants rights that the caller does not have.
  */
 export async function writeSetting<K extends SettingKey>(
   work: Work,

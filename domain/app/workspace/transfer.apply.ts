@@ -35,7 +35,7 @@ export interface TransferResult {
   left: SkippedRow[];
 }
 
-/** The kinds that are written by rules of their own. */
+/** The kinds that have their own write functions. */
 const writers: Record<string, (page: Page) => Promise<void>> = {
   roles: writeRoles,
   card_types: writeCardTypes,
@@ -56,9 +56,9 @@ const writePlain = async (page: Page): Promise<void> =>
   emitRows(page, await writeRows(page, await readPage(page)));
 
 /**
- * Writes a checked archive: kind by kind in the order of references, in pages. Each page is one transaction with its events, the
- * `done` marks of its rows and the checkpoint of the job. Refused rows are reported and do not stop others. A resumed run
- * continues with the rows that are not marked.
+ * Writes a checked archive: kind by kind in the order of references, in pages. Each page is one transaction with its
+ * events, the `done` marks of its rows and the checkpoint of the job. Refused rows are reported and do not stop others.
+ * A resumed run continues with the rows that are not marked.
  * @param tuning maximum rows of a page.
  */
 export async function runApply(
@@ -135,7 +135,7 @@ async function applyRows(
   const { job, services } = applying;
   const lines = rows.map(({ line }) => line);
   try {
-    // contents are stored before the rows that name them
+    // Contents are stored before the rows that reference them.
     if (kind === 'files')
       await storeContents(
         applying,

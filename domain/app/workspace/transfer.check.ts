@@ -40,7 +40,7 @@ export function roleErrors(caller: Caller, content: StoredRow, here: RoleHere | 
     if (message) return [{ field: 'is_archived', code: 'conflict', message: `of a role that ${message}` }];
   }
   const permissions = (content.permissions ?? {}) as PermissionMap;
-  // the wildcard included: the one role that holds it belongs to the system
+  // Including the wildcard: the only role with it is a system role.
   const unknown = Object.keys(permissions).find((key) => !Object.hasOwn(appPermissions, key));
   if (unknown !== undefined) {
     return [{ field: 'permissions', code: 'unknown_permission', message: `holds ${unknown.slice(0, 60)}` }];

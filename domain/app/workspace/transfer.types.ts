@@ -17,7 +17,7 @@ export interface Reason {
 export interface SkippedRow extends Reason {
   kind: string;
   key: string;
-  /** Of the part of the archive that holds the kind, from 1. */
+  /** The number of the part of the archive that contains the kind, from 1. */
   line: number;
   field: string | null;
 }

@@ -19,7 +19,7 @@ function isReadBy(type: string): string {
   const reads = (text: string, one: string) => {
     if (one === 'text') return 'true';
     const isValid = `pg_input_is_valid(${text}, '${one}')`;
-    // PostgreSQL also has infinite times, and years that RFC 3339 cannot write
+    // PostgreSQL also has infinite times, and years that RFC 3339 cannot represent.
     return /^(?:date|timestamp)/.test(one)
       ? `case when ${isValid} then (${text})::${one} >= '0001-01-01' and (${text})::${one} < '9999-12-31' else false end`
       : isValid;
@@ -47,7 +47,7 @@ export async function skipMistyped(
   const read = [...new Set(typed.map((column) => types[column]!))].map(
     (type) => `when v.type = '${type}' then ${isReadBy(type)}`,
   );
-  // by itself the planner would look at each row as often as there are rows
+  // OFFSET prevents the planner from scanning the rows once for each row.
   await db.raw(
     `with wrong as materialized (
        select s.line, array_agg(v.name) as names, min(v.name || ' is no ' || v.word) as message, min(v.name) as field
@@ -85,7 +85,7 @@ export async function skipUnfit(
     ...checks.map((check) => ({ holds: check.expression, ...refusalOf(check) })),
   ];
   if (tested.length === 0) return;
-  // as in PostgreSQL, a check that is null holds; the first violated one is reported
+  // As in PostgreSQL, a check that is null is fulfilled; the first violated one is reported.
   const first = tested.map(({ holds }, at) => `when not (${holds.replaceAll('?', '\\?')}) then ${at}`);
   const { rows } = await db.raw(
     `select line, at from (
@@ -107,7 +107,7 @@ export async function skipUnfit(
 /** The error of a violated check. */
 function refusalOf({ expression, columns }: TableCheck): { code: string; field: string; message: string } {
   const [field = ''] = columns;
-  // `status = ANY (ARRAY['open'::text, 'done'::text])`, as the database writes `in`
+  // `status = ANY (ARRAY['open'::text, 'done'::text])`, PostgreSQL's form of `in`.
   const [, list] = /^\(\(?\w+\)? = ANY \(\(?ARRAY\[([^\]]*)\]/.exec(expression) ?? [];
   const options = [...(list ?? '').matchAll(/'((?:[^']|'')*)'/g)].map(([, option]) => option);
   if (columns.length === 1 && options.length > 0) {

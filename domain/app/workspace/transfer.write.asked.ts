@@ -3,8 +3,8 @@ import { signedHere } from './transfer.check.ts';
 import { emitRows, type Page, RowRefused, readPage, type WrittenRow, writeRows } from './transfer.write.ts';
 
 /*
- * What users are asked to sign or approve. Imported accounts are inactive, and other users may not have the needed rights here:
- * open requests to them are reassigned or closed in the transaction that writes them.
+ * Signatures and approvals requested from users. Imported accounts are inactive, and other users may lack the rights
+ * here: open requests to them are reassigned or closed in the transaction that writes them.
  */
 
 /** Writes documents with signatures. @throws RowRefused if a document was signed here meanwhile. */
@@ -28,14 +28,17 @@ export async function writeStakeholders(page: Page): Promise<void> {
   await followApprovers(page.work, idsOf(written, 'card_id'));
 }
 
-/** Writes flows of processes. Flows that wait for approval are assigned to users who may approve them here. */
+/** Writes flows of processes. Pending flows are assigned to users who may approve them here. */
 export async function writeFlows(page: Page): Promise<void> {
   const written = await writeRows(page, await readPage(page));
   await emitRows(page, written);
   await followApprovers(page.work, idsOf(written, 'process_id'));
 }
 
-/** Writes to-dos. Those of the service are reassigned if their assignee lacks the rights, and stay open while something waits. */
+/**
+ * Writes to-dos. To-dos of the service are reassigned if their assignee lacks the rights, and stay open while their
+ * object is pending.
+ */
 export async function writeTodos(page: Page): Promise<void> {
   const written = await writeRows(page, await readPage(page));
   await emitRows(page, written);

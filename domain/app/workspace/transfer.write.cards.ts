@@ -13,7 +13,7 @@ import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { type Page, type PageRow, RowRefused, readPage, writeRows } from './transfer.write.ts';
 import { cardErrors, relationErrors } from './workspace.rows.rules.ts';
 
-/** A stored card as events contain it. */
+/** A stored card in the form of events. */
 function stateOf(row: StoredRow | null): CardState | null {
   if (!row) return null;
   const archived = row.archived_at as string | null;
@@ -29,7 +29,7 @@ function verbOf(before: StoredRow | null, after: StoredRow): EventType {
   return after.status === 'ARCHIVED' ? 'card.archived' : 'card.restored';
 }
 
-/** Writes cards as they were, what the service has computed included, each with an event of its own. */
+/** Writes cards with the computed values of the archive, each with an event. */
 export async function writeCards(page: Page): Promise<void> {
   const { work } = page;
   const { cardTypes } = work.metamodel;
@@ -62,7 +62,7 @@ export async function writeCards(page: Page): Promise<void> {
   }
 }
 
-/** Writes relations, whose types may allow no more than there are. */
+/** Writes relations, within the cardinality of their types. */
 export async function writeRelations(page: Page): Promise<void> {
   const { work } = page;
   const { relationTypes } = work.metamodel;
@@ -126,7 +126,7 @@ async function requireRoom({ work }: Page, rows: readonly PageRow[]): Promise<vo
   }
 }
 
-/** Puts tags on cards. */
+/** Adds tags to cards. */
 export async function writeCardTags(page: Page): Promise<void> {
   const { work } = page;
   const rows = await readPage(page);

@@ -27,7 +27,7 @@ import { type RoleHere, roleErrors } from './transfer.check.ts';
 import { emitRows, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
 import { narrows } from './workspace.metamodel.rules.ts';
 
-/** Writes a page of the metamodel, and brings in line what lies under it. */
+/** Writes a page of the metamodel, and updates the data that depends on it. */
 async function restating(page: Page, write: (run: ChangeRun) => Promise<void>): Promise<void> {
   const run = openRun(page.work, page.ctx, { language: DEFAULT_LANGUAGE });
   await write(run);
@@ -35,13 +35,13 @@ async function restating(page: Page, write: (run: ChangeRun) => Promise<void>): 
   await run.held?.record();
 }
 
-/** What a definition sets of the columns that the archive has. */
+/** The columns of a definition that the archive sets. */
 const valuesOf = ({ columns }: Page, content: StoredRow): StoredRow =>
   Object.fromEntries(
     columns.filter((column) => column in content).map((column) => [column, content[column]]),
   );
 
-/** Writes card types: one that is here gets what is new, and nothing under it loses its place. */
+/** Writes card types: an existing one gets additional fields and options, and no stored value is lost. */
 export async function writeCardTypes(page: Page): Promise<void> {
   await restating(page, async (run) => {
     for (const { content, before } of await readPage(page)) {
@@ -91,17 +91,17 @@ async function refuseLoss(
   ]);
 }
 
-/** Writes what belongs to the metamodel and is a plain row: roles on cards, tag groups and tags. */
+/** Writes parts of the metamodel that are plain rows: stakeholder roles, tag groups and tags. */
 export async function writeMetamodelRows(page: Page): Promise<void> {
   await restating(page, async () => {
     const written = await writeRows(page, await readPage(page));
     await emitRows(page, written);
-    // roles on processes decide who approves their flows
+    // Roles on processes determine who approves their flows.
     if (written.some(({ after }) => after.card_type_key === PROCESS)) await followApprovers(page.work);
   });
 }
 
-/** Writes formulas, and lets those that are in force compute. */
+/** Writes formulas, and computes the values of active ones. */
 export async function writeCalculations(page: Page): Promise<void> {
   const { work, ctx } = page;
   const written = await writeRows(page, await readPage(page));
@@ -111,13 +111,13 @@ export async function writeCalculations(page: Page): Promise<void> {
   for (const { after } of written) {
     if (after.is_active) await recomputeOrEnqueue(work, ctx, after as unknown as CalculationRow);
   }
-  // behind the cards' events, so that undoing begins with it
+  // Emitted after the events of the cards, so that an undo starts with it.
   await emitRows({ ...page, table: { ...page.table, table: Calculation.tableName } }, written);
 }
 
 /**
- * Writes roles by the rules of their own operations: nobody gives by an archive what he does not hold himself, and what
- * waits for somebody whom another role lets do less is seen to.
+ * Writes roles with the checks of their own operations: nobody can grant by an archive permissions that they do not
+ * have, and open requests to users who lose rights are reassigned.
  */
 export async function writeRoles(page: Page): Promise<void> {
   const { work, ctx } = page;

@@ -28,8 +28,8 @@ async function staged(work: Work, applying: Applying, kind: string, lines: numbe
 }
 
 /**
- * Makes the accounts that the archive's rows name and that are not here: without a password, with the role of newcomers, and
- * switched off until an administrator decides otherwise.
+ * Creates the accounts that rows of the archive reference and that do not exist here: without a password, with the
+ * default role, and deactivated until an administrator activates them.
  */
 export async function writePeople(applying: Applying, work: Work, lines: number[]): Promise<void> {
   const role = await work.sql('roles').where({ is_default: true }).first('key');
@@ -78,7 +78,7 @@ export async function writeSettings(
     }
     const same = Object.keys(differing({ value: settings.values[key] }, { value })).length === 0;
     if (same) {
-      // somebody has set it there, be it to what it is by itself
+      // A stored value, even if it equals the default.
       await work
         .sql('settings')
         .insert({ key: storedKey(key), value: JSON.stringify(value), updated_by: ctx.caller.userId })
@@ -92,12 +92,12 @@ export async function writeSettings(
   }
 }
 
-/** Stores the contents of files, which no row names yet: what is stored twice is the same. */
+/** Stores the contents of files before the rows that reference them; storing a content twice has no effect. */
 export async function storeContents({ services, archive, job }: Applying, ids: string[]): Promise<void> {
   const known = new Set(await services.db('files').whereIn('id', ids).pluck('id'));
   for (const id of ids) {
     job.signal.throwIfAborted();
-    // a content that is in use here is never replaced
+    // A content that is in use is never replaced.
     if (known.has(id)) continue;
     const part = archive.part(blobName(id));
     if (!part)

@@ -11,7 +11,7 @@ import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import type { TableShape } from './workspace.schema.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-/** What writes an archive. */
+/** The context of applying an archive. */
 export interface Applying {
   job: RunningJob<WorkspaceTransferPayload>;
   services: Services;
@@ -21,18 +21,18 @@ export interface Applying {
   pageRows: number;
 }
 
-/** One page of rows of a kind, within its command. */
+/** One page of rows of a kind, in its command. */
 export interface Page {
   applying: Applying;
   work: Work;
   ctx: Ctx;
   table: ContentTable;
-  /** The columns that the archive has of the kind. */
+  /** The columns of the kind in the archive. */
   columns: string[];
   lines: number[];
 }
 
-/** A row as the archive has it, and as it is here. */
+/** A row of the archive, with the stored one. */
 export interface PageRow {
   line: number;
   content: StoredRow;
@@ -45,14 +45,14 @@ export interface WrittenRow {
   after: StoredRow;
 }
 
-/** Why a row cannot be written. Its page is then split until the row is alone. */
+/** Why a row cannot be written. Its page is then split until the row is isolated. */
 export class RowRefused extends EstateError {
   constructor(faults: readonly FieldError[]) {
     super('conflict', faults[0]!.message, { errors: [...faults] });
   }
 }
 
-/** Who made what is here already, and when, stays. */
+/** Creator and creation time of existing rows are not changed. */
 const MADE = new Set(['created_at', 'created_by']);
 
 const ofLines = ({ applying, table, lines }: Page): unknown[] => [
@@ -61,7 +61,7 @@ const ofLines = ({ applying, table, lines }: Page): unknown[] => [
   lines,
 ];
 
-/** Rows of the page in the order in which they are written; those that are here are locked. */
+/** Rows of the page in the order in which they are written; existing ones are locked. */
 export async function readPage(page: Page): Promise<PageRow[]> {
   const { table, work } = page;
   const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
@@ -84,8 +84,8 @@ export async function readPage(page: Page): Promise<PageRow[]> {
 }
 
 /**
- * Writes the rows of a page as the archive has them, in one statement for those that are new and one for the others: the values
- * never leave the database, so that they stay what they are to the last digit.
+ * Writes the rows of a page, in one statement for new rows and one for existing ones. The values are copied inside
+ * PostgreSQL, so that they are exactly preserved.
  */
 export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<WrittenRow[]> {
   const { table, columns, work } = page;
@@ -125,7 +125,7 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
   return written;
 }
 
-/** Tells of written rows in the form of their kind, and raises what answers depend on. */
+/** Emits the events of written rows and raises their topics. */
 export async function emitRows({ work, table }: Page, written: readonly WrittenRow[]): Promise<void> {
   const cards = table.card ? written.flatMap(({ after }) => (after[table.card!] as string | null) ?? []) : [];
   const { rows } =

@@ -14,34 +14,34 @@ import {
 import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
 const GIB = 1024 ** 3;
-/** What an archive may hold. */
+/** The limits of an archive. */
 export const archiveLimits = {
-  /** Bytes of the archive itself. */
+  /** Size of the archive in bytes. */
   packed: GIB,
-  /** Bytes of all its parts. */
+  /** Total size of its parts in bytes. */
   unpacked: 8 * GIB,
   parts: 100_000,
   manifest: 64 * 1024 * 1024,
-  /** Characters of a row. */
+  /** Maximum characters of a row. */
   line: 32 * 1024 * 1024,
-  /** How many times as large a part may become, where it is large at all. */
+  /** Maximum compression ratio of large parts. */
   ratio: 250,
   small: 1024 * 1024,
 };
 
-/** An archive that is open for reading, its manifest checked. */
+/** An open archive with a checked manifest. */
 export interface Archive {
   manifest: Manifest;
-  /** The parts that hold rows, and those that hold stored files. */
+  /** The parts with rows, and those with stored files. */
   part(name: string): ArchivePart | undefined;
-  /** The bytes of a part. @throws ArchiveError where they are not those that the manifest tells. */
+  /** The bytes of a part. @throws ArchiveError if they differ from the manifest. */
   read(part: ArchivePart): AsyncGenerator<Buffer>;
   close(): void;
 }
 
 /**
- * Opens an uploaded archive: nothing of it is unpacked but the manifest, which has to name every part, and every part has to be
- * within the limits by what the archive says of it. A part that holds more than that fails when it is read.
+ * Opens an uploaded archive: only the manifest is unpacked, which must name every part, and the declared sizes of all
+ * parts are checked. Reading a part that is larger than declared fails.
  * @throws ArchiveError
  */
 export async function openArchive(
@@ -75,7 +75,7 @@ export async function openArchive(
   }
 }
 
-/** A fault of the format, as the library words it; anything else is none of the archive's. */
+/** The library's message for a format error; other errors are not caused by the archive. */
 function unreadable(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== undefined) return error;
@@ -117,14 +117,14 @@ async function readText(zip: ZipFile, entry: Entry | undefined): Promise<string>
   if (!entry) throw new ArchiveError('The archive has no manifest.json.');
   if (entry.uncompressedSize > archiveLimits.manifest) throw new ArchiveError('manifest.json is too long.');
   const chunks: Buffer[] = [];
-  // a stream that yields more than its entry said ends with an error of its own
+  // A stream that is longer than its entry ends with its own error.
   for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
   if (!isUtf8(bytes)) throw new ArchiveError('manifest.json is no UTF-8.');
   return bytes.toString('utf8');
 }
 
-/** The parts that the manifest names, where they are those of the archive. */
+/** The parts of the manifest, checked against those of the archive. */
 function matchParts(manifest: Manifest, entries: ReadonlyMap<string, Entry>): Map<string, ArchivePart> {
   const parts = new Map<string, ArchivePart>();
   for (const part of manifest.files) {
@@ -171,7 +171,7 @@ async function* readPart(zip: ZipFile, entry: Entry, part: ArchivePart): AsyncGe
   }
 }
 
-/** What inflating meets in a damaged part is the archive's fault; what reading the file meets is not. */
+/** Decompression errors are errors of the archive; errors of reading the file are not. */
 function damaged(error: unknown, name: string): unknown {
   if (error instanceof ArchiveError) return error;
   const { code, message } = error as NodeJS.ErrnoException;

@@ -5,7 +5,7 @@ import type { Resource } from '../../kernel/resources/resource.ts';
 import { resources } from '../resources.ts';
 import type { FieldRule } from './workspace.types.ts';
 
-/** The rules of a column, from its schema; undefined where there is none. */
+/** The checks of a column, from its schema; undefined if there are none. */
 function fieldRule(schema: TSchema): FieldRule | undefined {
   const parts = ('anyOf' in schema ? schema.anyOf : [schema]) as Record<string, unknown>[];
   for (const { type, format, minLength, maxLength, pattern, minimum, maximum } of parts) {
@@ -31,12 +31,12 @@ const fieldRulesOf = ({ model }: Resource): [string, Readonly<Record<string, Fie
   ),
 ];
 
-/** What single writes require of columns, by table. */
+/** The checks of single writes for columns, by table. */
 export const fieldRules: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = Object.fromEntries(
   resources.map(fieldRulesOf),
 );
 
-/** What is wrong with a row by the rules of its columns. Types were looked at before. */
+/** The errors of a row from the checks of its columns. Types were checked before. */
 export function fieldErrors(rules: Readonly<Record<string, FieldRule>>, row: StoredRow): FieldError[] {
   return Object.entries(rules).flatMap(([field, rule]) => {
     const value = row[field] ?? null;
@@ -48,7 +48,7 @@ export function fieldErrors(rules: Readonly<Record<string, FieldRule>>, row: Sto
 
 function ofText({ max, filled, pattern }: FieldRule, value: string): Omit<FieldError, 'field'> | undefined {
   if (filled && value.trim() === '') return { code: 'required', message: 'must not be blank' };
-  // as schemas count them: a character beyond the first plane is one
+  // Characters as code points, as in schemas.
   if (max !== undefined && value.length > max && [...value].length > max) {
     return { code: 'too_long', message: `has more than ${max} characters` };
   }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
-/** What an archive holds. Shared by the request and the job. */
+/** The contents of an archive. Shared by the request and the job. */
 export const WorkspaceExport = Type.Object(
   {
     include_archived: Type.Boolean({
@@ -13,7 +13,7 @@ export const WorkspaceExport = Type.Object(
 );
 export type WorkspaceExport = Static<typeof WorkspaceExport>;
 
-/** Writes the whole workspace as one archive, from one snapshot; an interrupted run begins anew. */
+/** Exports the whole workspace as one archive, from one snapshot; an interrupted run starts over. */
 export const workspaceExportJob = defineJob({
   kind: 'workspace-export',
   queue: 'bulk',
@@ -31,7 +31,7 @@ export type WorkspaceTransferPayload = Static<typeof Transfer>;
 
 const whyNotAgain = async () => 'A transfer that has failed is over: upload the archive again.';
 
-/** Checks an uploaded archive and finds out what it would change; an interrupted run begins anew. */
+/** Checks an uploaded archive and determines its changes; an interrupted run starts over. */
 export const workspaceParseJob = defineJob({
   kind: 'workspace-parse',
   queue: 'bulk',
@@ -41,7 +41,7 @@ export const workspaceParseJob = defineJob({
   whyNotAgain,
 });
 
-/** Writes what a checked archive holds, a page after the other; goes on from where it was. */
+/** Applies a checked archive page by page; an interrupted run resumes. */
 export const workspaceApplyJob = defineJob({
   kind: 'workspace-apply',
   queue: 'bulk',

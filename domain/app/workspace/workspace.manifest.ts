@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 
-/** What an archive says it is. */
+/** The description of an archive. */
 export const FORMAT = 'estate-workspace';
-/** Grows with every change of the format that an older service would misread. */
+/** Increases with every change of the format that older services cannot read. */
 export const FORMAT_VERSION = '1.0';
 export const MANIFEST = 'manifest.json';
 
-/** Where a table's rows stand, one a line. */
+/** The rows of a table, one in each line. */
 export const rowsName = (kind: string): string => `content/${kind}.ndjson`;
 /** The name of the part with the content of a stored file. */
 export const blobName = (id: string): string => `blobs/${id}`;
@@ -17,7 +17,7 @@ const Part = Type.Object({
   bytes: Type.Integer({ minimum: 0 }),
   /** Hexadecimal. */
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  /** Of a file of rows: the table, how many there are, and their columns. */
+  /** For a file of rows: the table, the number of rows, and their columns. */
   kind: Type.Optional(Type.String({ maxLength: 100 })),
   rows: Type.Optional(Type.Integer({ minimum: 0 })),
   columns: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 200 })),
@@ -39,10 +39,10 @@ const Manifest = Type.Object({
 });
 export type Manifest = Static<typeof Manifest>;
 
-/** Why an archive is refused; the message is shown to the user. */
+/** Why an archive is refused; the message is returned to the user. */
 export class ArchiveError extends Error {}
 
-/** The manifest of an archive that this service reads. @throws ArchiveError */
+/** The manifest of a supported archive. @throws ArchiveError */
 export function readManifest(text: string, schema: string): Manifest {
   let value: unknown;
   try {

@@ -42,7 +42,7 @@ const RelationTypeRow = Type.Object({
 });
 const RoleRow = Type.Object({ card_type_key: Key, key: RoleKey, label: Label });
 
-/** What is wrong with the definition of a card type, as its own operation would say. */
+/** The errors of the definition of a card type, as in its own operation. */
 export function cardTypeErrors(row: StoredRow): FieldError[] {
   const faults = shapeErrors(CardTypeRow, row);
   if (faults.length > 0) return faults;
@@ -52,7 +52,7 @@ export function cardTypeErrors(row: StoredRow): FieldError[] {
   return cleanCardType(input, { subtypes: [], fields_schema: [], section_config: {} }).faults;
 }
 
-/** What is wrong with the definition of a relation type; `types` are the card types that there will be. */
+/** The errors of the definition of a relation type; `types` are the card types after the import. */
 export function relationTypeErrors(row: StoredRow, types: ReadonlySet<string>): FieldError[] {
   const faults = shapeErrors(RelationTypeRow, row);
   if (faults.length > 0) return faults;
@@ -67,7 +67,7 @@ export function relationTypeErrors(row: StoredRow, types: ReadonlySet<string>): 
   return faults;
 }
 
-/** What is wrong with the definition of a stakeholder role. */
+/** The errors of the definition of a stakeholder role. */
 export const stakeholderRoleErrors = (row: StoredRow): FieldError[] => shapeErrors(RoleRow, row);
 
 const keysOf = (items: readonly { key: string }[] = []): Set<string> => new Set(items.map(({ key }) => key));
@@ -87,7 +87,7 @@ function narrowedFields(before: Declared[], after: Declared[]): string | undefin
   return undefined;
 }
 
-/** What values would lose their place, if a type were defined as in the archive; undefined where none would. */
+/** The stored values that would become invalid if a type were defined as in the archive; undefined if none. */
 export function narrows(before: StoredRow, after: StoredRow): string | undefined {
   if ('attributes_schema' in before) {
     const ends = ['source_type_key', 'target_type_key', 'cardinality'].find(

@@ -3,16 +3,16 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { shapeErrors } from './workspace.shapes.ts';
 
-/** What may be nested in a column. */
+/** The checks of nested values in a column. */
 export interface NestedRule {
   schema: TSchema;
-  /** Characters of JSON, at most. */
+  /** Maximum characters of JSON. */
   most?: number;
-  /** What a schema cannot say; asked of what has the shape. Paths begin with the column. */
+  /** Checks that a schema cannot express, after the schema is valid. Paths begin with the column. */
   faults?(value: never): FieldError[];
 }
 
-/** What is wrong with what is nested in a row, by the rules of its columns. Empty ones were looked at before. */
+/** The errors of nested values in a row. Empty values were checked before. */
 export function nestedErrors(rules: Readonly<Record<string, NestedRule>>, row: StoredRow): FieldError[] {
   return Object.entries(rules).flatMap(([column, { schema, most, faults }]) => {
     const value = row[column] ?? null;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /**
- * The id of a person in archives: made of the address, by which people are known everywhere, so that the same person has the same
- * one whichever service writes. A UUID of version 8.
+ * The id of a user in archives: derived from the address, so that the same user has the same id in archives of all
+ * services. A UUID of version 8.
  */
 export function archiveId(email: string): string {
   const hex = createHash('sha256').update(`estate-workspace:${email.toLowerCase()}`).digest('hex');
@@ -12,7 +12,7 @@ export function archiveId(email: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Puts other ids in the place of those that a map knows, wherever they stand in a text; the others stay. */
+/** Replaces the ids in a text that a map contains; others are unchanged. */
 export function exchangeIds(
   text: string,
   ids: ReadonlyMap<string, string>,

@@ -23,7 +23,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * What is wrong with a card of an archive, by the rules of single cards, but for what only the service writes: that comes along.
+ * The errors of a card of an archive, with the checks of single cards, except that values set by the service are
+ * allowed.
  */
 export function cardErrors(types: ReadonlyMap<string, CardType>, card: StoredRow): FieldError[] {
   const type = types.get(String(card.type));
@@ -55,7 +56,7 @@ export function cardErrors(types: ReadonlyMap<string, CardType>, card: StoredRow
   return faults.filter((fault) => fault !== undefined);
 }
 
-/** What is wrong with a relation of an archive between cards of these types. */
+/** The errors of a relation of an archive between cards of these types. */
 export function relationErrors(
   types: ReadonlyMap<string, RelationType>,
   relation: StoredRow,
@@ -87,7 +88,7 @@ export function relationErrors(
 
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
-/** What is wrong with the address of a link: it has to be safe to be followed. */
+/** The error of the URL of a link: it must be safe to open. */
 export function linkErrors({ url }: StoredRow): FieldError[] {
   if (url === null || url === undefined) return [];
   const parsed = typeof url === 'string' && !/\s/.test(url) ? URL.parse(url) : null;

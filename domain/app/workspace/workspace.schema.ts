@@ -6,11 +6,11 @@ interface Reference {
   column: string;
   table: string;
   target: string;
-  /** What becomes of it when the other row goes: `n` clears it, all else takes the row with it or keeps the other. */
+  /** The action if the referenced row is deleted: `n` sets null, others delete the row or prevent the deletion. */
   onDelete: string;
 }
 
-/** A unique index beside the primary key, as expressions over the table's columns. */
+/** A unique index besides the primary key, as expressions over the table's columns. */
 interface UniqueIndex {
   name: string;
   expressions: string[];
@@ -18,20 +18,20 @@ interface UniqueIndex {
   predicate: string | null;
 }
 
-/** What the database asks of each row: an expression over the table's columns, and those that it looks at. */
+/** A check constraint: an expression over the table's columns, and the columns that it uses. */
 export interface TableCheck {
   expression: string;
   columns: string[];
 }
 
-/** A table as the database has it. */
+/** A table in the database's catalogue. */
 export interface TableShape {
   /** The columns that go into archives, in the order of the table. */
   columns: string[];
   types: Record<string, string>;
   references: Reference[];
   uniques: UniqueIndex[];
-  /** Columns that are never empty. */
+  /** NOT NULL columns. */
   required: string[];
   checks: TableCheck[];
 }
@@ -42,7 +42,7 @@ export async function schemaVersion(sql: Sql): Promise<string> {
   return rows[0].version;
 }
 
-/** Reads the shapes of tables from the database's own catalogue, so that a new column is never forgotten. */
+/** Reads the definitions of tables from PostgreSQL's catalogue, so that new columns are always included. */
 export async function readShapes(
   sql: Sql,
   tables: readonly ContentTable[],

@@ -9,8 +9,8 @@ const isActive = (card: string): string =>
   `exists (select from cards c where c.id = ${card} and c.status = 'ACTIVE')`;
 
 /**
- * The query for a table's rows, one JSON text each, in an order of their own. Without archived cards, what hangs on them
- * is left out as well, and what only names one names none.
+ * The query for a table's rows, one JSON text each, in a stable order. Without archived cards, rows that depend on them
+ * are omitted as well, and other references to them are null.
  */
 export function selectRows(table: ContentTable, shape: TableShape, includeArchived: boolean): string {
   const active = includeArchived ? () => 'true' : isActive;
@@ -21,7 +21,7 @@ export function selectRows(table: ContentTable, shape: TableShape, includeArchiv
     for (const { column, table: other, onDelete } of shape.references) {
       if (other !== 'cards') continue;
       const shown = active(`t.${column}`);
-      // a name that leads nowhere would not be taken
+      // An import would refuse a reference to a missing row.
       if (onDelete === 'n' || table.table === 'cards') {
         cleared.set(column, `case when ${shown} then t.${column} end`);
       } else where.push(`t.${column} is null or ${shown}`);

@@ -18,7 +18,7 @@ export const portableSettings = (Object.keys(settingTable) as SettingKey[]).filt
   return definition.isPortable === true;
 });
 
-/** What is wrong with a setting of an archive. */
+/** The errors of a setting of an archive. */
 export function portableErrors(key: string, value: unknown, around: SettingSurroundings): FieldError[] {
   if (!portableSettings.includes(key as SettingKey)) {
     return [{ field: 'key', code: 'unknown_setting', message: 'is no setting of workspace archives' }];
@@ -51,7 +51,7 @@ const Image = Type.Object(
     file_id: Uuid,
     media_type: Choice(Object.keys(imageTypes)),
     size: Type.Integer({ minimum: 1, maximum: MAX_IMAGE }),
-    // it goes into a header
+    // It is sent in a header.
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   },
   closed,

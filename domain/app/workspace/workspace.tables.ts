@@ -4,7 +4,7 @@ import { type LeftOut, leftOut as otherTables } from './workspace.left-out.data.
 import { tableOrder } from './workspace.tables.data.ts';
 import type { ContentTable } from './workspace.types.ts';
 
-/** How a resource goes into archives; undefined where it stays out of them. */
+/** How a resource is exported to archives; undefined if it is not. */
 function contentTableOf({
   model,
   name,
@@ -70,6 +70,6 @@ export const contentTable: ReadonlyMap<string, ContentTable> = new Map(
   contentTables.map((table) => [table.table, table]),
 );
 
-/** The parts of an archive that are no table as they are. */
+/** The parts of an archive that are not simply tables. */
 export const PEOPLE = 'users';
 export const SETTINGS = 'settings';

@@ -1,27 +1,27 @@
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 
-/** A table whose rows are the workspace's own, and go with it. */
+/** A table whose rows are part of the workspace and are exported. */
 export interface ContentTable {
   table: string;
-  /** What reports call one of its rows. */
+  /** The name of one of its rows in reports. */
   what: string;
   /**
-   * The columns that identify a row. Where they are a name and no id, the same thing has another id and other moments in
-   * another workspace, so that `left` keeps those out of archives.
+   * The columns that identify a row. If they are a name instead of an id, the same object has another id and other
+   * timestamps in another workspace, so `omitted` excludes those from archives.
    */
   key: readonly string[];
-  /** Columns that stay behind: what the service itself decides, or notes for itself. */
+  /** Columns that are not exported, because the service sets them. */
   left?: readonly string[];
   /** Expressions by which the same row is found if its id does not exist; `%` is the row. */
   matches?: readonly (readonly string[])[];
   /**
-   * Which rows go, as a condition on `t`; all, where it is absent. `active` gives the condition that a card, named by a column,
-   * is one of those that go.
+   * Which rows are exported, as a condition on `t`; all, if absent. `active` returns the condition that a card, given
+   * by a column, is exported.
    */
   where?(active: (card: string) => string): string;
-  /** Its rows refer to nobody: what looks like somebody's id in their texts is a part of these, and goes as it is. */
+  /** Its rows do not reference users: ids in their texts are not converted. */
   namesNobody?: true;
-  /** How a report names a row: an expression over `t`. */
+  /** The name of a row in reports: an expression over `t`. */
   label: string;
   /** The events of written rows; a kind without `updated` is never updated by an import. */
   events?: { created: EventType; updated?: EventType };
@@ -33,13 +33,13 @@ export interface ContentTable {
   costs?: readonly string[];
   /** Topics that its rows raise. */
   topics?: readonly string[];
-  /** Rows are a part of the metamodel, beside whose change nobody else writes. */
+  /** Rows are part of the metamodel: no concurrent writes while they change. */
   metamodel?: true;
 }
 
-/** The rules for the values of a column. */
+/** The checks for the values of a column. */
 export interface FieldRule {
-  /** Characters of a text, at most. */
+  /** Maximum characters of a text. */
   max?: number;
   /** The text is not blank. */
   filled?: true;
