@@ -43,7 +43,7 @@ const LOCK_MS = 4_000;
 const LOCK_PATIENCE_MS = 120_000;
 
 /** For transactions that only read, and hold nobody up, while much is computed between their statements. */
-export const PATIENT_READER = `set local idle_in_transaction_session_timeout = '60s'`;
+export const READER_IDLE_TIMEOUT = `set local idle_in_transaction_session_timeout = '60s'`;
 
 interface DatabaseOptions {
   url: string;
@@ -140,7 +140,7 @@ const AWAKE_MS = 1_000;
  * server after five seconds, so that a process that is frozen or gone keeps nobody waiting: this one says by a statement
  * each second that its process lives.
  */
-export async function whileAwake<T>(trx: Knex.Transaction, work: () => Promise<T>): Promise<T> {
+export async function withHeartbeat<T>(trx: Knex.Transaction, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => void trx.raw('select 1').catch(() => undefined), AWAKE_MS);
   try {
     return await work();

@@ -12,7 +12,7 @@ const LAST_RETRY_MS = 5_000;
  * @param isFinal whether an error that says so is thrown nevertheless.
  * @throws whatever else `work` throws.
  */
-export async function throughOutages<T>(
+export async function retryDuringOutages<T>(
   log: Logger,
   work: () => Promise<T>,
   isFinal: (error: unknown) => boolean | Promise<boolean> = () => false,
@@ -40,7 +40,7 @@ export async function startStep<T>(
 ): Promise<T> {
   const isFullNow = async () => disk !== undefined && (await isDiskFull(disk).catch(() => false));
   try {
-    return await throughOutages(log, work, async (error) => isFinal(error) || (await isFullNow()));
+    return await retryDuringOutages(log, work, async (error) => isFinal(error) || (await isFullNow()));
   } catch (error) {
     const full = isStorageFull(error) || (isConnectionLoss(error) && (await isFullNow()));
     throw disk !== undefined && full ? diskFull(disk) : error;

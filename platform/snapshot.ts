@@ -14,7 +14,7 @@ export interface Statement {
 export type IdRange = (column: string) => string;
 
 /** The whole table. */
-export const wholeTable: IdRange = () => 'true';
+export const entireTable: IdRange = () => 'true';
 
 /** One moment of the database, held open for reading. */
 export interface Snapshot {
@@ -166,7 +166,7 @@ function idRange(after: string | undefined, to: string | undefined): IdRange {
       ...(after === undefined ? [] : [`${column} > ${literal(after)}`]),
       ...(to === undefined ? [] : [`${column} <= ${literal(to)}`]),
     ];
-    return bounds.length > 0 ? `(${bounds.join(' and ')})` : wholeTable(column);
+    return bounds.length > 0 ? `(${bounds.join(' and ')})` : entireTable(column);
   };
 }
 
@@ -174,7 +174,7 @@ function idRange(after: string | undefined, to: string | undefined): IdRange {
 const SETTINGS = 'set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = 0';
 
 /** Whether one more connection may be taken by a request that has one: nobody waits, and half of the pool stays for others. */
-export function hasSpare({ client: { pool } }: Db): boolean {
+export function hasSpareConnection({ client: { pool } }: Db): boolean {
   return pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2;
 }
 
@@ -189,7 +189,7 @@ function poolConnections(db: Db): Connections {
       }
     };
     try {
-      while (more.length + 1 < most && hasSpare(db)) {
+      while (more.length + 1 < most && hasSpareConnection(db)) {
         more.push(await db.client.acquireConnection());
       }
       if (more.length > 0) {

@@ -17,7 +17,7 @@ interface Place {
  * members by whose names other code would reach an object's prototype, and what is nested too deep, where nothing further
  * is checked. Each would fail somewhere behind, and not always as a refusal.
  */
-export function unfit(part: unknown): FieldError[] {
+export function storageErrors(part: unknown): FieldError[] {
   if (part === undefined || part === null) return [];
   const faults: FieldError[] = [];
   const open: Place[] = [{ value: part, name: '', inside: undefined, depth: 0 }];

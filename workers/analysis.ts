@@ -12,7 +12,7 @@ import { abortRun, lockRun } from '../domain/analysis/runs/runs.store.ts';
 import type { analysisPayload } from '../domain/analysis/runs/runs.types.ts';
 import { command } from '../domain/kernel/command.ts';
 import type { JobDefinition } from '../domain/kernel/jobs/jobs.define.ts';
-import { type EndOfJob, type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
+import { type JobEndTransaction, type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
 import { findDuplicateCards } from '../integrations/duplicates/run.ts';
 import { createCardReader } from '../integrations/models/read-compliance.ts';
@@ -47,7 +47,7 @@ export function processesAnalysis(
 
 /** Ends the run of a job without results, unless it has ended or has another job. */
 async function endRun(
-  work: EndOfJob,
+  work: JobEndTransaction,
   runId: string,
   jobId: string,
   end: Parameters<typeof abortRun>[2],

@@ -5,7 +5,7 @@ import type { Logger } from '../platform/logging.ts';
 
 const HEARTBEAT_MS = 2_000;
 
-export interface HeldLease {
+export interface LeaseRenewal {
   /** Renews the lease now instead of at the next heartbeat. */
   check(): void;
   /** Ends the heartbeats. */
@@ -16,12 +16,12 @@ export interface HeldLease {
  * Renews a lease every two seconds, and calls `onStop` when the run has to stop: it was cancelled, another worker has the lease,
  * or the lease was not renewed for so long that another worker may have it.
  */
-export function holdLease(
+export function startLeaseRenewal(
   db: Db,
   lease: Lease,
   log: Logger,
   onStop: (reason: JobStopped) => void,
-): HeldLease {
+): LeaseRenewal {
   let renewedAt = performance.now();
   let isRenewing = false;
   let isReleased = false;

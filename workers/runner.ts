@@ -13,15 +13,15 @@ import {
   finishRun,
   type Lease,
   lockRun,
-  MAX_DEATHS,
+  MAX_CRASHES,
   requeueRun,
   storeProgress,
   storeStep,
 } from '../domain/kernel/jobs/jobs.lease.ts';
 import {
   type EndedJob,
-  type EndOfJob,
   JobCancelled,
+  type JobEndTransaction,
   JobFailed,
   JobInterrupted,
   JobLeaseLost,
@@ -35,7 +35,7 @@ import { type Db, inTransaction, isConnectionLoss } from '../platform/database.t
 import { EstateError, isStorageFull } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { QueuedRun } from '../platform/queue/queue.ts';
-import { type HeldLease, holdLease } from './lease.ts';
+import { type LeaseRenewal, startLeaseRenewal } from './lease.ts';
 
 const PROGRESS_MS = 1_000;
 const STORE_RETRY_MS = 500;
@@ -65,7 +65,7 @@ interface ActiveRun {
   processor: JobProcessor;
   row: ClaimedRow;
   lease: Lease;
-  held: HeldLease;
+  held: LeaseRenewal;
   stop: AbortController;
   log: Logger;
   /** Whether the processor was called. */
@@ -98,7 +98,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     }
     log.info('the job begins');
     const stop = new AbortController();
-    const held = holdLease(leases, lease, log, (reason) => stop.abort(reason));
+    const held = startLeaseRenewal(leases, lease, log, (reason) => stop.abort(reason));
     if (isInterrupted) stop.abort(new JobInterrupted());
     const entry = { processor, row, lease, held, stop, log, begun: false };
     const ended = execute(services, leases, entry)
@@ -137,7 +137,7 @@ async function execute(services: Services, leases: Db, run: ActiveRun): Promise<
   const { processor, row, lease, stop, log } = run;
   const progress = createProgress(leases, lease);
   try {
-    if (row.deaths >= MAX_DEATHS) throw tooManyDeaths(row);
+    if (row.deaths >= MAX_CRASHES) throw tooManyDeaths(row);
     const job = await createRunningJob(services, run, progress.report);
     run.begun = true;
     const result = await processor.run(job, services);
@@ -181,7 +181,8 @@ async function handleError(services: Services, leases: Db, run: ActiveRun, error
     const failure = publicError(error, row.id);
     const { failed } = processor;
     const end = { status: 'failed' as const, error: { code: failure.code, message: failure.message } };
-    const record = failed && ((work: EndOfJob, job: EndedJob) => failed(work, { ...job, error: failure }));
+    const record =
+      failed && ((work: JobEndTransaction, job: EndedJob) => failed(work, { ...job, error: failure }));
     await store(() => endJob(services, leases, run, end, record));
   }
 }

@@ -6,7 +6,7 @@ import type { JobProcessor } from '../domain/kernel/jobs/jobs.running.ts';
 import { ensureSchedule } from '../domain/kernel/jobs/schedules.fire.ts';
 import type { Services } from '../domain/kernel/services.ts';
 import { installation, openDatabase } from '../platform/database.ts';
-import { throughOutages } from '../platform/outage.ts';
+import { retryDuringOutages } from '../platform/outage.ts';
 import { createQueueBackend } from '../platform/queue/queue.ts';
 import { startItsmFollower } from './itsm-follower.ts';
 import { startNotifier } from './notifier.ts';
@@ -32,11 +32,11 @@ export async function startWorkers(
 ): Promise<Workers> {
   const { config, db, log, signals } = services;
   const databaseUrl = config.databaseUrl!;
-  for (const schedule of builtInSchedules) await throughOutages(log, () => ensureSchedule(db, schedule));
+  for (const schedule of builtInSchedules) await retryDuringOutages(log, () => ensureSchedule(db, schedule));
   const queue = createQueueBackend({
     redisUrl: config.redisUrl,
     databaseUrl,
-    namespace: await throughOutages(log, () => installation(db)),
+    namespace: await retryDuringOutages(log, () => installation(db)),
     log,
   });
   const leases = openDatabase({ url: databaseUrl, name: 'estate leases', poolMax: 4 });

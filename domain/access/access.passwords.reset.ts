@@ -7,7 +7,7 @@ import { limited, type TokenSubject } from './access.login.ts';
 import { passwordResetMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
-import { holderOfToken, issueMailedToken, type MailedPurpose, unknownToken } from './one-time-tokens.ts';
+import { issueMailedToken, type MailedPurpose, readTokenUser, unknownToken } from './one-time-tokens.ts';
 import { type PasswordResetPayload, passwordResetJob } from './password-reset.job.ts';
 import { storePassword } from './passwords.store.ts';
 import { refuseWithSso } from './sso/sso.required.ts';
@@ -56,7 +56,7 @@ export async function validateMailedToken(
   input: { token: string; address: string },
 ): Promise<{ valid: true; email: string; display_name: string }> {
   await throttle(ctx.db, 'setup', [byAddress(input.address)]);
-  const { email, display_name } = await holderOfToken(ctx.db, purpose, input.token);
+  const { email, display_name } = await readTokenUser(ctx.db, purpose, input.token);
   return { valid: true, email, display_name };
 }
 
@@ -94,14 +94,14 @@ async function useMailedToken<T>(
 ): Promise<T> {
   await throttle(ctx.db, 'setup', [byAddress(input.address)]);
   await refuseWithSso(ctx.db);
-  const holder = await holderOfToken(ctx.db, purpose, input.token);
+  const holder = await readTokenUser(ctx.db, purpose, input.token);
   requireGoodPassword(input.password, holder.email);
   const hash = await ctx.passwords.hash(input.password);
   return await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [holder.id])).get(holder.id);
     if (!user?.is_active || user.kind !== 'person' || user.auth_provider !== 'local') throw unknownToken();
     // A concurrent request with the token waits for the lock, then finds it used.
-    await holderOfToken(work.sql, purpose, input.token);
+    await readTokenUser(work.sql, purpose, input.token);
     await storePassword(work, user, hash, purpose);
     return await after(work.sql, user);
   });

@@ -14,8 +14,8 @@ import {
   findMailed,
   requireOpenRegistration,
   storeMailed,
-  takeMailed,
-  takeRequested,
+  takeMailedRegistration,
+  takeRegistration,
 } from './registrations.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 
@@ -25,7 +25,7 @@ import { insertUsers, type UserRow } from './users.store.ts';
 export async function sendRegistration(job: RunningJob<RegistrationPayload>): Promise<void> {
   await command(job.ctx, async (work) => {
     const { sql } = work;
-    const registration = await takeRequested(sql, job.payload.request);
+    const registration = await takeRegistration(sql, job.payload.request);
     if (registration) {
       const known = await sql('users')
         .whereRaw('lower(email) = lower(?)', [registration.email])
@@ -68,7 +68,7 @@ export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promis
     const { sql } = work;
     const policy = await requireOpenRegistration(sql);
     // A second request with the token finds it used.
-    const registration = await takeMailed(sql, hash);
+    const registration = await takeMailedRegistration(sql, hash);
     if (!registration) throw unknownToken();
     const role = await sql('roles').where({ key: policy.role, is_archived: false }).first('key');
     if (!role || !policy.allows(registration.email)) {

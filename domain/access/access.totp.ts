@@ -28,7 +28,7 @@ export function totpCode(secret: string, at: number = Date.now()): string {
  * @param after the last step that was used: it and earlier ones are refused.
  * @returns undefined if the code is not valid now.
  */
-export function stepOfCode(secret: string, code: string, after: number): number | undefined {
+export function findCodeStep(secret: string, code: string, after: number): number | undefined {
   // Six characters of several bytes each would be too long for the comparison.
   if (!/^\d{6}$/.test(code)) return undefined;
   const now = Date.now();

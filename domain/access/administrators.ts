@@ -13,7 +13,7 @@ export async function lockAdministrators(sql: Sql): Promise<void> {
  * Whether an active administrator remains without the given users, under the lock of `lockAdministrators`. Service
  * accounts do not count: they cannot log in.
  */
-export async function administratorLeft(sql: Sql, without: string[]): Promise<boolean> {
+export async function hasOtherAdministrator(sql: Sql, without: string[]): Promise<boolean> {
   const { rows } = await sql.raw(
     `select exists (select from users where role = 'admin' and is_active and kind = 'person'
                     and id <> all(?::uuid[])) as left`,
@@ -24,6 +24,6 @@ export async function administratorLeft(sql: Sql, without: string[]): Promise<bo
 
 /** @throws EstateError `conflict` if there is no other active administrator than the given users. */
 export async function requireAnotherAdministrator(sql: Sql, without: string[]): Promise<void> {
-  if (await administratorLeft(sql, without)) return;
+  if (await hasOtherAdministrator(sql, without)) return;
   throw new EstateError('conflict', 'The last active administrator cannot be removed.');
 }

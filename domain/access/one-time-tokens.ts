@@ -30,7 +30,7 @@ export async function issueMailedToken(sql: Sql, purpose: MailedPurpose, userId:
  * The user of a token.
  * @throws EstateError `not_found` if it is unknown, used or expired, or its user is no longer active.
  */
-export async function holderOfToken(
+export async function readTokenUser(
   sql: Sql,
   purpose: MailedPurpose,
   token: string,

@@ -5,7 +5,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
 /** A proof that the request is from the owner of an account, not from somebody with a stolen token. */
-export interface OwnProof {
+export interface OwnerProof {
   current_password?: string;
   /** A code of the authenticator, or a recovery code. */
   code?: string;
@@ -19,7 +19,7 @@ const RECENT_LOGIN_SECONDS = 5 * 60;
  * @param hash the hash of the account's password; null if it has none.
  * @throws EstateError `validation_failed` naming `current_password`.
  */
-export async function checkPresentPassword(ctx: Ctx, hash: string | null, proof: OwnProof): Promise<void> {
+export async function checkPresentPassword(ctx: Ctx, hash: string | null, proof: OwnerProof): Promise<void> {
   if (proof.current_password === undefined) return;
   if (!(await ctx.passwords.verify(proof.current_password, hash))) {
     throw invalidField('current_password', 'wrong', 'is not the present password');
@@ -31,12 +31,12 @@ export async function checkPresentPassword(ctx: Ctx, hash: string | null, proof:
  * either, such as one of single sign-on, needs a login within the last five minutes.
  * @throws EstateError `validation_failed` naming `current_password` or `code`, `recent_login_required`.
  */
-export async function requireOwnProof(
+export async function requireOwnerProof(
   ctx: Ctx,
   sql: Sql,
   secrets: SecretBox,
   hash: string | null,
-  proof: OwnProof,
+  proof: OwnerProof,
 ): Promise<void> {
   if (hash !== null && proof.current_password !== undefined) return;
   const factor = await lockTwoFactor(sql, ctx.caller.userId!);

@@ -66,7 +66,7 @@ export const storeRegistration = (sql: Sql, request: string, registration: Regis
   insert(sql, REQUESTED, request, registration);
 
 /** Deletes and returns a stored registration. */
-export const takeRequested = (sql: Sql, request: string): Promise<Registration | undefined> =>
+export const takeRegistration = (sql: Sql, request: string): Promise<Registration | undefined> =>
   take(sql, REQUESTED, request);
 
 /** Stores a registration under the hash of the mailed token. */
@@ -83,5 +83,5 @@ export async function findMailed(sql: Sql, hash: string): Promise<Registration |
 }
 
 /** Deletes and returns the registration of a mailed token. */
-export const takeMailed = (sql: Sql, hash: string): Promise<Registration | undefined> =>
+export const takeMailedRegistration = (sql: Sql, hash: string): Promise<Registration | undefined> =>
   take(sql, MAILED, hash);

@@ -22,7 +22,7 @@ export interface SharedBy {
  * @returns the ids in lower case.
  * @throws EstateError `validation_failed` naming each field.
  */
-export async function checkedPeople(
+export async function checkShareUsers(
   work: Work,
   userIds: readonly string[],
   owner: SharedBy,
@@ -41,14 +41,14 @@ export async function checkedPeople(
   return ids;
 }
 
-/** {@link checkedPeople} for `shared_with` with users and access levels, in the stored form. */
+/** {@link checkShareUsers} for `shared_with` with users and access levels, in the stored form. */
 export async function checkedShares(
   work: Work,
   shares: readonly UserShare[],
   owner: SharedBy,
 ): Promise<Required<UserShare>[]> {
   const userIds = shares.map((share) => share.user_id);
-  const ids = await checkedPeople(work, userIds, owner, (n) => `shared_with.${n}.user_id`);
+  const ids = await checkShareUsers(work, userIds, owner, (n) => `shared_with.${n}.user_id`);
   return shares.map((share, n) => ({ user_id: ids[n]!, can_edit: share.can_edit ?? false }));
 }
 
@@ -62,7 +62,7 @@ export const sharedWithCaller = (ctx: Ctx, shares: string): Fragment => ({
  * The users with whom an object is shared, as JSON ordered by name; only the owner sees other users.
  * @param shares SQL of the stored shares. @param owner SQL of the owner's id.
  */
-export const sharesSeen = (ctx: Ctx, shares: string, owner: string): Fragment => ({
+export const visibleShares = (ctx: Ctx, shares: string, owner: string): Fragment => ({
   sql: `(select coalesce(json_agg(json_build_object('user_id', u.id, 'display_name', u.display_name,
       'can_edit', (s ->> 'can_edit')::boolean) order by lower(u.display_name), u.id), '[]')
     from jsonb_array_elements(${shares}) s join users u on u.id = (s ->> 'user_id')::uuid

@@ -8,7 +8,7 @@ import { readSetting } from '../kernel/settings/settings.read.ts';
 import { continueLogin } from './access.impersonate.ts';
 import type { TokenSubject } from './access.login.ts';
 import { throttle } from './access.throttle.ts';
-import { newTotpSecret, stepOfCode, totpUri } from './access.totp.ts';
+import { findCodeStep, newTotpSecret, totpUri } from './access.totp.ts';
 import {
   lockTwoFactor,
   openSecret,
@@ -69,7 +69,7 @@ export async function confirmTwoFactor(
       throw new EstateError('wrong_state', 'No second factor was begun, or it is in force already.');
     }
     const secret = openSecret(secrets, userId, factor.pending_secret);
-    const step = stepOfCode(secret, code.replace(/\s/g, ''), 0);
+    const step = findCodeStep(secret, code.replace(/\s/g, ''), 0);
     if (step === undefined) throw invalidField('code', 'wrong', 'is not the code that is shown now');
     await sql('two_factor').where({ user_id: userId }).update({
       secret: factor.pending_secret,

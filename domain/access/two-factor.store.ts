@@ -1,6 +1,6 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
-import { newRecoveryCodes, recoveryCodeHash, stepOfCode } from './access.totp.ts';
+import { findCodeStep, newRecoveryCodes, recoveryCodeHash } from './access.totp.ts';
 
 /** A user's second factor. */
 export interface TwoFactorRow {
@@ -45,7 +45,7 @@ export async function useCode(
   const userId = factor.user_id;
   const digits = code.replace(/\s/g, '');
   if (/^\d{6}$/.test(digits)) {
-    const step = stepOfCode(openSecret(secrets, userId, factor.secret!), digits, factor.last_step);
+    const step = findCodeStep(openSecret(secrets, userId, factor.secret!), digits, factor.last_step);
     if (step === undefined) return false;
     await sql('two_factor').where({ user_id: userId }).update({ last_step: step });
     return true;

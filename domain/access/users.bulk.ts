@@ -2,8 +2,8 @@ import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { permissionsOfRole, requireGrantable, requireReopening } from '../kernel/permissions/grants.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
-import { administratorLeft, lockAdministrators } from './administrators.ts';
-import { isAdministrator, type Skipped } from './users.delete.ts';
+import { hasOtherAdministrator, lockAdministrators } from './administrators.ts';
+import { isAdministrator, type SkippedUser } from './users.delete.ts';
 import { emitUpdate, lockUsers, type UserRow } from './users.store.ts';
 
 export interface UserUpdates {
@@ -21,7 +21,7 @@ export async function updateUsersInBulk(
   ctx: Ctx,
   ids: string[],
   updates: UserUpdates,
-): Promise<{ updated: number; skipped: Skipped[] }> {
+): Promise<{ updated: number; skipped: SkippedUser[] }> {
   requirePermission(ctx.caller, 'admin.users');
   return await command(ctx, async (work) => {
     const { sql } = work;
@@ -31,7 +31,7 @@ export async function updateUsersInBulk(
     await lockAdministrators(sql);
     const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
     const users = await lockUsers(sql, wanted);
-    const skipped: Skipped[] = [];
+    const skipped: SkippedUser[] = [];
     let changing: UserRow[] = [];
     for (const id of wanted) {
       const user = users.get(id);
@@ -45,7 +45,7 @@ export async function updateUsersInBulk(
       (user) => isAdministrator(user) && !isAdministrator({ ...user, ...updates }),
     );
     const lostIds = lost.map(({ id }) => id);
-    if (lost.length > 0 && !(await administratorLeft(sql, lostIds))) {
+    if (lost.length > 0 && !(await hasOtherAdministrator(sql, lostIds))) {
       skipped.push({ id: lost[0]!.id, reason: 'last_administrator' });
       changing = changing.filter((user) => user !== lost[0]);
     }

@@ -3,8 +3,8 @@ import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
 import {
+  INVITABLE_ROLES,
   missingFrom,
-  OPEN_ROLES,
   permissionsOfRole,
   requireGrantable,
   requireSession,
@@ -39,7 +39,7 @@ export interface CreatedUser {
  * @throws EstateError `forbidden`, `session_required` with a password, `email_taken`, `validation_failed`.
  */
 export async function createUser(ctx: Ctx, input: UserInput): Promise<CreatedUser> {
-  const open = OPEN_ROLES.includes(input.role);
+  const open = INVITABLE_ROLES.includes(input.role);
   if (!may(ctx.caller, 'admin.users')) requirePermission(ctx.caller, open ? 'users.invite' : 'admin.users');
   const displayName = input.display_name.trim();
   if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
@@ -157,5 +157,5 @@ export async function createServiceAccount(ctx: Ctx, input: ServiceAccountInput)
 }
 
 /** The error for operations that are not available to service accounts. */
-export const onlyForPeople = (): EstateError =>
+export const serviceAccountError = (): EstateError =>
   new EstateError('wrong_state', 'A service account has tokens, and no password.');

@@ -25,7 +25,7 @@ export const isAdministrator = (user: UserRow): boolean =>
   user.role === 'admin' && user.is_active && user.kind === 'person';
 
 /** Why a user of many was skipped. */
-export interface Skipped {
+export interface SkippedUser {
   id: string;
   reason: 'unknown' | 'self' | 'active' | 'erased' | 'unchanged' | 'last_administrator';
 }
@@ -35,12 +35,15 @@ export interface Skipped {
  * @returns the number of deleted users, and the skipped ones.
  * @throws EstateError `forbidden`.
  */
-export async function deleteUsers(ctx: Ctx, ids: string[]): Promise<{ deleted: number; skipped: Skipped[] }> {
+export async function deleteUsers(
+  ctx: Ctx,
+  ids: string[],
+): Promise<{ deleted: number; skipped: SkippedUser[] }> {
   requirePermission(ctx.caller, 'admin.users');
   return await command(ctx, async (work) => {
     const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
     const users = await lockUsers(work.sql, wanted);
-    const skipped: Skipped[] = [];
+    const skipped: SkippedUser[] = [];
     const leaving: UserRow[] = [];
     for (const id of wanted) {
       const user = users.get(id);

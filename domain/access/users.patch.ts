@@ -17,14 +17,14 @@ import type { TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
 import { lockAdministrators, requireAnotherAdministrator } from './administrators.ts';
-import { checkPresentPassword, type OwnProof, requireOwnProof } from './own-proof.ts';
+import { checkPresentPassword, type OwnerProof, requireOwnerProof } from './own-proof.ts';
 import { storePassword } from './passwords.store.ts';
-import { onlyForPeople } from './users.create.ts';
+import { serviceAccountError } from './users.create.ts';
 import { isAdministrator } from './users.delete.ts';
 import { readUser } from './users.queries.ts';
 import { lockUsers, type UserRow, updateUser } from './users.store.ts';
 
-export interface UserPatch extends OwnProof {
+export interface UserPatch extends OwnerProof {
   display_name?: string;
   locale?: string;
   password?: string;
@@ -71,7 +71,7 @@ export async function patchUser(
     if (user.erased_at !== null && (controls || Object.keys(values).length > 0)) {
       throw new EstateError('wrong_state', 'The user was erased.');
     }
-    if (user.kind === 'service' && controls) throw onlyForPeople();
+    if (user.kind === 'service' && controls) throw serviceAccountError();
     if (controls && own) await requireOwnChange(ctx, sql, secrets, { user, hash, patch });
     else if (controls) await requireControlOf(ctx, sql, user);
     await requireAllowedState(ctx, sql, user, values);
@@ -118,7 +118,7 @@ async function requireOwnChange(
   requireSession(ctx.caller);
   // A concurrent request may have changed the password since it was checked.
   if (user.password_hash !== hash) throw invalidField('current_password', 'wrong', 'was changed just now');
-  await requireOwnProof(ctx, sql, secrets, hash, patch);
+  await requireOwnerProof(ctx, sql, secrets, hash, patch);
 }
 
 /** Requires the permissions of a new role or state, and another administrator if the account stops being one. */

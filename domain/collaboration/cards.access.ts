@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { queryRows, type Sql } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { unseenCard, visibleCards } from '../inventory/cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { CardForPolicy } from '../kernel/permissions/policy.ts';
 import { lockRow, type RowModel, type RowOf } from '../kernel/resources/rows.ts';
@@ -63,7 +63,7 @@ export async function lockAttached<M extends RowModel>(
 /** A card that is visible to the caller. @throws EstateError `not_found`, `forbidden` as reads of the card do. */
 export async function requireVisibleCard(sql: Sql, ctx: Ctx, id: string): Promise<CardWithAccess> {
   const card = await findCard(sql, ctx, id);
-  if (!card?.isVisible) throw unseenCard(ctx, notFound('card', id));
+  if (!card?.isVisible) throw invisibleCardError(ctx, notFound('card', id));
   return card;
 }
 

@@ -52,7 +52,7 @@ async function tryFiles({ blobs }: Services): Promise<void> {
  * PostgreSQL stops if it cannot write its log. If it stopped in the embedded data folder, the disk usage shows the
  * reason.
  */
-export async function namingFullDisk(
+export async function withDiskFullReason(
   state: string,
   dataDir: string | undefined,
   isDiskFull: (folder: string) => Promise<boolean> = isFull,
@@ -69,7 +69,7 @@ async function look(services: Services): Promise<Readiness> {
       services.db.raw(
         `select pg_logical_emit_message(true, 'estate', '') from (select 1 from roles limit 1) r`,
       ),
-    ).then((state) => namingFullDisk(state, embedded ? dataDir : undefined)),
+    ).then((state) => withDiskFullReason(state, embedded ? dataDir : undefined)),
     files: within(tryFiles(services)),
     ...(services.config.redisUrl ? { redis: within(services.cache.probe()) } : {}),
   };

@@ -15,7 +15,7 @@ import { requireCluster } from '../../domain/analysis/duplicates/duplicates.visi
 import { visibleAttributes } from '../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { projection } from '../../domain/kernel/lists/lists.sql.ts';
-import { holderWithin, may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
+import { may, requirePermission, userWithinScope } from '../../domain/kernel/permissions/policy.ts';
 import { queryRows, type Sql } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import { reasonsOf } from '../matching/reasons.ts';
@@ -129,7 +129,7 @@ async function openCosts(sql: Sql, ctx: Ctx, type: string, ids: readonly string[
     return new Set(ids);
   const rows = await sql('stakeholders')
     .whereIn('card_id', [...ids])
-    .where({ user_id: holderWithin(ctx.caller, 'costs.view') })
+    .where({ user_id: userWithinScope(ctx.caller, 'costs.view') })
     .distinct('card_id');
   return new Set(rows.map(({ card_id }: { card_id: string }) => card_id));
 }

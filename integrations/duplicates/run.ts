@@ -11,7 +11,7 @@ import { runParts } from '../../domain/analysis/runs/runs.store.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { type Db, PATIENT_READER } from '../../platform/database.ts';
+import { type Db, READER_IDLE_TIMEOUT } from '../../platform/database.ts';
 import { unpack } from '../../platform/pack.ts';
 import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
 import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
@@ -203,7 +203,7 @@ async function* inSnapshot(
 ): AsyncGenerator<CardRecord[]> {
   const sql = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
   try {
-    await sql.raw(PATIENT_READER);
+    await sql.raw(READER_IDLE_TIMEOUT);
     yield* recordPages(sql, metamodel, type, fields);
   } finally {
     await sql.commit();

@@ -1,4 +1,4 @@
-import { BadFacts, readProduct, readProductNames } from '../../domain/governance/eol/eol.document.ts';
+import { InvalidFacts, readProduct, readProductNames } from '../../domain/governance/eol/eol.document.ts';
 import {
   confirmFacts,
   knownProducts,
@@ -86,7 +86,7 @@ async function readNames(client: EolClient): Promise<string[]> {
   try {
     return [...new Set(readProductNames(reading.document))].sort();
   } catch (error) {
-    if (error instanceof BadFacts) throw upstreamFailed(error.message);
+    if (error instanceof InvalidFacts) throw upstreamFailed(error.message);
     throw error;
   }
 }
@@ -124,7 +124,7 @@ function outcomeOf(name: string, reading: Reading): Outcome {
     const { etag, lastModified } = reading;
     return { status: 'facts', received: { facts, etag, lastModified } };
   } catch (error) {
-    if (error instanceof BadFacts) return { status: 'failed', reason: error.message };
+    if (error instanceof InvalidFacts) return { status: 'failed', reason: error.message };
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
-import { endMail, loadMail, noteHandOver, takeBackHandOver } from '../../domain/kernel/mail/mail.enqueue.ts';
+import { clearHandOver, endMail, loadMail, recordHandOver } from '../../domain/kernel/mail/mail.enqueue.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { inTransaction, isConnectionLoss } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
@@ -44,7 +44,7 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
       signal: job.signal,
       beforeEnd: () =>
         inTransaction(db, async (sql) => {
-          await noteHandOver(sql, mail.id);
+          await recordHandOver(sql, mail.id);
           await job.checkpoint({ sql }, {});
         }),
     });
@@ -59,7 +59,7 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
 
 /** Records the outcome of a failure. */
 async function recordFailure({ db }: Services, id: string, { kind }: SmtpFailure): Promise<void> {
-  await retryWrite(() => (kind === 'temporary' ? takeBackHandOver(db, id) : endMail(db, id, kind)));
+  await retryWrite(() => (kind === 'temporary' ? clearHandOver(db, id) : endMail(db, id, kind)));
 }
 
 /** Retries a write while the database is briefly unavailable. */

@@ -3,10 +3,10 @@ import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Static, TSchema } from 'typebox';
 import {
   type AiUse,
-  noteOutcome,
+  countOutcome,
+  recordUsage,
   reserveTokens,
   type SpentBudget,
-  settleTokens,
 } from '../../domain/analysis/ai/ai.budget.ts';
 import { type AiProvider, aiNotConfigured, readAiProvider } from '../../domain/analysis/ai/ai.provider.ts';
 import { EstateError } from '../../platform/errors.ts';
@@ -59,7 +59,7 @@ export async function completeWith<S extends TSchema>(
     prompt: `${name}@${version}`,
   };
   const note = (outcome: string) =>
-    noteOutcome(services.db, {
+    countOutcome(services.db, {
       provider: asked.provider,
       purpose: request.purpose,
       outcome,
@@ -188,7 +188,7 @@ class ModelCall {
     const settle = async (tokensIn: number, tokensOut: number) => {
       this.use.tokensIn += tokensIn;
       this.use.tokensOut += tokensOut;
-      await settleTokens(db, reserved, { tokensIn, tokensOut });
+      await recordUsage(db, reserved, { tokensIn, tokensOut });
     };
     try {
       const result = await this.#model.doGenerate({

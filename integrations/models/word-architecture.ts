@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { mayLeave, readOutgoingCards } from '../../domain/analysis/ai/ai.outgoing.ts';
+import { isFieldAllowed, readOutgoingCards } from '../../domain/analysis/ai/ai.outgoing.ts';
 import { type AiSettings, requireAi } from '../../domain/analysis/ai/ai.provider.ts';
 import type { ArchitecturePlan } from '../../domain/analysis/architect/architect.phases.ts';
 import { APPLICATION, CAPABILITY } from '../../domain/analysis/architect/architect.words.ts';
@@ -84,6 +84,6 @@ const isStored = (id: string): boolean => /^[0-9a-f-]{36}$/.test(id);
 function canSendNames(ctx: Ctx, ai: AiSettings): boolean {
   return [APPLICATION, CAPABILITY].every((key) => {
     const type = ctx.metamodel.cardTypes.get(key);
-    return type !== undefined && mayLeave(ai, type, 'name');
+    return type !== undefined && isFieldAllowed(ai, type, 'name');
   });
 }

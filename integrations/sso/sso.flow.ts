@@ -9,7 +9,7 @@ import type { SettingValues } from '../../domain/kernel/settings/settings.defaul
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { readSecret } from '../../domain/kernel/settings/settings.secrets.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
-import { unfit } from '../../platform/storable.ts';
+import { storageErrors } from '../../platform/storable.ts';
 import { isShared, requiredDomain } from './sso.issuer.ts';
 import {
   createAuthorizationUrl,
@@ -99,7 +99,7 @@ const MAX_EMAIL = 320;
 /** Refuses claims that cannot be stored. @throws EstateError `sso_refused` */
 function requireStorable({ iss, sub, email, name, ...claims }: IDToken, groupClaim: string): void {
   const tooLong = sub.length > MAX_SUBJECT || (typeof email === 'string' && email.length > MAX_EMAIL);
-  const [bad] = unfit({ iss, sub, email, name, [groupClaim]: claims[groupClaim] });
+  const [bad] = storageErrors({ iss, sub, email, name, [groupClaim]: claims[groupClaim] });
   if (tooLong || bad) {
     const what = bad ? `${bad.field} ${bad.message}` : 'the subject or e-mail address is too long';
     throw new EstateError(

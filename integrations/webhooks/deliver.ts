@@ -1,11 +1,11 @@
 import { OwnerRefused } from '../../domain/access/jobs.owner.ts';
 import {
   type Attempt,
+  abandonDelivery,
   type ClaimedDelivery,
   deliveredEvent,
-  giveBack,
-  giveUp,
   pauseRefused,
+  releaseDelivery,
   settleDelivery,
 } from '../../domain/collaboration/webhooks/deliveries.claim.ts';
 import { ownerContext } from '../../domain/collaboration/webhooks/deliveries.plan.ts';
@@ -36,12 +36,16 @@ export async function deliver(
     }
   }
   if (!event) {
-    await giveUp(services, delivery, 'the event is no longer stored, or the owner no longer sees it');
+    await abandonDelivery(
+      services,
+      delivery,
+      'the event is no longer stored, or the owner no longer sees it',
+    );
     return;
   }
   const body = JSON.stringify({ id: delivery.id, webhook_id: delivery.webhook_id, ...event });
   const attempt = await send(services, delivery, body, signal);
-  if (signal.aborted && attempt.status === null) await giveBack(services, delivery);
+  if (signal.aborted && attempt.status === null) await releaseDelivery(services, delivery);
   else await settleDelivery(services, delivery, attempt);
 }
 

@@ -203,11 +203,11 @@ export async function serverAccount(places: { dataDir: string; program: string }
 }
 
 /** Hands a folder and what is in it to the account; the folder last, so that its owner reports that all is done. */
-export async function handOver(folder: string, { uid, gid }: Account): Promise<void> {
+export async function chownFolder(folder: string, { uid, gid }: Account): Promise<void> {
   if ((await stat(folder)).uid === uid) return;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) await handOver(place, { uid, gid });
+    if (entry.isDirectory()) await chownFolder(place, { uid, gid });
     else await lchown(place, uid, gid);
   }
   await lchown(folder, uid, gid);

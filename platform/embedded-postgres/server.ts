@@ -8,9 +8,9 @@ import { StartupError } from '../startup.ts';
 import {
   type Access,
   type Cluster,
+  chownFolder,
   folderOf,
   freePort,
-  handOver,
   logFile,
   readAccess,
   urlOf,
@@ -126,7 +126,7 @@ async function start(
   onSpawn: (pid: number) => void,
 ): Promise<string | undefined> {
   const folder = folderOf(cluster);
-  if (cluster.account.owner) await handOver(folder, cluster.account.owner);
+  if (cluster.account.owner) await chownFolder(folder, cluster.account.owner);
   if ((await whoAnswers(urlOf(access), folder)) !== 'none') {
     access.port = await freePort();
     await writeAccess(cluster, access);

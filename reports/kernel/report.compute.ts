@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import type { Cache } from '../../platform/cache.ts';
-import { PATIENT_READER, type Sql } from '../../platform/database.ts';
+import { READER_IDLE_TIMEOUT, type Sql } from '../../platform/database.ts';
 import { readAsOf } from './as-of/as-of.ts';
 import { asOfScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
@@ -17,7 +17,7 @@ const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_
 export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cache): Promise<Buffer> {
   const { report, params, cards, filtered, asOf, forPicture } = request;
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
-    await sql.raw(`${PARALLEL}; ${PATIENT_READER}`);
+    await sql.raw(`${PARALLEL}; ${READER_IDLE_TIMEOUT}`);
     const { newest } = await feedEnds(sql);
     const text = await report.compute({
       sql,

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Cache } from '../../platform/cache.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { whileAwake } from '../../platform/database.ts';
+import { withHeartbeat } from '../../platform/database.ts';
 import { createLru, type Lru } from '../../platform/lru.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { computeReport } from './report.compute.ts';
@@ -170,7 +170,7 @@ export class ReportRunner {
         `select set_config('lock_timeout', '${LOCK_TIMEOUT}', true), pg_advisory_xact_lock(7203005, hashtext(?))`,
         [key.cacheKey],
       );
-      await whileAwake(lock, async () => {
+      await withHeartbeat(lock, async () => {
         body = (await this.#stored(key)) ?? (await this.#computeAndStore(ctx, key, request));
       });
     };

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { namingFullDisk } from '../../domain/kernel/health.ts';
+import { withDiskFullReason } from '../../domain/kernel/health.ts';
 import { superviseServer } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import { until } from '../support/until.ts';
 
@@ -49,10 +49,10 @@ it('reports other faults each time', async () => {
 
 it('names a full disk in readiness as the cause of a server that does not answer', async () => {
   const lost = 'not reachable';
-  expect(await namingFullDisk(lost, folder, async () => true)).toBe(
+  expect(await withDiskFullReason(lost, folder, async () => true)).toBe(
     'not reachable: storage_full, no space is left',
   );
-  expect(await namingFullDisk(lost, folder, async () => false)).toBe(lost);
-  expect(await namingFullDisk(lost, undefined, async () => true)).toBe(lost);
-  expect(await namingFullDisk('ok', folder, async () => true)).toBe('ok');
+  expect(await withDiskFullReason(lost, folder, async () => false)).toBe(lost);
+  expect(await withDiskFullReason(lost, undefined, async () => true)).toBe(lost);
+  expect(await withDiskFullReason('ok', folder, async () => true)).toBe('ok');
 });

@@ -4,7 +4,7 @@ import { cancelJob, retryJob } from '../../domain/kernel/jobs/jobs.commands.ts';
 import {
   claimRun,
   type Lease,
-  MAX_DEATHS,
+  MAX_CRASHES,
   requeueExpired,
   storeStep,
 } from '../../domain/kernel/jobs/jobs.lease.ts';
@@ -45,10 +45,10 @@ async function run(id: string) {
 
 it('fails a job with which worker after worker dies, and lets it be tried again', async () => {
   const id = await ask(await t.ctx(), actJob, { act: 'at last' });
-  for (let death = 0; death < MAX_DEATHS; death += 1) await die(id);
+  for (let death = 0; death < MAX_CRASHES; death += 1) await die(id);
   const ended = await run(id);
-  expect(ended).toMatchObject({ status: 'failed', crashes: MAX_DEATHS, error: { code: 'worker_lost' } });
-  expect(ended.error!.message).toMatch(new RegExp(`^${MAX_DEATHS} workers in a row .*${id}\\.$`));
+  expect(ended).toMatchObject({ status: 'failed', crashes: MAX_CRASHES, error: { code: 'worker_lost' } });
+  expect(ended.error!.message).toMatch(new RegExp(`^${MAX_CRASHES} workers in a row .*${id}\\.$`));
   await retryJob(await t.ctx(), id);
   expect(await run(id)).toMatchObject({ status: 'succeeded', result: { did: 'at last' } });
 });
@@ -57,14 +57,14 @@ it('goes on with a job that gets on, however many workers die with it', async ()
   const id = await ask(await t.ctx(), actJob, { act: 'at last' });
   const steps: JobStep[] = [{ checkpoint: 'a' }, { counts: { made: 1 } }, { progress: 0.5 }];
   for (const step of steps) {
-    for (let death = 1; death < MAX_DEATHS; death += 1) await die(id);
+    for (let death = 1; death < MAX_CRASHES; death += 1) await die(id);
     await die(id, step);
   }
   // what is stored again is nothing new
   for (const step of steps.slice(0, 2)) await die(id, { progress: 0.3, ...step });
   expect(await t.services.db('jobs').where({ id }).first('deaths', 'crashes')).toEqual({
     deaths: 3,
-    crashes: 3 * MAX_DEATHS + 2,
+    crashes: 3 * MAX_CRASHES + 2,
   });
   expect(await run(id)).toMatchObject({ status: 'succeeded' });
 });
@@ -75,7 +75,7 @@ it('ends a run of a synchronisation with its job', async () => {
   try {
     const id = await begin(world, world.mappings.component);
     const { job_id } = await db('itsm_runs').where({ id }).first('job_id');
-    for (let death = 0; death < MAX_DEATHS; death += 1) await die(job_id);
+    for (let death = 0; death < MAX_CRASHES; death += 1) await die(job_id);
     expect((await run(job_id)).status).toBe('failed');
     const shown = await db('itsm_runs').where({ id }).first('status', 'error_code', 'error_message');
     expect(shown).toEqual({

@@ -5,7 +5,7 @@ import {
   scimResourceTypes,
   scimSchemas,
   serviceProviderConfig,
-  wholeList,
+  unpagedList,
 } from '../../../domain/access/scim/scim.discovery.data.ts';
 import {
   createScimGroup,
@@ -92,7 +92,7 @@ function registerDiscovery(app: App): void {
       id: `listScim${name}`,
       summary: `List the ${what} of SCIM`,
       answers: { 200: answer(`The ${what}`, scimList(ScimDescription)) },
-      handler: async ({ reply }) => sendScim(reply, wholeList(list)),
+      handler: async ({ reply }) => sendScim(reply, unpagedList(list)),
     });
     routes.get(`/scim/v2/${name}/:id`, {
       id: `readScim${name.slice(0, -1)}`,

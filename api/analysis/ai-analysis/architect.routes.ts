@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { requireAi } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { SessionInput } from '../../../domain/analysis/architect/architect.input.ts';
 import * as phases from '../../../domain/analysis/architect/architect.phases.ts';
-import { pickCards, type pickers } from '../../../domain/analysis/architect/architect.scope.ts';
+import { type cardPickers, pickCards } from '../../../domain/analysis/architect/architect.scope.ts';
 import { createCardListMemory } from '../../../domain/inventory/cards/cards.list.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
@@ -41,7 +41,7 @@ const all: Phase[] = [
     summary: 'Ask about the business',
     description: 'Questions derived from the inventory. Send the answers as `phase1QA`.',
     schema: schemas.QuestionsAnswer,
-    read: phases.askFirst,
+    read: phases.askBusinessQuestions,
   },
   {
     path: 'phase2',
@@ -49,7 +49,7 @@ const all: Phase[] = [
     summary: 'Ask about the applications',
     description: 'Further questions. Send the answers as `allQA`, together with those of the first phase.',
     schema: schemas.QuestionsAnswer,
-    read: phases.askSecond,
+    read: phases.askApplicationQuestions,
   },
   {
     path: 'phase3/options',
@@ -157,7 +157,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
 
 function registerPicker(
   app: App,
-  type: keyof typeof pickers,
+  type: keyof typeof cardPickers,
   path: string,
   summary: string,
   item: TSchema,

@@ -2,7 +2,7 @@ import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type Static, type TSchema } from 'typebox';
 import { OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
-import { unfit } from '../../../platform/storable.ts';
+import { storageErrors } from '../../../platform/storable.ts';
 import { createBodyCheck } from '../../plugins/validation.ts';
 import type { CallApi } from './mcp.api.ts';
 
@@ -31,7 +31,7 @@ export function tool<I extends TSchema>({ run, ...spec }: ToolSpec<I>): Tool {
     async call(input, api) {
       check ??= createBodyCheck(spec.input);
       const given = structuredClone(input ?? {});
-      const errors = [...unfit(given), ...check(given)];
+      const errors = [...storageErrors(given), ...check(given)];
       if (errors.length > 0) throw invalidFields(errors);
       return await run(given as Static<I>, api);
     },

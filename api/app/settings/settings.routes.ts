@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
-import { reachNote } from '../../../domain/app/settings/settings.reach.ts';
+import { describeReach } from '../../../domain/app/settings/settings.reach.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type {
   PlainSetting,
@@ -96,7 +96,7 @@ function registerSetting(app: App, services: Services, key: Setting): void {
     id: `change${name}`,
     summary: `Change ${what}`,
     ...description,
-    ...(reachNote(key) ? { permissionNote: reachNote(key)! } : {}),
+    ...(describeReach(key) ? { permissionNote: describeReach(key)! } : {}),
     body,
     bodyExample: example,
     answers: { 200: { ...answer, headers: ['ETag'] } },

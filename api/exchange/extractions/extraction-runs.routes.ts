@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { noteDownload, openContent } from '../../../domain/kernel/files/files.store.ts';
+import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { OpenObject } from '../../../domain/kernel/shapes.ts';
 import { type RunFile, runFile } from '../../../reports/exchange/schedules/extraction-runs.download.ts';
@@ -79,7 +79,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
       handler: async ({ ctx, params, request, reply }) =>
         await sendStoredFile(request, reply, await runFile(ctx, params.id, params.run_id, which), {
           open: (file, range) => openContent(services.blobs, file.id, range),
-          opened: (file, range) => noteDownload(ctx, { run_id: params.run_id }, file, range),
+          opened: (file, range) => recordDownload(ctx, { run_id: params.run_id }, file, range),
         }),
     });
   }

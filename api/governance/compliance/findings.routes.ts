@@ -2,11 +2,11 @@ import type { FindingContent } from '../../../domain/governance/compliance/compl
 import {
   createFinding,
   type DecisionInput,
+  decideAiUse,
   decideFinding,
   decideFindings,
   deleteFinding,
   deleteFindings,
-  giveVerdict,
   patchFinding,
 } from '../../../domain/governance/compliance/findings.commands.ts';
 import {
@@ -140,6 +140,6 @@ export function registerFindingRoutes(app: App): void {
     answers: { 200: { description: 'The finding', schema: finding } },
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) =>
-      giveVerdict(ctx, params.finding_id, body.verdict as 'confirm' | 'deny'),
+      decideAiUse(ctx, params.finding_id, body.verdict as 'confirm' | 'deny'),
   });
 }

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/inventory/cards/cards.list.ts';
 import {
   countCards,
-  createKeptCounts,
+  createCountCache,
   listCardHistory,
   readArchiveImpact,
   readCard,
@@ -48,7 +48,7 @@ export function registerCardReadRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
   const memory = createCardListMemory();
-  const counts = createKeptCounts();
+  const counts = createCountCache();
 
   routes.get('/api/v1/cards', {
     id: 'listCards',

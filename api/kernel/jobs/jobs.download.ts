@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { noteDownload, openContent } from '../../../domain/kernel/files/files.store.ts';
+import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import { missingResult, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { OpenObject } from '../../../domain/kernel/shapes.ts';
@@ -52,7 +52,7 @@ export function registerDownloadRoute(app: App, { blobs }: Services): void {
           openContent(blobs, file.id, range).catch((error) => {
             throw error instanceof EstateError ? missingResult(params.id, 'succeeded') : error;
           }),
-        opened: (file, range) => noteDownload(ctx, { job_id: params.id }, file, range),
+        opened: (file, range) => recordDownload(ctx, { job_id: params.id }, file, range),
       }),
   });
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/database.ts';
-import type { KnownAs } from './erasure.rules.ts';
+import type { UserIdentity } from './erasure.rules.ts';
 
 /** Events with former names of users; rewritten last, since a repeated run reads them again. */
 export const identityEvents = ['auth.registered', 'user.created', 'user.updated', 'user.deleted'];
@@ -12,7 +12,7 @@ const kinds = identityEvents.map((kind) => `'${kind}'`).join(', ');
  * All current and former names and addresses of a user, also of a deleted one.
  * @returns undefined if the user is unknown.
  */
-export async function knownAs(sql: Sql, id: string): Promise<KnownAs | undefined> {
+export async function readIdentity(sql: Sql, id: string): Promise<UserIdentity | undefined> {
   const { rows } = await sql.raw(
     `select email, display_name from users where id = ?::uuid
      union select n.email, n.display_name

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../platform/crypto.ts';
 
 /** Names and addresses of a user in stored texts, former ones included. */
-export interface KnownAs {
+export interface UserIdentity {
   id: string;
   emails: string[];
   names: string[];
@@ -38,7 +38,7 @@ export interface Eraser {
  */
 const personal = /(^|_)(display_name|email|user_name|actor_name|author_name|recipients)$/;
 
-export function createEraser(known: KnownAs, pseudonym: Pseudonym): Eraser {
+export function createEraser(known: UserIdentity, pseudonym: Pseudonym): Eraser {
   const emails = new Set(known.emails.map((email) => email.toLowerCase()));
   const names = new Set(known.names);
   const emailWords = wordsPattern(emails, 'giu');

@@ -5,17 +5,17 @@ import { feedEnds } from '../../kernel/events/changes.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { revokeApiTokensOf } from '../api-tokens.commands.ts';
 import { lockUsers, type UserRow } from '../users.store.ts';
-import { knownAs } from './erasure.identity.ts';
+import { readIdentity } from './erasure.identity.ts';
 import type { EraseUserPayload } from './erasure.job.ts';
-import { createEraser, type KnownAs, type Pseudonym, pseudonymOf } from './erasure.rules.ts';
-import { type Erased, patternsOf, type Stretch, sweepEvents, sweepTable } from './erasure.sweep.ts';
-import { ownRows, textTables } from './erasure.tables.ts';
+import { createEraser, type Pseudonym, pseudonymOf, type UserIdentity } from './erasure.rules.ts';
+import { type ErasedUser, type FeedRange, patternsOf, sweepEvents, sweepTable } from './erasure.sweep.ts';
+import { personalRows, textTables } from './erasure.tables.ts';
 
 /** Number of feed positions for each transaction. */
 const STRETCH = 20_000;
 
-interface Person extends Erased {
-  known: KnownAs;
+interface Person extends ErasedUser {
+  known: UserIdentity;
   pseudonym: Pseudonym;
 }
 
@@ -61,7 +61,7 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
 }
 
 async function personOf(sql: Sql, id: string): Promise<Person | undefined> {
-  const known = await knownAs(sql, id);
+  const known = await readIdentity(sql, id);
   const pseudonym = pseudonymOf(id);
   return (
     known && { id, known, pseudonym, patterns: patternsOf(known), eraser: createEraser(known, pseudonym) }
@@ -82,7 +82,7 @@ async function sweepTables(
 async function sweepFeed(
   job: RunningJob<EraseUserPayload>,
   person: Person,
-  { after: begin, through: end }: Stretch,
+  { after: begin, through: end }: FeedRange,
   counts: Record<string, number>,
 ): Promise<void> {
   counts.events ??= 0;
@@ -103,7 +103,7 @@ async function replaceAccount(
 ): Promise<void> {
   const { sql } = work;
   await revokeApiTokensOf(work, id);
-  for (const { table, column } of ownRows) {
+  for (const { table, column } of personalRows) {
     await sql(table)
       .where({ [column]: id })
       .delete();

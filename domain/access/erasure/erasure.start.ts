@@ -6,7 +6,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockAdministrators, requireAnotherAdministrator } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { lockUsers, updateUser } from '../users.store.ts';
-import { knownAs } from './erasure.identity.ts';
+import { readIdentity } from './erasure.identity.ts';
 import { eraseUserJob } from './erasure.job.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
     const { sql } = work;
     await lockAdministrators(sql);
     const user = (await lockUsers(sql, [id])).get(id);
-    if (!user && !(await knownAs(sql, id))) throw notFound('user', id);
+    if (!user && !(await readIdentity(sql, id))) throw notFound('user', id);
     if (id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody erases himself.');
     if (user) {
       if (user.erased_at !== null) throw new EstateError('wrong_state', 'The user was erased already.');

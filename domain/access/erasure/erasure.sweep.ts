@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../../platform/database.ts';
 import { identityEvents } from './erasure.identity.ts';
-import type { Eraser, KnownAs } from './erasure.rules.ts';
+import type { Eraser, UserIdentity } from './erasure.rules.ts';
 import type { TextTable } from './erasure.tables.ts';
 
 /** Maximum rows of one statement. */
 const ROWS = 1_000;
 
 /** The erased user, and how to find rows that contain the name. */
-export interface Erased {
+export interface ErasedUser {
   id: string;
   /** LIKE patterns. */
   patterns: string[];
@@ -16,13 +16,13 @@ export interface Erased {
 }
 
 /** LIKE patterns of every name, address and mention, in plain text and in JSON text. */
-export function patternsOf({ id, emails, names }: KnownAs): string[] {
+export function patternsOf({ id, emails, names }: UserIdentity): string[] {
   const words = [...emails, ...names].flatMap((word) => [word, JSON.stringify(word).slice(1, -1)]);
   return [...new Set([...words, `(user:${id})`])].map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
 /** Positions of the feed: after `after`, up to and including `through`. */
-export interface Stretch {
+export interface FeedRange {
   after: number;
   through: number;
 }
@@ -35,8 +35,8 @@ export interface Stretch {
  */
 export async function sweepEvents(
   sql: Sql,
-  stretch: Stretch,
-  person: Erased,
+  stretch: FeedRange,
+  person: ErasedUser,
   which: 'identity' | 'others',
 ): Promise<number> {
   let changed = 0;
@@ -82,7 +82,7 @@ interface EventRow {
   about: boolean;
 }
 
-function erasedData(row: EventRow, { id, eraser }: Erased): unknown {
+function erasedData(row: EventRow, { id, eraser }: ErasedUser): unknown {
   const about = row.about || row.user_id === id;
   // Texts of notifications are written by the service; other events also contain texts of users.
   const replace = row.scope === 'user' ? eraser.texts : eraser.members;
@@ -92,7 +92,11 @@ function erasedData(row: EventRow, { id, eraser }: Erased): unknown {
 }
 
 /** Rewrites the texts of one table. @returns the number of rewritten rows. */
-export async function sweepTable(sql: Knex.Transaction, spec: TextTable, person: Erased): Promise<number> {
+export async function sweepTable(
+  sql: Knex.Transaction,
+  spec: TextTable,
+  person: ErasedUser,
+): Promise<number> {
   const { text = [], json = [], mentions = [] } = spec;
   const columns = [...text, ...json, ...mentions];
   const hits = columns.map((column) => `t.${column}::text ilike any(?::text[])`).join(' or ');

@@ -37,7 +37,7 @@ export const textTables: TextTable[] = [
 ];
 
 /** Tables with rows that belong to one user: they are deleted. */
-export const ownRows: { table: string; column: string }[] = [
+export const personalRows: { table: string; column: string }[] = [
   { table: 'one_time_tokens', column: 'user_id' },
   { table: 'two_factor', column: 'user_id' },
   { table: 'sso_identities', column: 'user_id' },

@@ -156,7 +156,7 @@ export const serviceProviderConfig = {
 };
 
 /** A list as it is answered whole. */
-export function wholeList<T>(resources: T[]) {
+export function unpagedList<T>(resources: T[]) {
   return {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
     totalResults: resources.length,

@@ -1,6 +1,6 @@
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { OPEN_ROLES, permissionsOfRole, requireGrantable } from '../../kernel/permissions/grants.ts';
-import { administratorLeft } from '../administrators.ts';
+import { INVITABLE_ROLES, permissionsOfRole, requireGrantable } from '../../kernel/permissions/grants.ts';
+import { hasOtherAdministrator } from '../administrators.ts';
 import { rolesByGroups } from '../sso/sso.roles.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { emitUpdate, lockUsers, type UserRow } from '../users.store.ts';
@@ -35,7 +35,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
   const leaving = changing.filter(isAdministrator);
   if (
     leaving.length > 0 &&
-    !(await administratorLeft(
+    !(await hasOtherAdministrator(
       sql,
       leaving.map(({ id }) => id),
     ))
@@ -44,7 +44,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
   }
   const byRole = Map.groupBy(changing, wanted);
   for (const [role, members] of byRole) {
-    if (!OPEN_ROLES.includes(role)) requireGrantable(ctx.caller, await permissionsOfRole(sql, role));
+    if (!INVITABLE_ROLES.includes(role)) requireGrantable(ctx.caller, await permissionsOfRole(sql, role));
     const { rows: after } = await sql.raw(
       `update users set role = ?, token_version = token_version + 1, updated_at = now()
        where id = any(?::uuid[]) returning to_jsonb(users) as row`,

@@ -2,7 +2,7 @@ import { queryRows, sqlState, violatedConstraint } from '../../../platform/datab
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, rowChanges } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowChanges } from '../../kernel/events/row-changes.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { lockAdministrators } from '../administrators.ts';
@@ -67,7 +67,10 @@ async function changeGroup(ctx: Ctx, id: string, values: ScimGroupValues): Promi
     await lockAdministrators(sql);
     const before = await lockedGroup(work, ctx, id);
     const groupId = before.id;
-    const changes = differing(before, { display_name: values.displayName, external_id: values.externalId });
+    const changes = differingMembers(before, {
+      display_name: values.displayName,
+      external_id: values.externalId,
+    });
     if (Object.keys(changes).length > 0) {
       const after = await unlessTaken(updateRow(sql, ScimGroup, { id: groupId }, changes));
       emitGroup(work, 'scim_group.updated', before, after);

@@ -86,11 +86,12 @@ export function member(value: unknown, name: string): unknown {
  * Whether a value of a multi-valued attribute matches a filter with `eq`, which is the only operator that clients send.
  * @throws EstateError `scim_invalid_filter` for other filters.
  */
-export function meets(value: Record<string, string | boolean>, filter: Filter): boolean {
+export function matchesFilter(value: Record<string, string | boolean>, filter: Filter): boolean {
   if (filter.op === 'and') {
-    return (filter as { filters: Filter[] }).filters.every((part) => meets(value, part));
+    return (filter as { filters: Filter[] }).filters.every((part) => matchesFilter(value, part));
   }
-  if (filter.op === 'or') return (filter as { filters: Filter[] }).filters.some((part) => meets(value, part));
+  if (filter.op === 'or')
+    return (filter as { filters: Filter[] }).filters.some((part) => matchesFilter(value, part));
   const { op, attrPath, compValue } = filter as Compare;
   if (op !== 'eq') throw scimError('invalidFilter', 'A path selects values with eq, and, or.');
   const held = value[attrPath.toLowerCase()];

@@ -17,14 +17,17 @@ const paths = (text: string, schema: string): string[] =>
     .filter((path) => path !== '');
 
 /** A function that removes attributes from resources, and the top-level attributes that need not be read. */
-export interface Cut {
+export interface ResourceProjection {
   cut<T extends Record<string, unknown>>(resource: T): Record<string, unknown>;
   /** Whether an attribute is returned. */
   shows(attribute: string): boolean;
 }
 
 /** @throws EstateError `scim_invalid_value` if both parameters are given. */
-export function projection({ attributes, excludedAttributes }: Projection, schema: string): Cut {
+export function projection(
+  { attributes, excludedAttributes }: Projection,
+  schema: string,
+): ResourceProjection {
   if (attributes !== undefined && excludedAttributes !== undefined) {
     throw scimError('invalidValue', 'Either attributes or excludedAttributes can be given.');
   }

@@ -2,9 +2,9 @@ import { sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import {
-  OPEN_ROLES,
+  INVITABLE_ROLES,
   permissionsOfRole,
   requireControlOf,
   requireGrantable,
@@ -33,7 +33,7 @@ export async function createScimUser(ctx: Ctx, body: unknown): Promise<string> {
   return await command(ctx, async (work) => {
     await requireFree(work, undefined, { userName, email });
     const role = await work.sql('roles').where({ is_default: true }).first('key');
-    if (!OPEN_ROLES.includes(role.key)) {
+    if (!INVITABLE_ROLES.includes(role.key)) {
       requireGrantable(ctx.caller, await permissionsOfRole(work.sql, role.key));
     }
     const [user] = await insertUsers(work, [
@@ -101,7 +101,7 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
       given_name: values.givenName === undefined ? (before?.given_name ?? null) : values.givenName,
       family_name: values.familyName === undefined ? (before?.family_name ?? null) : values.familyName,
     };
-    const changes = differing(user, {
+    const changes = differingMembers(user, {
       email: values.email,
       display_name: displayNameOf(values, user.display_name),
       is_active: values.active,
@@ -191,7 +191,7 @@ async function storeIdentity(
   before: IdentityRow | null,
   names: IdentityRow,
 ): Promise<void> {
-  const changed = before ? differing(before, names) : names;
+  const changed = before ? differingMembers(before, names) : names;
   const members = (Object.keys(changed) as (keyof IdentityRow)[]).filter(
     (column) => before || changed[column] !== null,
   );

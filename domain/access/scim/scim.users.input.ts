@@ -1,5 +1,5 @@
 import { scimError } from './scim.errors.ts';
-import { attributesOf, meets, member, type PatchOperation, patchOperations } from './scim.patch.ts';
+import { attributesOf, matchesFilter, member, type PatchOperation, patchOperations } from './scim.patch.ts';
 import { USER_SCHEMA } from './scim.resources.ts';
 
 /** The values of an account in a request; omitted ones are undefined. */
@@ -137,7 +137,7 @@ function applyName(values: ScimUserValues, { op, path, value }: PatchOperation):
 /** An account has one address, which counts as the primary one for work. */
 function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation, { email }: Present): void {
   const { filter } = path;
-  if (filter && !meets({ value: values.email ?? email, type: 'work', primary: true }, filter)) {
+  if (filter && !matchesFilter({ value: values.email ?? email, type: 'work', primary: true }, filter)) {
     // RFC 7644, 3.5.2.3
     if (op === 'replace') throw scimError('noTarget', 'No e-mail address of the account fits the path.');
     // An address of another type is not stored.

@@ -3,7 +3,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { TokenSubject } from '../access.login.ts';
-import { administratorLeft, lockAdministrators } from '../administrators.ts';
+import { hasOtherAdministrator, lockAdministrators } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
 import { insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { roleOfGroups } from './sso.roles.ts';
@@ -151,7 +151,7 @@ async function followGroups(
 ): Promise<string> {
   const role = await roleOfGroups(work.sql, groups);
   if (role === undefined || role === user.role) return user.role;
-  if (isAdministrator(user) && !(await administratorLeft(work.sql, [user.id]))) return user.role;
+  if (isAdministrator(user) && !(await hasOtherAdministrator(work.sql, [user.id]))) return user.role;
   await updateUser(work, user, { role }, { revokes: true });
   await work.extensions.userRightsChanged(work, ctx, [user.id]);
   return role;

@@ -14,7 +14,7 @@ export interface AiUse {
   model: string;
 }
 
-/** Tokens reserved for a call, until {@link settleTokens} records its usage. */
+/** Tokens reserved for a call, until {@link recordUsage} records its usage. */
 export interface Reservation extends AiUse {
   day: string;
   tokens: number;
@@ -54,7 +54,7 @@ export async function reserveTokens(
 }
 
 /** Replaces the reservation of a call by its usage. */
-export async function settleTokens(
+export async function recordUsage(
   db: Db,
   reservation: Reservation,
   used: { tokensIn: number; tokensOut: number },
@@ -105,7 +105,7 @@ export interface AiOutcomes extends AiOutcome {
 }
 
 /** Counts a completed request. */
-export async function noteOutcome(
+export async function countOutcome(
   db: Db,
   { provider, purpose, outcome, calls, tokensIn, tokensOut }: AiOutcome,
 ): Promise<void> {

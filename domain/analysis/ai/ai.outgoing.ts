@@ -40,7 +40,7 @@ const listed = (settings: AiSettings, type: string): readonly string[] =>
   settings.outgoing_fields[type] ?? settings.outgoing_fields[OTHERS] ?? [];
 
 /** Whether a field of cards of the type may be sent: `description`, `attributes.<key>`. Costs must be listed by name. */
-export function mayLeave(settings: AiSettings, type: CardType, field: string): boolean {
+export function isFieldAllowed(settings: AiSettings, type: CardType, field: string): boolean {
   const fields = listed(settings, type.key);
   if (fields.includes(field)) return true;
   const key = field.startsWith('attributes.') ? field.slice('attributes.'.length) : undefined;
@@ -58,12 +58,12 @@ function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): Outgoin
   const costs = may(ctx.caller, 'costs.view');
   for (const member of members) {
     const value = card[member];
-    if (filled(value) && mayLeave(settings, type, member)) Object.assign(outgoing, { [member]: value });
+    if (filled(value) && isFieldAllowed(settings, type, member)) Object.assign(outgoing, { [member]: value });
   }
   const attributes = Object.entries(card.attributes).filter(
     ([key, value]) =>
       filled(value) &&
-      mayLeave(settings, type, `attributes.${key}`) &&
+      isFieldAllowed(settings, type, `attributes.${key}`) &&
       (costs || !type.costKeys.includes(key)),
   );
   if (attributes.length > 0) outgoing.attributes = Object.fromEntries(attributes);
@@ -87,7 +87,7 @@ export async function readOutgoingCards(
 }
 
 /** The errors of lists of fields that may be sent, by index. */
-export function outgoingFaults(metamodel: Metamodel, lists: AiSettings['outgoing_fields']): FieldError[] {
+export function outgoingErrors(metamodel: Metamodel, lists: AiSettings['outgoing_fields']): FieldError[] {
   const known = (types: Iterable<CardType>) =>
     new Set<string>([
       ...members,

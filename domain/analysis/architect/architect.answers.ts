@@ -29,11 +29,11 @@ function textsOf(answer: unknown): string[] {
 }
 
 /** Whether one of the answers to a question is the option. */
-export const chose = (answers: Answers, question: string, option: string): boolean =>
+export const hasChosen = (answers: Answers, question: string, option: string): boolean =>
   answers.get(question)?.includes(option) ?? false;
 
 /** The last day of the planning horizon. */
-export function horizonOf(answers: Answers, day: string): string {
+export function planningHorizon(answers: Answers, day: string): string {
   const months = Number.parseInt(answers.get('horizon')?.[0] ?? '', 10);
   const ahead = months > 0 && months <= MAX_MONTHS ? months : HORIZON_MONTHS;
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];

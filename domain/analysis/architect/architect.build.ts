@@ -1,6 +1,6 @@
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Architecture, CardName, ProposedCard, ProposedRelation } from './architect.types.ts';
-import { wayBetween } from './architect.words.ts';
+import { findRelationType } from './architect.words.ts';
 
 /** The maximum number of cards and relations that one architecture proposes. */
 const MOST_CARDS = 300;
@@ -77,7 +77,7 @@ export function createBuilder(metamodel: Metamodel): Builder {
       });
     },
     relate(one, other, reason) {
-      const way = wayBetween(metamodel, one.type, other.type);
+      const way = findRelationType(metamodel, one.type, other.type);
       if (!way) return;
       const [source, target] = way.forward ? [one, other] : [other, one];
       builder.relateBy(way.type.key, source, target, reason);

@@ -4,7 +4,7 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { answersOf, horizonOf } from './architect.answers.ts';
+import { answersOf, planningHorizon } from './architect.answers.ts';
 import type { SessionInput } from './architect.input.ts';
 import { readScope } from './architect.scope.ts';
 import type { Facts, Peer, ScopeApplication, ScopeCapability } from './architect.types.ts';
@@ -44,7 +44,7 @@ export async function readFacts(ctx: Ctx, input: SessionInput): Promise<Facts> {
       peers: all.filter(({ type }) => type !== CAPABILITY),
     };
   });
-  const horizon = horizonOf(answersOf(input), day);
+  const horizon = planningHorizon(answersOf(input), day);
   return { day, horizon, objectives, capabilities, applications, total_applications: total };
 }
 

@@ -1,7 +1,7 @@
 import { counted } from '../../../platform/counted.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { CardName, Facts, Gap, GapKind, ScopeApplication, Severity } from './architect.types.ts';
-import { APPLICATION, isLow, labelOf, listed, placeOf } from './architect.words.ts';
+import { APPLICATION, isLow, labelOf, listed, optionIndex } from './architect.words.ts';
 
 /** Scales from good to bad. */
 const SCALES = [
@@ -25,7 +25,7 @@ export function findGaps(metamodel: Metamodel, facts: Facts): Gap[] {
 
 /** Whether outages of an application are severe: its criticality is in the first half of the scale. */
 export function isCritical(metamodel: Metamodel, application: ScopeApplication): boolean {
-  const place = placeOf(metamodel, 'businessCriticality', application);
+  const place = optionIndex(metamodel, 'businessCriticality', application);
   return place !== null && !isLow(metamodel, 'businessCriticality', application);
 }
 

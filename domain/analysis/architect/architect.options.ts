@@ -1,8 +1,8 @@
 import { counted } from '../../../platform/counted.ts';
-import { type Answers, chose } from './architect.answers.ts';
+import { type Answers, hasChosen } from './architect.answers.ts';
 import { isCritical } from './architect.gaps.ts';
 import texts from './architect.options.json' with { type: 'json' };
-import { type Brief, propose } from './architect.propose.ts';
+import { type ProposalInput, proposeArchitecture } from './architect.propose.ts';
 import {
   type Architecture,
   type Gap,
@@ -26,9 +26,9 @@ const BUILD_EFFORT = 1.3;
 const SOURCING_BONUS = 2;
 
 /** Every option with its effects; if there are gaps that can be closed, one is recommended. */
-export function weighOptions(brief: Brief): Option[] {
+export function evaluateOptions(brief: ProposalInput): Option[] {
   const weighed = optionIds.map((id) => {
-    const architecture = propose(brief, id);
+    const architecture = proposeArchitecture(brief, id);
     const closed = closedGaps(brief, architecture);
     return {
       option: optionOf(brief, id, architecture, closed),
@@ -42,13 +42,13 @@ export function weighOptions(brief: Brief): Option[] {
 }
 
 /** The chosen option, else the recommended one. */
-export function optionToTake(brief: Brief, chosen: OptionId | undefined): OptionId {
-  return chosen ?? weighOptions(brief).find(({ recommended }) => recommended)?.id ?? 'keep';
+export function selectOption(brief: ProposalInput, chosen: OptionId | undefined): OptionId {
+  return chosen ?? evaluateOptions(brief).find(({ recommended }) => recommended)?.id ?? 'keep';
 }
 
 /** Which of the gaps an architecture closes. */
 function closedGaps(
-  { metamodel, facts, gaps, answers }: Brief,
+  { metamodel, facts, gaps, answers }: ProposalInput,
   { cards, relations }: Architecture,
 ): Set<Gap> {
   const touched = new Map(cards.map((card) => [card.id, card]));
@@ -83,24 +83,31 @@ function closedGaps(
 /** Whether a weakness can be resolved while the application remains; that depends on the answers. */
 function improvable(kind: GapKind, answers: Answers): boolean {
   if (kind === 'component_end_of_life') return true;
-  if (kind === 'low_fit') return !chose(answers, 'improvement', 'no');
-  return kind === 'end_of_life' && (chose(answers, 'support', 'paid') || chose(answers, 'support', 'any'));
+  if (kind === 'low_fit') return !hasChosen(answers, 'improvement', 'no');
+  return (
+    kind === 'end_of_life' && (hasChosen(answers, 'support', 'paid') || hasChosen(answers, 'support', 'any'))
+  );
 }
 
 const countOf = ({ cards }: Architecture, change: string) =>
   cards.filter((card) => card.change === change).length;
 
-function scoreOf({ answers }: Brief, id: OptionId, architecture: Architecture, closed: Set<Gap>): number {
+function scoreOf(
+  { answers }: ProposalInput,
+  id: OptionId,
+  architecture: Architecture,
+  closed: Set<Gap>,
+): number {
   const gain = [...closed].reduce((sum, { severity }) => sum + weight[severity], 0);
   const effort = (['new', 'retired', 'changed'] as const).reduce(
     (sum, change) => sum + EFFORT[change] * countOf(architecture, change),
     0,
   );
-  const wanted = (id === 'buy' || id === 'build') && chose(answers, 'sourcing', id) ? SOURCING_BONUS : 0;
+  const wanted = (id === 'buy' || id === 'build') && hasChosen(answers, 'sourcing', id) ? SOURCING_BONUS : 0;
   return gain - effort * (id === 'build' ? BUILD_EFFORT : 1) + wanted;
 }
 
-function optionOf(brief: Brief, id: OptionId, architecture: Architecture, closed: Set<Gap>): Option {
+function optionOf(brief: ProposalInput, id: OptionId, architecture: Architecture, closed: Set<Gap>): Option {
   const { facts, gaps } = brief;
   const byId = new Map(facts.applications.map((application) => [application.id, application]));
   const of = (change: string) =>
@@ -142,7 +149,7 @@ function spendOf(applications: ScopeApplication[]): Spend {
   };
 }
 
-function reasonsOf({ gaps }: Brief, retired: ScopeApplication[], closed: Set<Gap>): string[] {
+function reasonsOf({ gaps }: ProposalInput, retired: ScopeApplication[], closed: Set<Gap>): string[] {
   const reasons = [
     gaps.length === 0
       ? 'The inventory shows no gap.'
@@ -158,7 +165,7 @@ function reasonsOf({ gaps }: Brief, retired: ScopeApplication[], closed: Set<Gap
 }
 
 function risksOf(
-  { metamodel, facts, gaps }: Brief,
+  { metamodel, facts, gaps }: ProposalInput,
   id: OptionId,
   retired: ScopeApplication[],
   organizations: number,

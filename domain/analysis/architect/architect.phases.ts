@@ -1,13 +1,13 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { answersOf, chose } from './architect.answers.ts';
+import { answersOf, hasChosen } from './architect.answers.ts';
 import { readFacts } from './architect.facts.ts';
 import { findGaps, isCritical } from './architect.gaps.ts';
 import type { SessionInput } from './architect.input.ts';
-import { optionToTake, weighOptions } from './architect.options.ts';
-import { type Brief, propose } from './architect.propose.ts';
-import { firstQuestions, secondQuestions } from './architect.questions.ts';
+import { evaluateOptions, selectOption } from './architect.options.ts';
+import { type ProposalInput, proposeArchitecture } from './architect.propose.ts';
+import { applicationQuestions, businessQuestions } from './architect.questions.ts';
 import {
   type Architecture,
   type Dependency,
@@ -23,7 +23,7 @@ import {
 const MOST_GAPS = 1000;
 
 /** The data computed for a session: equal facts and answers result in an equal brief. */
-async function briefOf(ctx: Ctx, input: SessionInput): Promise<Brief> {
+async function briefOf(ctx: Ctx, input: SessionInput): Promise<ProposalInput> {
   requirePermission(ctx.caller, 'ai_analysis.manage');
   const chosen = input.selectedOption?.id;
   if (chosen !== undefined && !optionIds.includes(chosen as OptionId)) {
@@ -44,14 +44,14 @@ async function briefOf(ctx: Ctx, input: SessionInput): Promise<Brief> {
  * The brief with only the gaps to be closed: the chosen ones, those of the capabilities with the highest priority, and
  * none that the answers exclude.
  */
-function narrowed(brief: Brief, { selectedRecommendations }: SessionInput): Brief {
+function narrowed(brief: ProposalInput, { selectedRecommendations }: SessionInput): ProposalInput {
   const { facts, answers } = brief;
   const chosen = new Set((selectedRecommendations ?? []).flatMap(({ id }) => id ?? []));
   const focus = below(facts.capabilities, answers.get('focus') ?? []);
   const supporting = new Set(
     facts.capabilities.flatMap(({ id, application_ids }) => (focus.has(id) ? application_ids : [])),
   );
-  const left = chose(answers, 'uncovered', 'manual') || chose(answers, 'uncovered', 'later');
+  const left = hasChosen(answers, 'uncovered', 'manual') || hasChosen(answers, 'uncovered', 'later');
   const gaps = brief.gaps.filter(
     ({ id, kind, card }) =>
       (chosen.size === 0 || chosen.has(id)) &&
@@ -77,18 +77,24 @@ const optionOf = ({ selectedOption }: SessionInput) => selectedOption?.id as Opt
  * Questions about the business, depending on the inventory.
  * @throws EstateError as every phase: `forbidden`, `validation_failed`.
  */
-export async function askFirst(ctx: Ctx, input: SessionInput): Promise<{ questions: Question[] }> {
-  return { questions: firstQuestions(await briefOf(ctx, input)) };
+export async function askBusinessQuestions(
+  ctx: Ctx,
+  input: SessionInput,
+): Promise<{ questions: Question[] }> {
+  return { questions: businessQuestions(await briefOf(ctx, input)) };
 }
 
 /** Questions about the applications, which follow those about the business. */
-export async function askSecond(ctx: Ctx, input: SessionInput): Promise<{ questions: Question[] }> {
-  return { questions: secondQuestions(await briefOf(ctx, input)) };
+export async function askApplicationQuestions(
+  ctx: Ctx,
+  input: SessionInput,
+): Promise<{ questions: Question[] }> {
+  return { questions: applicationQuestions(await briefOf(ctx, input)) };
 }
 
 /** The options for a target architecture with their effects. */
 export async function readOptions(ctx: Ctx, input: SessionInput): Promise<{ options: Option[] }> {
-  return { options: weighOptions(narrowed(await briefOf(ctx, input), input)) };
+  return { options: evaluateOptions(narrowed(await briefOf(ctx, input), input)) };
 }
 
 /** The gaps of the current architecture. */
@@ -102,7 +108,9 @@ export async function readDependencies(
   input: SessionInput,
 ): Promise<{ dependencies: Dependency[] }> {
   const brief = narrowed(await briefOf(ctx, input), input);
-  return { dependencies: findDependencies(brief, propose(brief, optionToTake(brief, optionOf(input)))) };
+  return {
+    dependencies: findDependencies(brief, proposeArchitecture(brief, selectOption(brief, optionOf(input)))),
+  };
 }
 
 /** The target architecture of the chosen option. */
@@ -121,8 +129,8 @@ export interface ArchitecturePlan {
 /** The cards and relations of the chosen option, else of the recommended one, each with its reasons. */
 export async function planArchitecture(ctx: Ctx, input: SessionInput): Promise<ArchitecturePlan> {
   const brief = narrowed(await briefOf(ctx, input), input);
-  const option = optionToTake(brief, optionOf(input));
-  const proposed = propose(brief, option);
+  const option = selectOption(brief, optionOf(input));
+  const proposed = proposeArchitecture(brief, option);
   const capabilities = brief.facts.capabilities.map(({ id, name, is_new }) => ({ id, name, is_new }));
   return { architecture: { option, capabilities, ...proposed }, gaps: brief.gaps };
 }
@@ -142,7 +150,7 @@ const moves = new Map([
 ]);
 
 /** The dependencies of the stored applications that an architecture changes. */
-function findDependencies({ metamodel, facts }: Brief, { cards }: Architecture): Dependency[] {
+function findDependencies({ metamodel, facts }: ProposalInput, { cards }: Architecture): Dependency[] {
   const byId = new Map(facts.applications.map((application) => [application.id, application]));
   const touched = new Map(cards.map(({ id, change }) => [id, change]));
   const order = (change: string) => (change === 'retired' ? 0 : 1);

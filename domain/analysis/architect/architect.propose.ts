@@ -1,6 +1,6 @@
 import { counted } from '../../../platform/counted.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { type Answers, chose } from './architect.answers.ts';
+import { type Answers, hasChosen } from './architect.answers.ts';
 import { type Builder, createBuilder } from './architect.build.ts';
 import { isCritical } from './architect.gaps.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
 import { APPLICATION, CAPABILITY, hasOption, listed } from './architect.words.ts';
 
 /** The data from which an architecture is proposed. */
-export interface Brief {
+export interface ProposalInput {
   metamodel: Metamodel;
   facts: Facts;
   /** The gaps to be closed. */
@@ -35,7 +35,7 @@ const ofApplications: readonly GapKind[] = [
 ];
 
 /** The target architecture of an option, computed by rules only: equal facts result in an equal proposal. */
-export function propose(brief: Brief, option: OptionId): Architecture {
+export function proposeArchitecture(brief: ProposalInput, option: OptionId): Architecture {
   const builder = createBuilder(brief.metamodel);
   const homes = introduceCapabilities(brief, builder);
   const plan = { ...brief, products: [...brief.products], builder, homes };
@@ -45,14 +45,14 @@ export function propose(brief: Brief, option: OptionId): Architecture {
   return builder.architecture();
 }
 
-interface Plan extends Brief {
+interface Plan extends ProposalInput {
   builder: Builder;
   /** The ids of the capabilities in proposed relations: new ones are proposed cards. */
   homes: ReadonlyMap<string, CardName>;
 }
 
 /** Proposes the capabilities that do not exist yet, and their relations to objectives. */
-function introduceCapabilities({ facts }: Brief, builder: Builder): Map<string, CardName> {
+function introduceCapabilities({ facts }: ProposalInput, builder: Builder): Map<string, CardName> {
   const homes = new Map<string, CardName>();
   for (const capability of facts.capabilities) {
     const { id, name, type, is_new } = capability;
@@ -71,7 +71,7 @@ function introduceCapabilities({ facts }: Brief, builder: Builder): Map<string, 
 }
 
 /** The applications with weaknesses, with the gaps that are their weaknesses. */
-function weak({ facts, gaps }: Brief): { application: ScopeApplication; gaps: Gap[] }[] {
+function weak({ facts, gaps }: ProposalInput): { application: ScopeApplication; gaps: Gap[] }[] {
   const byCard = Map.groupBy(
     gaps.filter(({ kind }) => ofApplications.includes(kind)),
     ({ card }) => card.id,
@@ -128,12 +128,13 @@ const burden: Partial<Record<GapKind, number>> = {
 };
 
 /** Applications by strength: fewer weaknesses, then higher criticality, then more relations, then by name. */
-function strongestFirst({ metamodel, facts, gaps, answers }: Brief): ScopeApplication[] {
+function strongestFirst({ metamodel, facts, gaps, answers }: ProposalInput): ScopeApplication[] {
   const faults = new Map<string, number>();
   for (const { kind, card } of gaps) {
     if (kind in burden) faults.set(card.id, (faults.get(card.id) ?? 0) + burden[kind]!);
   }
-  const wanted = ({ id, name }: CardName) => chose(answers, 'keep', id) || chose(answers, 'keep', name);
+  const wanted = ({ id, name }: CardName) =>
+    hasChosen(answers, 'keep', id) || hasChosen(answers, 'keep', name);
   const key = (application: ScopeApplication) => [
     wanted(application) ? 0 : 1,
     faults.get(application.id) ?? 0,
@@ -172,7 +173,8 @@ function consolidate(plan: Plan): void {
   const gone = new Set<string>();
   for (const application of [...order].reverse()) {
     const { id, name, capability_ids, other_capabilities } = application;
-    if (other_capabilities > 0 || chose(answers, 'keep', id) || chose(answers, 'keep', name)) continue;
+    if (other_capabilities > 0 || hasChosen(answers, 'keep', id) || hasChosen(answers, 'keep', name))
+      continue;
     const heirs = capability_ids.map((capability) => {
       const heir = rivals.get(capability)?.find((other) => !gone.has(other));
       return heir !== undefined && place.get(heir)! < place.get(id)! ? heir : undefined;

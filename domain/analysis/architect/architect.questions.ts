@@ -1,6 +1,6 @@
 import { counted } from '../../../platform/counted.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { type Answers, chose } from './architect.answers.ts';
+import { type Answers, hasChosen } from './architect.answers.ts';
 import { isCritical } from './architect.gaps.ts';
 import questions from './architect.questions.json' with { type: 'json' };
 import type { Facts, Gap, GapKind, Question } from './architect.types.ts';
@@ -42,7 +42,7 @@ function ask(id: keyof typeof questions, reason?: string, options?: Options): Qu
 }
 
 /** Questions about the business: goals, dates and the people concerned; depending on the inventory. */
-export function firstQuestions({ metamodel, facts, gaps }: Asking): Question[] {
+export function businessQuestions({ metamodel, facts, gaps }: Asking): Question[] {
   const { capabilities, applications, objectives } = facts;
   const roots = capabilities.filter(({ parent_id }) => !capabilities.some(({ id }) => id === parent_id));
   const bare = gaps.filter(({ kind }) => kind === 'capability_without_application');
@@ -77,7 +77,7 @@ export function firstQuestions({ metamodel, facts, gaps }: Asking): Question[] {
 }
 
 /** Questions about the applications: which can stay, their interfaces and data, and whether to buy or build. */
-export function secondQuestions({ metamodel, facts, gaps, answers }: Asking): Question[] {
+export function applicationQuestions({ metamodel, facts, gaps, answers }: Asking): Question[] {
   const { applications } = facts;
   const overlaps = gaps.filter(({ kind }) => kind === 'overlap');
   const overlapping = new Set(overlaps.flatMap(({ related }) => related.map(({ id }) => id)));
@@ -113,7 +113,7 @@ export function secondQuestions({ metamodel, facts, gaps, answers }: Asking): Qu
       ask('interfaces', `The applications provide or use ${counted(interfaces.length, 'interface')}.`),
     data.length > 0 &&
       ask('data', `The applications hold ${counted(data.length, 'data object')}.`, namesOf(data)),
-    chose(answers, 'drivers', 'regulation') && ask('regulations'),
+    hasChosen(answers, 'drivers', 'regulation') && ask('regulations'),
   ];
   return all.filter((question) => question !== false);
 }

@@ -164,7 +164,7 @@ async function readBelow(
 }
 
 /** The lists of cards to choose from, with the members of their items. */
-export const pickers = {
+export const cardPickers = {
   Objective: ['id', 'name', 'description', 'subtype'],
   BusinessCapability: ['id', 'name', 'description'],
 } as const;
@@ -175,12 +175,12 @@ export const pickers = {
  */
 export async function pickCards(
   ctx: Ctx,
-  type: keyof typeof pickers,
+  type: keyof typeof cardPickers,
   params: ListParams,
   needs: CardListNeeds,
 ): Promise<JsonText> {
-  const fields = params.fields ?? pickers[type].join(',');
-  const members: readonly string[] = pickers[type];
+  const fields = params.fields ?? cardPickers[type].join(',');
+  const members: readonly string[] = cardPickers[type];
   const unknown = fields.split(',').find((name) => !members.includes(name.trim()));
   if (unknown !== undefined) {
     throw invalidField('fields', 'unknown_field', `"${unknown}" is no member of the items`);

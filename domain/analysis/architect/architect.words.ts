@@ -8,13 +8,17 @@ export const INITIATIVE = 'Initiative';
 export const OBJECTIVE = 'Objective';
 
 /** A relation type between two card types, and whether the first is its source. */
-export interface Way {
+export interface DirectedRelationType {
   type: RelationType;
   forward: boolean;
 }
 
 /** The first relation type that connects cards of two types, in the metamodel's order. */
-export function wayBetween(metamodel: Metamodel, from: string, to: string): Way | undefined {
+export function findRelationType(
+  metamodel: Metamodel,
+  from: string,
+  to: string,
+): DirectedRelationType | undefined {
   for (const key of metamodel.visibleRelationTypes) {
     const type = metamodel.relationTypes.get(key)!;
     if (type.source_type_key === from && type.target_type_key === to) return { type, forward: true };
@@ -51,7 +55,7 @@ export function labelOf(
 }
 
 /** The index of an application's option among those of the field, 0 for the first; null if none is set. */
-export function placeOf(
+export function optionIndex(
   metamodel: Metamodel,
   field: string,
   { attributes }: ScopeApplication,
@@ -63,7 +67,7 @@ export function placeOf(
 
 /** Whether an application's option is in the worse half of a scale from good to bad. */
 export function isLow(metamodel: Metamodel, field: string, application: ScopeApplication): boolean {
-  const place = placeOf(metamodel, field, application);
+  const place = optionIndex(metamodel, field, application);
   return place !== null && place >= fieldOf(metamodel, field)!.options.size / 2;
 }
 

@@ -2,7 +2,7 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
@@ -40,7 +40,7 @@ export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInp
   return await command(ctx, async (work) => {
     const before = await lockAssessment(work, ctx, id);
     requireSaved(before);
-    const changed = differing(before, checked(input));
+    const changed = differingMembers(before, checked(input));
     if (Object.keys(changed).length > 0) {
       const after = await updateRow(work.sql, Assessment, { id: before.id }, changed);
       work.emit(assessmentEvent(before, after));

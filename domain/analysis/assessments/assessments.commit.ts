@@ -21,7 +21,7 @@ import { answersOf } from '../architect/architect.answers.ts';
 import type { SessionInput } from '../architect/architect.input.ts';
 import { optionTitle } from '../architect/architect.options.ts';
 import { type OptionId, optionIds } from '../architect/architect.types.ts';
-import { INITIATIVE, OBJECTIVE, wayBetween } from '../architect/architect.words.ts';
+import { findRelationType, INITIATIVE, OBJECTIVE } from '../architect/architect.words.ts';
 import { lockAssessment, requireSaved } from './assessments.commands.ts';
 import { Assessment, assessmentEvent } from './assessments.model.ts';
 import { type CommitInput, type CommitPlan, planCommit } from './assessments.plan.ts';
@@ -211,7 +211,7 @@ async function relate(
   const initiative = ids.get(INITIATIVE)!;
   const join = (field: string, type: string, id: string) => {
     // A changed initiative is not related to the new one.
-    const way = type === INITIATIVE ? undefined : wayBetween(work.metamodel, INITIATIVE, type);
+    const way = type === INITIATIVE ? undefined : findRelationType(work.metamodel, INITIATIVE, type);
     if (way)
       add(field, way.type.key, ...((way.forward ? [initiative, id] : [id, initiative]) as [string, string]));
   };

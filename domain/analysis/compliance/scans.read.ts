@@ -12,11 +12,11 @@ import type { ModelPart } from '../runs/runs.types.ts';
 import {
   type FindingChanges,
   reconcileFindings,
-  type Seen,
   type SeenContent,
+  type SeenFinding,
   type Source,
 } from './scans.reconcile.ts';
-import { FIRST, knownBound, type RulePlace, readKnown } from './scans.rule.ts';
+import { FIRST, nextKnownPage, type RulePlace, readKnownFindings } from './scans.rule.ts';
 
 /** Number of cards that are processed before their findings are stored. */
 const PAGE = 200;
@@ -68,7 +68,7 @@ export interface ReadStep {
  * @param ended called in the transaction that stores the findings.
  * @throws EstateError `validation_failed` if the metamodel lacks names that the rule uses.
  */
-export async function stepReading(
+export async function executeReadingPage(
   job: AnalysisJob,
   reader: CardReader,
   source: Source,
@@ -106,14 +106,14 @@ export async function stepReading(
     });
   }
   return await command(ctx, async (work) => {
-    const upto = (await knownBound(work, source, after ?? FIRST, reached)) ?? reached;
+    const upto = (await nextKnownPage(work, source, after ?? FIRST, reached)) ?? reached;
     const within = cards.filter(({ id }) => upto === null || id <= upto);
-    const seen = within.flatMap((card): Seen[] => {
+    const seen = within.flatMap((card): SeenFinding[] => {
       const reading = read.get(card.id);
       return reading?.applies ? [{ card, content: contentOf(rule, reading) }] : [];
     });
     const unread = new Set(within.filter(({ id }) => !read.has(id)).map(({ id }) => id));
-    const before = await readKnown(work, source, after ?? FIRST, upto);
+    const before = await readKnownFindings(work, source, after ?? FIRST, upto);
     const kept = await reconcileFindings(
       work,
       source,

@@ -18,13 +18,13 @@ export type SeenContent = Pick<
 >;
 
 /** A gap or confirmation found by a scan, on a card or on the landscape. */
-export interface Seen {
+export interface SeenFinding {
   card: { id: string; type: string } | null;
   content: SeenContent;
 }
 
 /** A finding of an earlier scan. */
-export interface Known {
+export interface KnownFinding {
   row: FindingRow;
   card: { id: string; type: string } | null;
 }
@@ -63,16 +63,16 @@ export const noChanges = (): FindingChanges => ({
 export async function reconcileFindings(
   work: Work,
   source: Source,
-  seen: readonly Seen[],
-  known: readonly Known[],
+  seen: readonly SeenFinding[],
+  known: readonly KnownFinding[],
 ): Promise<FindingChanges> {
   const kept = noChanges();
-  const leads = new Map<string, Known>();
+  const leads = new Map<string, KnownFinding>();
   for (const finding of known) {
     const at = finding.card?.id ?? '';
     if (!leads.has(at)) leads.set(at, finding);
   }
-  const fresh: Seen[] = [];
+  const fresh: SeenFinding[] = [];
   const changes = new Map<string, Change>();
   for (const sight of seen) {
     const at = sight.card?.id ?? '';
@@ -128,7 +128,7 @@ async function lastScan({ sql }: Work, { regulation }: Source): Promise<string |
 }
 
 /** Inserts new findings, except those on cards that were deleted meanwhile. @returns their number. */
-async function insert(work: Work, source: Source, seen: readonly Seen[]): Promise<number> {
+async function insert(work: Work, source: Source, seen: readonly SeenFinding[]): Promise<number> {
   if (seen.length === 0) return 0;
   const cards = new Map(seen.map(({ card }) => [card?.id ?? null, card]));
   const values = seen.map(({ card, content }) => ({ ...source, ...content, card_id: card?.id ?? null }));
@@ -172,10 +172,10 @@ async function update(work: Work, changes: ReadonlyMap<string, Change>): Promise
      where f.id = any(?::uuid[]) order by f.id for no key update of f`,
     [[...changes.keys()]],
   );
-  const writes = locked.rows.flatMap(({ row, card }: Known) => {
+  const writes = locked.rows.flatMap(({ row, card }: KnownFinding) => {
     const after = changes.get(row.id)!(row);
     return after ? [{ before: row, after, card }] : [];
-  }) as { before: FindingRow; after: FindingRow; card: Known['card'] }[];
+  }) as { before: FindingRow; after: FindingRow; card: KnownFinding['card'] }[];
   const set = written.map((column) => `${column} = v.${column}`).join(', ');
   const { rows } = await work.sql.raw(
     `update compliance_findings f set ${set}, updated_at = clock_timestamp()

@@ -6,10 +6,10 @@ import type { Work } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import {
   type FindingChanges,
-  type Known,
+  type KnownFinding,
   reconcileFindings,
-  type Seen,
   type SeenContent,
+  type SeenFinding,
   type Source,
 } from './scans.reconcile.ts';
 
@@ -37,7 +37,7 @@ export const FIRST = '00000000-0000-0000-0000-000000000000';
  * Processes the next cards by a rule. @throws EstateError `validation_failed` if the metamodel lacks names that it
  * uses.
  */
-export async function stepRule(
+export async function executeRulePage(
   work: Work,
   source: Source,
   rule: ComplianceRule,
@@ -46,18 +46,23 @@ export async function stepRule(
 ): Promise<RuleStep> {
   const found = await readGaps(work, rule, today, after ?? FIRST);
   const reached = found.length === PAGE ? found.at(-1)!.card!.id : null;
-  const upto = (await knownBound(work, source, after ?? FIRST, reached)) ?? reached;
+  const upto = (await nextKnownPage(work, source, after ?? FIRST, reached)) ?? reached;
   const seen = upto === null ? found : found.filter(({ card }) => card!.id <= upto);
   const kept = await reconcileFindings(
     work,
     source,
     seen,
-    await readKnown(work, source, after ?? FIRST, upto),
+    await readKnownFindings(work, source, after ?? FIRST, upto),
   );
   return { place: { after: upto, gaps: gaps + seen.length }, kept, more: upto !== null };
 }
 
-async function readGaps(work: Work, rule: ComplianceRule, today: string, after: string): Promise<Seen[]> {
+async function readGaps(
+  work: Work,
+  rule: ComplianceRule,
+  today: string,
+  after: string,
+): Promise<SeenFinding[]> {
   const { gap, severity, facts } = compileRule(work.metamodel, rule, today);
   const { rows } = await work.sql.raw(
     `select c.id, c.type, ${severity.sql} as severity, ${facts.sql} as facts
@@ -93,7 +98,7 @@ function gapContent(metamodel: Metamodel, rule: ComplianceRule, row: Omit<GapRow
 }
 
 /** The id of the last card of a page of known findings; null if the remaining ones fit into one page. */
-export async function knownBound(
+export async function nextKnownPage(
   { sql }: Work,
   { regulation, rule_key }: Source,
   after: string,
@@ -109,12 +114,12 @@ export async function knownBound(
 }
 
 /** The findings of earlier scans by the rule on these cards: of several on one card the one with a decision is first. */
-export async function readKnown(
+export async function readKnownFindings(
   { sql }: Work,
   { regulation, rule_key }: Source,
   after: string,
   upto: string | null,
-): Promise<Known[]> {
+): Promise<KnownFinding[]> {
   return await queryRows(
     sql,
     `select to_jsonb(f) as row, json_build_object('id', c.id, 'type', c.type) as card
@@ -143,7 +148,7 @@ export async function endRule(
     applies.bindings,
   );
   const checked: number = rows[0].checked;
-  const met: Seen = {
+  const met: SeenFinding = {
     card: null,
     content: {
       regulation_article: rule.article,

@@ -5,9 +5,9 @@ import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { JobCounts, JobStep } from '../../kernel/jobs/jobs.running.ts';
 import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
-import { type CardReader, type ReadCounts, type ReaderState, stepReading } from './scans.read.ts';
+import { type CardReader, executeReadingPage, type ReadCounts, type ReaderState } from './scans.read.ts';
 import { type FindingChanges, noChanges } from './scans.reconcile.ts';
-import { endRule, type RulePlace, retireRules, stepRule } from './scans.rule.ts';
+import { endRule, executeRulePage, type RulePlace, retireRules } from './scans.rule.ts';
 import type { ScanParameters } from './scans.start.ts';
 
 /** The rules of a regulation: first filters, then rules that need a language model. */
@@ -112,7 +112,7 @@ async function look(work: Work, { runId, today, regulations }: Scan, place: Plac
   }
   const source = { run_id: runId, regulation: key, rule_key: rule.key };
   try {
-    const { place: at, kept, more } = await stepRule(work, source, rule, today, place.at);
+    const { place: at, kept, more } = await executeRulePage(work, source, rule, today, place.at);
     add(about, kept);
     if (more) return { ...place, at };
     const end = await endRule(work, source, rule, today, at);
@@ -132,7 +132,7 @@ async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> 
   const source = { run_id: runId, regulation: key, rule_key: rule.key };
   let next = place;
   try {
-    await stepReading(
+    await executeReadingPage(
       job,
       all.reader!,
       source,

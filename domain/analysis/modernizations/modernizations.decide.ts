@@ -7,7 +7,7 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
 import { modernizationsJob } from '../runs/analysis.jobs.ts';
-import { requireFindings, seenCards } from '../runs/analysis.lists.ts';
+import { requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
 import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
 import { readModernization } from './modernizations.list.ts';
 import { ModernizationDecision } from './modernizations.model.ts';
@@ -33,7 +33,7 @@ export async function decideModernization(
     }>(
       sql,
       `select m.card_id, m.modernization_type, c.type from modernizations m join cards c on c.id = m.card_id
-       where m.id = ? and m.is_current and ${seenCards(ctx)} for update of m`,
+       where m.id = ? and m.is_current and ${visibleCardsSql(ctx)} for update of m`,
       [id],
     );
     if (!found) throw notFound('modernization', id);

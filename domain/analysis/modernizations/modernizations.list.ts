@@ -6,7 +6,7 @@ import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo, requireFindings, seenCards } from '../runs/analysis.lists.ts';
+import { equalTo, requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
 import { Modernization } from './modernizations.model.ts';
 import { priorities } from './modernizations.rules.ts';
 import { levels } from './modernizations.types.ts';
@@ -78,7 +78,7 @@ function candidateList(ctx: Ctx): ListSpec {
 
 const current = (ctx: Ctx): Condition[] => [
   { sql: 'm.is_current', bindings: [] },
-  { sql: seenCards(ctx), bindings: [], visibility: true },
+  { sql: visibleCardsSql(ctx), bindings: [], visibility: true },
 ];
 
 /** Cards that should be modernised, the highest score first. @throws EstateError `forbidden`. */

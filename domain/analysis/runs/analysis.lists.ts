@@ -18,7 +18,7 @@ export function requireFindings(ctx: Ctx): void {
 }
 
 /** The visible active cards, over the alias `c`, for SQL without bindings. */
-export function seenCards(ctx: Ctx): string {
+export function visibleCardsSql(ctx: Ctx): string {
   const { sql, bindings } = visibleCards(ctx);
   // An unescaped question mark would be a binding.
   return `c.status = 'ACTIVE' and (${withLiterals(sql, bindings).replaceAll('?', '\\?')})`;

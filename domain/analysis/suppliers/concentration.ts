@@ -1,5 +1,5 @@
 import type { Ctx } from '../../kernel/context.ts';
-import { requireFindings, seenCards } from '../runs/analysis.lists.ts';
+import { requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
 import { type ConcentrationFigures, concentrationFigures } from './concentration.rules.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
@@ -17,7 +17,7 @@ export async function readConcentration(ctx: Ctx): Promise<ConcentrationFigures>
          ${shareOfCosts(ctx)} as cost
        from supplier_cards k join suppliers s on s.id = k.supplier_id and s.vendor_type <> 'product'
          join cards c on c.id = k.card_id
-       where k.role = 'supplied' and ${seenCards(ctx)}
+       where k.role = 'supplied' and ${visibleCardsSql(ctx)}
      ), by_card as materialized (
        select group_name, card_id, type, coalesce(critical, false) as critical,
          (array_agg(category order by supplier_id))[1] as category, sum(cost) as cost

@@ -4,7 +4,7 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo, requireFindings, seenCards } from '../runs/analysis.lists.ts';
+import { equalTo, requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
 import { Supplier } from './suppliers.model.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
@@ -20,12 +20,12 @@ const figures = (ctx: Ctx): string => `suppliers s left join lateral (
         as sole_critical_app_count,
       round(${may(ctx.caller, 'costs.view') ? `coalesce(sum(${shareOfCosts(ctx)}), 0)` : 'null::numeric'}, 2) as total_cost
     from supplier_cards k join cards c on c.id = k.card_id
-    where k.supplier_id = s.id and k.role = 'supplied' and ${seenCards(ctx)}) f on true`;
+    where k.supplier_id = s.id and k.role = 'supplied' and ${visibleCardsSql(ctx)}) f on true`;
 
 /** Suppliers with at least one visible card. */
 const visibleSuppliers = (ctx: Ctx): Condition => ({
   sql: `exists (select from supplier_cards k join cards c on c.id = k.card_id
-          where k.supplier_id = s.id and ${seenCards(ctx)})`,
+          where k.supplier_id = s.id and ${visibleCardsSql(ctx)})`,
   bindings: [],
   visibility: true,
 });
@@ -93,7 +93,7 @@ export async function listVendors(
       critical_app_count: 'f.critical_app_count',
       sole_critical_app_count: 'f.sole_critical_app_count',
       app_list: `array(select c.name from supplier_cards k join cards c on c.id = k.card_id
-        where k.supplier_id = s.id and k.role = 'supplied' and c.type = 'Application' and ${seenCards(ctx)}
+        where k.supplier_id = s.id and k.role = 'supplied' and c.type = 'Application' and ${visibleCardsSql(ctx)}
         order by c.name_key, c.id limit ${NAMES_SHOWN})`,
       analysed_at: 'utc(s.categorised_at)',
     },
@@ -124,7 +124,7 @@ export async function listVendorHierarchy(
         'reason', n.reason) order by n.confidence desc, n.name) from supplier_names n
         where n.supplier_id = s.id and n.name <> s.canonical_name), '[]')`,
       card_ids: `array(select c.id from supplier_cards k join cards c on c.id = k.card_id
-        where k.supplier_id = s.id and k.role = 'provider' and ${seenCards(ctx)} order by c.id)`,
+        where k.supplier_id = s.id and k.role = 'provider' and ${visibleCardsSql(ctx)} order by c.id)`,
       category: 's.category',
       sub_category: 's.sub_category',
       ...counts,

@@ -8,13 +8,13 @@ import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
-import type { BatchEvent, Left } from '../../kernel/undo/undo.rows.ts';
-import { left, undoRow } from '../../kernel/undo/undo.rows.ts';
+import type { BatchEvent, NotUndone } from '../../kernel/undo/undo.rows.ts';
+import { notUndone, undoRow } from '../../kernel/undo/undo.rows.ts';
 import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
-import { goingWithCards, mayGoWithCards } from '../../kernel/undo/undo.with-cards.ts';
+import { canBeDeletedWithCards, deletedWithCards } from '../../kernel/undo/undo.with-cards.ts';
 import { type BatchConflict, findConflicts } from './batches.conflicts.ts';
 import { undoCards } from './undo.cards.ts';
-import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
+import { ignoredEvents, refusalOf, undoMethodOf } from './undo.refused.ts';
 import { endsOf, undoRelations } from './undo.relations.ts';
 import { requireUndoRights } from './undo.rights.ts';
 
@@ -50,7 +50,7 @@ export interface RollbackReport {
   conflicts: BatchConflict[];
   conflict_count: number;
   /** What could not be undone. */
-  left: Left[];
+  left: NotUndone[];
   counts: { undone: number; left: number };
   event_count: number;
   dry_run: boolean;
@@ -89,7 +89,7 @@ export async function rollBack(
 ): Promise<RollbackReport> {
   const types = await countEvents(ctx.db, id);
   const changesMetamodel = types.some(({ type }) => {
-    const undoing = undoingOf(type);
+    const undoing = undoMethodOf(type);
     return typeof undoing === 'object' && undoing.changesMetamodel === true;
   });
   return await command(
@@ -179,7 +179,7 @@ async function undoAll(
   ctx: Ctx,
   { id, types, request, report, conflicts, steps }: Undoing,
 ): Promise<void> {
-  const goes = mayGoWithCards(types);
+  const goes = canBeDeletedWithCards(types);
   let done = 0;
   const held = await bufferEvents(outer, ctx);
   const { work } = held;
@@ -190,7 +190,7 @@ async function undoAll(
   for (;;) {
     const events = await readPage(work.sql, id, before);
     if (events.length === 0) break;
-    const going = goes ? await goingWithCards(work.sql, id, events, conflicted) : new Set();
+    const going = goes ? await deletedWithCards(work.sql, id, events, conflicted) : new Set();
     reportRun(
       ctx,
       report,
@@ -207,7 +207,8 @@ async function undoAll(
       reportRun(ctx, report, run, lefts);
       for (const event of run) {
         for (const card of [event.card_id, event.peer_card_id]) if (card) touched.add(card);
-        if (undoingOf(event.event_type) === 'relation') for (const card of endsOf(event)) touched.add(card);
+        if (undoMethodOf(event.event_type) === 'relation')
+          for (const card of endsOf(event)) touched.add(card);
       }
     }
     await held.flush();
@@ -243,9 +244,9 @@ async function readPage(sql: Sql, id: string, before: string): Promise<BatchEven
 function* runsOf(events: BatchEvent[]): Generator<BatchEvent[]> {
   let run: BatchEvent[] = [];
   for (const event of events) {
-    if (harmlessEvents.includes(event.event_type)) continue;
-    const kind = undoingOf(event.event_type);
-    if (run.length > 0 && (typeof kind === 'object' || undoingOf(run[0]!.event_type) !== kind)) {
+    if (ignoredEvents.includes(event.event_type)) continue;
+    const kind = undoMethodOf(event.event_type);
+    if (run.length > 0 && (typeof kind === 'object' || undoMethodOf(run[0]!.event_type) !== kind)) {
       yield run;
       run = [];
     }
@@ -260,11 +261,11 @@ async function undoRun(
   ctx: Ctx,
   run: BatchEvent[],
   conflicted: ReadonlySet<string>,
-): Promise<Left[]> {
+): Promise<NotUndone[]> {
   const outcome = await attempt(work, ctx, run, conflicted);
   if (Array.isArray(outcome)) return outcome;
-  if (run.length === 1) return [left(run[0]!, outcome)];
-  const lefts: Left[] = [];
+  if (run.length === 1) return [notUndone(run[0]!, outcome)];
+  const lefts: NotUndone[] = [];
   for (const event of run) lefts.push(...(await undoRun(work, ctx, [event], conflicted)));
   return lefts;
 }
@@ -275,7 +276,7 @@ async function attempt(
   ctx: Ctx,
   run: BatchEvent[],
   conflicted: ReadonlySet<string>,
-): Promise<Left[] | { code: string; message: string }> {
+): Promise<NotUndone[] | { code: string; message: string }> {
   const events: EventDraft[] = [];
   const topics: string[] = [];
   try {
@@ -318,12 +319,12 @@ async function act(
   ctx: Ctx,
   run: BatchEvent[],
   conflicted: ReadonlySet<string>,
-): Promise<Left[]> {
-  const kind = undoingOf(run[0]!.event_type)!;
+): Promise<NotUndone[]> {
+  const kind = undoMethodOf(run[0]!.event_type)!;
   const key = (event: BatchEvent) => `${event.event_type.split('.')[0]}/${event.id}`;
   const whole = run.filter((event) => conflicted.has(key(event)) && !isUpdate(kind, event.event_type));
   const lefts = whole.map((event) =>
-    left(event, { code: 'changed_later', message: 'A later batch has changed it.' }),
+    notUndone(event, { code: 'changed_later', message: 'A later batch has changed it.' }),
   );
   const rest = run.filter((event) => !whole.includes(event));
   if (rest.length === 0) return lefts;
@@ -347,7 +348,7 @@ function isUpdate(kind: 'card' | 'relation' | UndoSpec, type: EventType): boolea
   return !kind.undo && kind.events.updated?.includes(type) === true;
 }
 
-function reportRun(ctx: Ctx, report: RollbackReport, run: BatchEvent[], lefts: Left[]): void {
+function reportRun(ctx: Ctx, report: RollbackReport, run: BatchEvent[], lefts: NotUndone[]): void {
   const whole = new Set(lefts.filter(({ fields }) => !fields).map(({ event_id }) => event_id));
   report.counts.left += whole.size;
   report.counts.undone += run.length - whole.size;

@@ -8,9 +8,9 @@ import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import {
   type BatchEvent,
   changedLater,
-  type Left,
   missing,
-  setBack,
+  type NotUndone,
+  revertFields,
   type Values,
 } from '../../kernel/undo/undo.rows.ts';
 
@@ -37,13 +37,13 @@ export async function undoCards(
   ctx: Ctx,
   events: BatchEvent[],
   careful: ReadonlySet<string>,
-): Promise<Left[]> {
+): Promise<NotUndone[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
   await lockCards(work, ids, 'update');
   const stored = await loadCards(work, ctx, ids);
   const wanted = new Map<string, StoredCard | null>(stored);
   const lasts = new Map<string, BatchEvent>();
-  const all: Left[] = [];
+  const all: NotUndone[] = [];
   for (const event of events) {
     const card = wanted.get(event.id) ?? null;
     if (event.event_type === 'card.deleted') {
@@ -99,7 +99,7 @@ export async function undoCards(
 function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
   const { changes } = data;
   const values = { ...card, attributes: { ...card.attributes } };
-  const kept = setBack(values as never as Values, changes, careful);
+  const kept = revertFields(values as never as Values, changes, careful);
   if (changes.status && !kept.includes('status')) {
     values.archive_batch_id =
       changes.status.old === 'ARCHIVED' ? ((data.archive_batch_id as string | undefined) ?? null) : null;

@@ -6,7 +6,7 @@ import { undoRefusals, undoSpecs } from '../resources.ts';
  * Event types without anything to undo: downloaded files, jobs whose writes have their own batches, and runs of
  * analyses, which remain in the list of runs.
  */
-export const harmlessEvents: readonly EventType[] = [
+export const ignoredEvents: readonly EventType[] = [
   'export.started',
   'export.streamed',
   'report.started',
@@ -58,7 +58,7 @@ const bySpec = new Map<string, UndoSpec>(
 );
 
 /** How an event is undone: `card` and `relation` in sets, others by their spec; undefined if it cannot be undone. */
-export function undoingOf(type: EventType): 'card' | 'relation' | UndoSpec | undefined {
+export function undoMethodOf(type: EventType): 'card' | 'relation' | UndoSpec | undefined {
   const spec = bySpec.get(type);
   if (spec) return spec;
   if (type.startsWith('card.')) return 'card';
@@ -67,7 +67,7 @@ export function undoingOf(type: EventType): 'card' | 'relation' | UndoSpec | und
 
 /** Why events of this type cannot be undone; undefined if they can, or need not be. */
 export function refusalOf(type: EventType): string | undefined {
-  if (undoingOf(type) || harmlessEvents.includes(type)) return undefined;
+  if (undoMethodOf(type) || ignoredEvents.includes(type)) return undefined;
   return (
     undoRefusals.get(type) ??
     refusedEvents[type] ??

@@ -6,9 +6,9 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import {
   type BatchEvent,
   changedLater,
-  type Left,
   missing,
-  setBack,
+  type NotUndone,
+  revertFields,
   type Values,
 } from '../../kernel/undo/undo.rows.ts';
 
@@ -32,7 +32,7 @@ export async function undoRelations(
   ctx: Ctx,
   events: BatchEvent[],
   careful: ReadonlySet<string>,
-): Promise<Left[]> {
+): Promise<NotUndone[]> {
   const { sql, metamodel } = work;
   const endIds = new Set(events.flatMap(endsOf));
   await lockCards(work, endIds);
@@ -48,7 +48,7 @@ export async function undoRelations(
   const stored = new Map<string, StoredRelation>(rows.map((row: StoredRelation) => [row.id, row]));
   const wanted = new Map<string, StoredRelation | null>(stored);
   const deleted = new Map<string, BatchEvent>();
-  const all: Left[] = [];
+  const all: NotUndone[] = [];
   for (const event of events) {
     const { data, id } = event;
     const relation = wanted.get(id) ?? null;
@@ -60,7 +60,7 @@ export async function undoRelations(
       if (relation) all.push(changedLater(event));
       else {
         const values = { id, type, source_id, target_id, attributes: {}, description: null };
-        setBack(values as Values, data.changes, false);
+        revertFields(values as Values, data.changes, false);
         wanted.set(id, values);
         deleted.set(id, event);
       }
@@ -68,7 +68,7 @@ export async function undoRelations(
     else if (event.event_type === 'relation.created') wanted.set(id, null);
     else {
       const values = { ...relation, attributes: { ...relation.attributes } };
-      const kept = setBack(values as never as Values, data.changes, careful.has(`relation/${id}`));
+      const kept = revertFields(values as never as Values, data.changes, careful.has(`relation/${id}`));
       if (kept.length > 0) all.push(changedLater(event, kept));
       wanted.set(id, values);
     }

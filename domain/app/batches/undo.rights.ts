@@ -5,24 +5,24 @@ import { requireGrantable } from '../../kernel/permissions/grants.ts';
 import {
   type CardForPolicy,
   forbidden,
-  holderWithin,
-  holdsCostRole,
+  hasCostRoleSql,
   may,
   mayOnCard,
   requirePermission,
+  userWithinScope,
 } from '../../kernel/permissions/policy.ts';
 import type { SettingKey } from '../../kernel/settings/settings.defaults.ts';
-import type { Need, UndoRight } from '../../kernel/undo/undo.types.ts';
+import type { RequiredRight, UndoRight } from '../../kernel/undo/undo.types.ts';
 import { undoRights as declaredRights } from '../resources.ts';
 import { settingPermission } from '../settings/settings.change.ts';
 import { requireReach } from '../settings/settings.reach.ts';
 import { FOLLOWS } from './batches.conflicts.ts';
-import { harmlessEvents, refusalOf, undoingOf } from './undo.refused.ts';
+import { ignoredEvents, refusalOf, undoMethodOf } from './undo.refused.ts';
 import { undoRights } from './undo.rights.data.ts';
 
 /** The rights that undoing events of this type needs; undefined if nothing is undone. */
 export function undoRightOf(type: EventType): UndoRight | undefined {
-  if (harmlessEvents.includes(type) || !undoingOf(type)) return undefined;
+  if (ignoredEvents.includes(type) || !undoMethodOf(type)) return undefined;
   const right = declaredRights[type] ?? undoRights[type] ?? undoRights[type.split('.')[0]!];
   if (!right) throw new Error(`No right is declared for undoing ${type}.`);
   return right;
@@ -60,7 +60,7 @@ interface Written {
   own: boolean;
 }
 
-async function requireNeed(ctx: Ctx, sql: Sql, written: Written, need: Need): Promise<void> {
+async function requireNeed(ctx: Ctx, sql: Sql, written: Written, need: RequiredRight): Promise<void> {
   if (typeof need === 'string') {
     requirePermission(ctx.caller, need);
     return;
@@ -101,8 +101,8 @@ async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<vo
     `select exists (select from events e where e.batch_id = ?::uuid
        and (cardinality(e.cost_keys) > 0 or starts_with(e.event_type, 'stakeholder.')
             or (e.event_type = 'attachment.moved' and e.data ->> 'entity' = 'stakeholder'))
-       and not ${holdsCostRole('e.card_id, e.peer_card_id')}) as hidden`,
-    [batchId, holderWithin(ctx.caller, 'costs.view')],
+       and not ${hasCostRoleSql('e.card_id, e.peer_card_id')}) as hidden`,
+    [batchId, userWithinScope(ctx.caller, 'costs.view')],
   );
   if (rows[0].hidden) throw forbidden('costs.view');
 }

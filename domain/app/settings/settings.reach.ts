@@ -33,7 +33,7 @@ const isReach = (reach: Reach | Record<string, Reach>): reach is Reach =>
  * The permissions that a change of a setting needs besides its own, for the API description: each with the members that
  * need it, unless all do. Undefined if none are needed.
  */
-export function reachNote(key: SettingKey): string | undefined {
+export function describeReach(key: SettingKey): string | undefined {
   const reach = settingReach(key);
   if (isReach(reach)) return neededFor(reach);
   const members = Object.entries(reach);

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import { outgoingFaults } from '../../analysis/ai/ai.outgoing.ts';
+import { outgoingErrors } from '../../analysis/ai/ai.outgoing.ts';
 import { isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import {
@@ -120,7 +120,7 @@ const rules: Rules = {
       'unknown_provider',
       `is none of ${searchProviders.join(', ')}`,
     ),
-    ...outgoingFaults(metamodel, ai.outgoing_fields),
+    ...outgoingErrors(metamodel, ai.outgoing_fields),
     ...ai.enabled_types.flatMap((type, index) =>
       unless(metamodel.cardTypes.has(type), `enabled_types.${index}`, 'unknown_type', 'is no card type'),
     ),

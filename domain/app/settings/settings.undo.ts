@@ -1,5 +1,5 @@
-import { differing } from '../../kernel/events/row-changes.ts';
-import { leadsElsewhere } from '../../kernel/settings/settings.addresses.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
+import { changesSecretTarget } from '../../kernel/settings/settings.addresses.ts';
 import {
   type SecretGroup,
   type SettingKey,
@@ -31,12 +31,12 @@ export const settingUndo: UndoSpec[] = [
       ) as SettingValues[SettingKey];
       const unset =
         data.first === true &&
-        Object.keys(differing({ value }, { value: settingDefaults[key] })).length === 0;
+        Object.keys(differingMembers({ value }, { value: settingDefaults[key] })).length === 0;
       if (key === 'logo' || key === 'favicon') {
         const there = await exchangeImages(work.sql, settings.values[key], value as StoredImage | null);
         if (!there) return { code: 'content_purged', message: `The ${key} is no longer kept.` };
       }
-      if (isGroupWithSecret(key) && leadsElsewhere(key, settings, value as SettingValues[typeof key])) {
+      if (isGroupWithSecret(key) && changesSecretTarget(key, settings, value as SettingValues[typeof key])) {
         return { code: 'secret_needed', message: `The secret of ${key} was given for another server.` };
       }
       await writeSetting(work, ctx, settings, key, value, unset);

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import { followGroupSettings } from '../../access/scim/scim.group-roles.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
 import { storedKey } from '../../kernel/settings/settings.read.ts';
 import {
@@ -43,7 +43,7 @@ export async function writeSetting<K extends SettingKey>(
 ): Promise<void> {
   const before = asRow(settings.values[key]);
   const after = asRow(value);
-  const changes = differing(before, after);
+  const changes = differingMembers(before, after);
   if (Object.keys(changes).length === 0) return;
   const role = key === 'registration_policy' ? (value as { role: string }).role : undefined;
   await requireReach(ctx, work.sql, key, Object.keys(changes), role);

@@ -14,7 +14,7 @@ import type { Staging } from './transfer.stage.ts';
 import { fieldErrors, fieldRules } from './workspace.fields.ts';
 import {
   cardTypeErrors,
-  narrows,
+  findNarrowing,
   relationTypeErrors,
   stakeholderRoleErrors,
 } from './workspace.metamodel.rules.ts';
@@ -23,7 +23,7 @@ import { nestedErrors } from './workspace.nested.ts';
 import { cardErrors, linkErrors, relationErrors } from './workspace.rows.rules.ts';
 
 /** The stored state of a role. */
-export interface RoleHere {
+export interface StoredRole {
   key: string;
   is_system: boolean;
   is_default: boolean;
@@ -31,7 +31,7 @@ export interface RoleHere {
 }
 
 /** Validates a role: users cannot grant permissions that they lack, or lock themselves out. */
-export function roleErrors(caller: Caller, content: StoredRow, here: RoleHere | null): FieldError[] {
+export function roleErrors(caller: Caller, content: StoredRow, here: StoredRole | null): FieldError[] {
   if (here?.is_system) {
     return [{ field: '', code: 'system_role', message: 'The role belongs to the system.' }];
   }
@@ -59,7 +59,7 @@ const typeOf = (column: string): string =>
 
 const checks: Record<string, (checking: Checking) => Promise<void>> = {
   async roles(checking) {
-    const here: RoleHere[] = await checking
+    const here: StoredRole[] = await checking
       .db('roles')
       .select('key', 'is_system', 'is_default', 'is_archived');
     const byKey = new Map(here.map((role) => [role.key, role]));
@@ -185,7 +185,7 @@ async function knownTagGroups({ db, transferId }: Staging): Promise<FilterTagGro
 }
 
 /** The error of a signed document. */
-export const signedHere: FieldError = {
+export const signedDocumentError: FieldError = {
   code: 'document_signed',
   field: 'status',
   message: 'is signed here: the document stays as it is',
@@ -197,7 +197,7 @@ async function skipSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws'):
     `update workspace_transfer_rows s set action = 'conflict', reason = ?::jsonb
      where s.transfer_id = ?::uuid and s.kind = ? and s.action = 'update'
        and exists (select from ${table} t where t.id = (s.content ->> 'id')::uuid and t.status = 'signed')`,
-    [JSON.stringify(reasonOf([signedHere])), transferId, table],
+    [JSON.stringify(reasonOf([signedDocumentError])), transferId, table],
   );
 }
 
@@ -229,7 +229,7 @@ async function definitions({ db }: Staging, table: string, used: string): Promis
 
 function narrowing(here: ReadonlyMap<unknown, StoredRow>, row: StoredRow): FieldError[] {
   const before = here.get(row.key);
-  const loss = before && cardTypeOrRelationType(row) ? narrows(before, row) : undefined;
+  const loss = before && cardTypeOrRelationType(row) ? findNarrowing(before, row) : undefined;
   return loss
     ? [{ field: '', code: 'values_do_not_fit', message: `Values here would lose their place: ${loss}.` }]
     : [];

@@ -4,7 +4,7 @@ import {
   type GivenContent,
   type PreparedContent,
   type PreparedModel,
-  readAgain,
+  recheckContent,
 } from '../../modelling/bpm/bpmn.read.ts';
 import { skipRows } from './transfer.diff.ts';
 import { stagedAs } from './transfer.match.ts';
@@ -28,7 +28,7 @@ export async function checkContents(checking: Checking): Promise<void> {
   await skipInvalid(checking, CONTENTS, async (row, { line: own }) => {
     let read: PreparedContent | PreparedModel | undefined;
     const faults = await errorsOf(async () => {
-      read = await retryWhileBusy(checking.signal, () => readAgain(givenOf(row)));
+      read = await retryWhileBusy(checking.signal, () => recheckContent(givenOf(row)));
     });
     if (faults.length > 0 || !read) return faults;
     const model = 'elements' in read ? read : undefined;

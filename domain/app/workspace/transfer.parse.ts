@@ -13,7 +13,7 @@ import { requireTransferRights } from './transfer.rights.ts';
 import { type Checking, reasonOf } from './transfer.rows.ts';
 import { columnsOf, isRowError, partOf, stageRows } from './transfer.stage.ts';
 import type { TransferDiff } from './transfer.types.ts';
-import { skipMistyped, skipUnfit } from './transfer.values.ts';
+import { skipConstraintViolations, skipMistyped } from './transfer.values.ts';
 import { type Archive, openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { ArchiveError } from './workspace.manifest.ts';
@@ -163,7 +163,7 @@ async function readTable(checking: Checking, table: ContentTable): Promise<void>
     await matchRows(checking, table);
     await measureDepths(checking, table);
     await compareRows(checking, table, columns);
-    await skipUnfit(checking, table, columns);
+    await skipConstraintViolations(checking, table, columns);
   }
   await checkRows(checking, table.table);
   // rows that depend on rows that are skipped by now

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { type Db, inTransaction, sqlState } from '../../../platform/database.ts';
-import { unfit } from '../../../platform/storable.ts';
+import { storageErrors } from '../../../platform/storable.ts';
 import type { JobTransaction } from '../../kernel/jobs/jobs.running.ts';
 import { type Archive, linesOf } from './workspace.archive.ts';
 import { ArchiveError, type ArchivePart, rowsName } from './workspace.manifest.ts';
@@ -95,7 +95,7 @@ function requireObject(text: string, kind: string, line: number): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ArchiveError(`Line ${line} of ${kind} is no JSON object.`);
   }
-  const [fault] = unfit(value);
+  const [fault] = storageErrors(value);
   if (fault) {
     throw new ArchiveError(
       `Line ${line} of ${kind} cannot be stored: ${fault.field.slice(0, 200)} ${fault.message}.`,

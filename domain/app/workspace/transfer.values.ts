@@ -66,7 +66,7 @@ export async function skipMistyped(
 }
 
 /** Skips rows that violate a not-null or check constraint of the table. */
-export async function skipUnfit(
+export async function skipConstraintViolations(
   staging: Staging,
   { table }: ContentTable,
   columns: readonly string[],

@@ -1,5 +1,5 @@
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
-import { signedHere } from './transfer.check.ts';
+import { signedDocumentError } from './transfer.check.ts';
 import { emitRows, type Page, RowRefused, readPage, type WrittenRow, writeRows } from './transfer.write.ts';
 
 /*
@@ -11,7 +11,7 @@ import { emitRows, type Page, RowRefused, readPage, type WrittenRow, writeRows }
 export async function writeSigned(page: Page): Promise<void> {
   const rows = await readPage(page);
   if (rows.some(({ before }) => before?.status === 'signed')) {
-    throw new RowRefused([signedHere]);
+    throw new RowRefused([signedDocumentError]);
   }
   const written = await writeRows(page, rows);
   await emitRows(page, written);

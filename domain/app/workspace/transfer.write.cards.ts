@@ -1,6 +1,6 @@
 import { cardEvent, cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { lockCards, lockHierarchy } from '../../inventory/cards/cards.load.ts';
-import { findLoops } from '../../inventory/cards/cards.tree.ts';
+import { findCyclicMoves } from '../../inventory/cards/cards.tree.ts';
 import type { CardState } from '../../inventory/cards/rules/card.types.ts';
 import { diffCard } from '../../inventory/cards/rules/diff.ts';
 import { loadCompeting } from '../../inventory/relations/relations.load.ts';
@@ -41,7 +41,7 @@ export async function writeCards(page: Page): Promise<void> {
   }
   const written = await writeRows(page, rows);
   const moved = written.filter(({ before, after }) => before && before.parent_id !== after.parent_id);
-  const loops = await findLoops(
+  const loops = await findCyclicMoves(
     work.sql,
     moved.map(({ after }) => after.id as string),
   );

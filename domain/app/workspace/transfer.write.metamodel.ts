@@ -5,13 +5,13 @@ import { recomputeOrEnqueue } from '../../inventory/calculations/recalculate.typ
 import { emitCardType, writeCardType } from '../../inventory/metamodel/card-types/card-types.changes.ts';
 import { openRun } from '../../inventory/metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../../inventory/metamodel/changes/changes.types.ts';
-import { restateInventory } from '../../inventory/metamodel/changes/restate.ts';
+import { updateInventory } from '../../inventory/metamodel/changes/restate.ts';
 import {
   emitRelationType,
   requireFreePair,
   writeRelationType,
 } from '../../inventory/metamodel/relation-types/relation-types.changes.ts';
-import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { differingMembers, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { Calculation, type CalculationRow } from '../../kernel/formulas/calculations.model.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import {
@@ -23,15 +23,15 @@ import {
 import { insertRow } from '../../kernel/resources/rows.ts';
 import { PROCESS } from '../../modelling/bpm/bpm.model.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
-import { type RoleHere, roleErrors } from './transfer.check.ts';
+import { roleErrors, type StoredRole } from './transfer.check.ts';
 import { emitRows, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
-import { narrows } from './workspace.metamodel.rules.ts';
+import { findNarrowing } from './workspace.metamodel.rules.ts';
 
 /** Writes a page of the metamodel, and updates the data that depends on it. */
 async function restating(page: Page, write: (run: ChangeRun) => Promise<void>): Promise<void> {
   const run = openRun(page.work, page.ctx, { language: DEFAULT_LANGUAGE });
   await write(run);
-  await restateInventory(run);
+  await updateInventory(run);
   await run.held?.record();
 }
 
@@ -48,7 +48,7 @@ export async function writeCardTypes(page: Page): Promise<void> {
       const values = valuesOf(page, content);
       if (before) {
         await refuseLoss(page, 'cards', before, values);
-        await writeCardType(run, before as CardTypeRow, differing(before, values));
+        await writeCardType(run, before as CardTypeRow, differingMembers(before, values));
       } else emitCardType(run.work, null, await insertRow(run.work.sql, CardTypeDefinition, values));
     }
   });
@@ -61,7 +61,7 @@ export async function writeRelationTypes(page: Page): Promise<void> {
       const values = valuesOf(page, content);
       if (before) {
         await refuseLoss(page, 'relations', before, values);
-        await writeRelationType(run, before as RelationTypeRow, differing(before, values));
+        await writeRelationType(run, before as RelationTypeRow, differingMembers(before, values));
       } else {
         const row = await insertRow(run.work.sql, RelationTypeDefinition, values);
         await requireFreePair(run.work, row);
@@ -77,7 +77,7 @@ async function refuseLoss(
   before: StoredRow,
   after: StoredRow,
 ): Promise<void> {
-  const loss = narrows(before, { ...before, ...after });
+  const loss = findNarrowing(before, { ...before, ...after });
   if (
     !loss ||
     !(await work
@@ -124,7 +124,7 @@ export async function writeRoles(page: Page): Promise<void> {
   await lockRoles(work);
   const rows = await readPage(page);
   for (const { content, before } of rows) {
-    const faults = roleErrors(ctx.caller, content, before as RoleHere | null);
+    const faults = roleErrors(ctx.caller, content, before as StoredRole | null);
     if (faults.length > 0) throw new RowRefused(faults);
   }
   const written = await writeRows(page, rows);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { insertUsers } from '../../access/users.store.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
 import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
 import { storedKey } from '../../kernel/settings/settings.read.ts';
@@ -76,7 +76,7 @@ export async function writeSettings(
         throw new RowRefused([{ field: key, code: 'content_missing', message: 'The picture is not here.' }]);
       }
     }
-    const same = Object.keys(differing({ value: settings.values[key] }, { value })).length === 0;
+    const same = Object.keys(differingMembers({ value: settings.values[key] }, { value })).length === 0;
     if (same) {
       // A stored value, even if it equals the default.
       await work

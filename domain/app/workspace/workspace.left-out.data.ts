@@ -11,7 +11,7 @@ const history = 'The history belongs to the service in which it happened.';
 const working = 'The service keeps its own work here.';
 
 /** Every table that is no content of the workspace, with the reason. A test misses none. */
-export const leftOut: Readonly<Record<string, LeftOut>> = {
+export const excludedTables: Readonly<Record<string, LeftOut>> = {
   api_tokens: secret(logins),
   one_time_tokens: secret(logins),
   recovery_codes: secret(logins),

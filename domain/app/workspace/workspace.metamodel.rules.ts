@@ -88,7 +88,7 @@ function narrowedFields(before: Declared[], after: Declared[]): string | undefin
 }
 
 /** The stored values that would become invalid if a type were defined as in the archive; undefined if none. */
-export function narrows(before: StoredRow, after: StoredRow): string | undefined {
+export function findNarrowing(before: StoredRow, after: StoredRow): string | undefined {
   if ('attributes_schema' in before) {
     const ends = ['source_type_key', 'target_type_key', 'cardinality'].find(
       (end) => before[end] !== after[end],

@@ -1,6 +1,6 @@
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { resources } from '../resources.ts';
-import { type LeftOut, leftOut as otherTables } from './workspace.left-out.data.ts';
+import { type LeftOut, excludedTables as otherTables } from './workspace.left-out.data.ts';
 import { tableOrder } from './workspace.tables.data.ts';
 import type { ContentTable } from './workspace.types.ts';
 

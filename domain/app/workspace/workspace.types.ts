@@ -7,7 +7,7 @@ export interface ContentTable {
   what: string;
   /**
    * The columns that identify a row. If they are a name instead of an id, the same object has another id and other
-   * timestamps in another workspace, so `omitted` excludes those from archives.
+   * timestamps in another workspace, so `left` excludes those from archives.
    */
   key: readonly string[];
   /** Columns that are not exported, because the service sets them. */

@@ -1,6 +1,6 @@
 import { queryRows } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { unseenCard, visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { StoredFile } from '../../kernel/files/files.store.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
@@ -55,6 +55,6 @@ export async function attachedFile(ctx: Ctx, id: string): Promise<StoredFile> {
   );
   if (!found) throw notFound('file', id);
   const { isVisible, ...file } = found;
-  if (!isVisible) throw unseenCard(ctx, notFound('file', id));
+  if (!isVisible) throw invisibleCardError(ctx, notFound('file', id));
   return { ...file, ownerId: null, withCosts: false, needs: [], expiresAt: null };
 }

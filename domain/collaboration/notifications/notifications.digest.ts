@@ -4,7 +4,7 @@ import { enqueueMails, isMailAddress, type Mail } from '../../kernel/mail/mail.e
 import { appUrl, renderMail } from '../../kernel/mail/mail.templates.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
-import { holds, readPeople, seesCard } from './notifications.people.ts';
+import { canSeeCard, hasPermission, readPeople } from './notifications.people.ts';
 import { hiddenTypes } from './notifications.rules.ts';
 import type { NotificationType } from './notifications.types.ts';
 
@@ -89,9 +89,10 @@ async function stillVisible(sql: Sql, metamodel: Metamodel, due: Due[]): Promise
   );
   return due.filter(({ user_id, type, card_id }) => {
     const person = people.users.get(user_id);
-    if (!person || hiddenTypes((permission) => holds(person, permission)).includes(type)) return false;
+    if (!person || hiddenTypes((permission) => hasPermission(person, permission)).includes(type))
+      return false;
     const card = card_id === null ? undefined : people.cards.get(card_id);
-    return !card || seesCard(metamodel, people, person, card);
+    return !card || canSeeCard(metamodel, people, person, card);
   });
 }
 

@@ -4,7 +4,7 @@ import type { FeedRow } from '../../kernel/events/feed.read.ts';
 import { type Services, systemContext } from '../../kernel/services.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { mailDueNotifications, sqlMailDue } from './notifications.digest.ts';
-import { concerned, gatherNotifications } from './notifications.gather.ts';
+import { collectReferences, deriveNotifications } from './notifications.gather.ts';
 import { readPeople } from './notifications.people.ts';
 import { notificationRules } from './notifications.rules.ts';
 import { saveNotifications } from './notifications.write.ts';
@@ -86,12 +86,12 @@ async function readEvents({ sql }: Work, after: number): Promise<{ events: FeedR
 
 async function notify(work: Work, events: FeedRow[], from: number): Promise<void> {
   if (events.length === 0) return;
-  const { users, cards } = concerned(events);
+  const { users, cards } = collectReferences(events);
   const people = await readPeople(work.sql, cards, users);
   const dateFormat = await readSetting(work.sql, 'date_format');
   await saveNotifications(
     work,
-    gatherNotifications(events, { metamodel: work.metamodel, people, dateFormat }),
+    deriveNotifications(events, { metamodel: work.metamodel, people, dateFormat }),
     from,
   );
 }

@@ -3,7 +3,13 @@ import type { FeedRow } from '../../kernel/events/feed.read.ts';
 import type { RowChanges } from '../../kernel/events/row-changes.ts';
 import { formatDate } from '../../kernel/mail/mail.templates.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { holds, type NotedCard, type People, type Person, seesCard } from './notifications.people.ts';
+import {
+  canSeeCard,
+  hasPermission,
+  type NotifiedCard,
+  type People,
+  type Person,
+} from './notifications.people.ts';
 import type { Facts, NotificationRule } from './notifications.rule.ts';
 import { notificationRules } from './notifications.rules.ts';
 import type { NotificationType } from './notifications.types.ts';
@@ -42,7 +48,7 @@ function named(rule: NotificationRule, event: FeedRow): string[] {
 }
 
 /** The users and cards that must be loaded to evaluate the rules. */
-export function concerned(events: FeedRow[]): { users: string[]; cards: string[] } {
+export function collectReferences(events: FeedRow[]): { users: string[]; cards: string[] } {
   const users = new Set<string>();
   const cards = new Set<string>();
   for (const event of events) {
@@ -58,7 +64,7 @@ export function concerned(events: FeedRow[]): { users: string[]; cards: string[]
  * Evaluates rules, permissions and preferences, and combines the events of a batch. A user gets at most one notification for
  * an event.
  */
-export function gatherNotifications(events: FeedRow[], options: GatherOptions): Group[] {
+export function deriveNotifications(events: FeedRow[], options: GatherOptions): Group[] {
   const groups = new Map<string, Group>();
   for (const event of events) {
     const notified = new Set<string>();
@@ -88,8 +94,8 @@ function* recipientsOf(
   for (const id of ids) {
     if (id === event.user_id && !rule.toActor?.(event)) continue;
     const person = people.users.get(id);
-    if (!person || (rule.permission && !holds(person, rule.permission))) continue;
-    if (!card || seesCard(metamodel, people, person, card)) yield person;
+    if (!person || (rule.permission && !hasPermission(person, rule.permission))) continue;
+    if (!card || canSeeCard(metamodel, people, person, card)) yield person;
   }
 }
 
@@ -144,7 +150,7 @@ function factsOf(
   };
 }
 
-const cardLink = (card: Pick<NotedCard, 'id'> | undefined): string | null =>
+const cardLink = (card: Pick<NotifiedCard, 'id'> | undefined): string | null =>
   card ? `/cards/${card.id}` : null;
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 

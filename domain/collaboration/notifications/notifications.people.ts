@@ -17,7 +17,7 @@ export interface Person {
   preferences: NotificationPreferences;
 }
 
-export interface NotedCard {
+export interface NotifiedCard {
   id: string;
   name: string;
   type: string;
@@ -27,18 +27,18 @@ export interface NotedCard {
 export interface People {
   /** Active users by id. */
   users: ReadonlyMap<string, Person>;
-  cards: ReadonlyMap<string, NotedCard>;
+  cards: ReadonlyMap<string, NotifiedCard>;
   /** The roles of users on cards: user to role keys, by card. */
   holders: ReadonlyMap<string, ReadonlyMap<string, string[]>>;
 }
 
 /** Reads cards with their stakeholders, and users, in three statements. */
 export async function readPeople(sql: Sql, cardIds: string[], userIds: string[]): Promise<People> {
-  const cards = new Map<string, NotedCard>();
+  const cards = new Map<string, NotifiedCard>();
   const holders = new Map<string, Map<string, string[]>>();
   const wanted = new Set(userIds);
   if (cardIds.length > 0) {
-    const rows: NotedCard[] = await sql('cards').whereIn('id', cardIds).select('id', 'name', 'type');
+    const rows: NotifiedCard[] = await sql('cards').whereIn('id', cardIds).select('id', 'name', 'type');
     for (const card of rows) cards.set(card.id, card);
     const held: { card_id: string; user_id: string; role: string }[] = await sql('stakeholders')
       .whereIn('card_id', cardIds)
@@ -70,7 +70,7 @@ export async function readPeople(sql: Sql, cardIds: string[], userIds: string[])
   return { users, cards, holders };
 }
 
-export function holds({ permissions }: Person, permission: AppPermission): boolean {
+export function hasPermission({ permissions }: Person, permission: AppPermission): boolean {
   return permissions === '*' || permissions.has(permission);
 }
 
@@ -78,10 +78,15 @@ export function holds({ permissions }: Person, permission: AppPermission): boole
  * Whether the person sees the card, as every read of cards decides it: a type that is not hidden, and either
  * `inventory.view` or a role on the card that gives `card.view`.
  */
-export function seesCard(metamodel: Metamodel, people: People, person: Person, card: NotedCard): boolean {
+export function canSeeCard(
+  metamodel: Metamodel,
+  people: People,
+  person: Person,
+  card: NotifiedCard,
+): boolean {
   const type = metamodel.cardTypes.get(card.type);
   if (!type || type.is_hidden) return false;
-  if (holds(person, 'inventory.view')) return true;
+  if (hasPermission(person, 'inventory.view')) return true;
   const roles = people.holders.get(card.id)?.get(person.id) ?? [];
   return type.stakeholderRoles.some((role) => role.permissions.has('card.view') && roles.includes(role.key));
 }

@@ -2,12 +2,12 @@ import Type from 'typebox';
 import { queryRows } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
-import { checkedPeople } from '../../access/shares.ts';
+import { checkShareUsers } from '../../access/shares.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { differing, rowChanges } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { OBSERVER, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
@@ -71,7 +71,7 @@ export async function patchSavedReport(ctx: Ctx, id: string, input: SavedReportI
   return await command(ctx, async (work) => {
     const { row: before, text } = await lockedOwn(work, ctx, id);
     checkIfMatch(ctx, text);
-    const changed = differing(before, await checked(work, input, before.owner_id));
+    const changed = differingMembers(before, await checked(work, input, before.owner_id));
     if (Object.keys(changed).length > 0) {
       work.emit(savedReportEvent(before, await updateRow(work.sql, SavedReport, { id: before.id }, changed)));
     }
@@ -127,7 +127,7 @@ async function checked(
   if (input.thumbnail) values.thumbnail_with_costs = await seesAnyCosts(work, owner);
   if (shared_with !== undefined) {
     const sharedBy = { id: owner, called: 'the owner' } as const;
-    values.shared_with = await checkedPeople(work, shared_with ?? [], sharedBy, (n) => `shared_with.${n}`);
+    values.shared_with = await checkShareUsers(work, shared_with ?? [], sharedBy, (n) => `shared_with.${n}`);
   }
   return values;
 }

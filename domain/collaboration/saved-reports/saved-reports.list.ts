@@ -3,7 +3,7 @@ import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { findItem, runList } from '../../kernel/lists/lists.run.ts';
-import { ofSharedKind, sharedFilter, visibleShared } from '../../kernel/lists/lists.shared.ts';
+import { sharedFilter, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import type {
   Condition,
   Fragment,
@@ -82,7 +82,10 @@ export async function listSavedReports(
   ctx: Ctx,
   params: ListParams & StaticOf<typeof savedReportFilters>,
 ): Promise<JsonText> {
-  const where = [visibleSavedReports(ctx), ...ofSharedKind(ctx, 's', sharedWithMe(ctx), params.filter)];
+  const where = [
+    visibleSavedReports(ctx),
+    ...sharedKindConditions(ctx, 's', sharedWithMe(ctx), params.filter),
+  ];
   if (params.report_type) where.push({ sql: 's.report_type = ?', bindings: [params.report_type] });
   return await runList(ctx.db, savedReportList(ctx), where, params, { owner: ctx.caller.userId });
 }

@@ -59,7 +59,7 @@ export async function assign(
   const row = await guardDuplicate(() =>
     insertRow(work.sql, Stakeholder, { card_id: card.id, user_id: user.id, role }),
   );
-  await settleStakeholder(work, ctx, card, user.display_name, null, row);
+  await emitStakeholder(work, ctx, card, user.display_name, null, row);
   return { id: row.id, text: (await findItem(work.sql, stakeholderList, row.id))! };
 }
 
@@ -87,7 +87,7 @@ export async function changeStakeholder(
       const after = await guardDuplicate(() =>
         updateRow(work.sql, Stakeholder, { id: row.id }, { role: input.role }),
       );
-      await settleStakeholder(work, ctx, card, name, row, after);
+      await emitStakeholder(work, ctx, card, name, row, after);
     }
     return (await findItem(work.sql, stakeholderList, row.id))!;
   });
@@ -110,7 +110,7 @@ export async function unassign(
   row: StakeholderRow,
 ): Promise<void> {
   await deleteRows(work.sql, Stakeholder, (query) => query.where({ id: row.id }));
-  await settleStakeholder(work, ctx, card, name, row, null);
+  await emitStakeholder(work, ctx, card, name, row, null);
 }
 
 /** A card of a visible type, locked because its score depends on its stakeholders. @throws EstateError `not_found`. */
@@ -135,7 +135,7 @@ async function lockedAssignment(work: Work, ctx: Ctx, id: string) {
 }
 
 /** Emits the event of a written assignment, and updates what depends on it. */
-export async function settleStakeholder(
+export async function emitStakeholder(
   work: Work,
   ctx: Ctx,
   card: StoredCard,

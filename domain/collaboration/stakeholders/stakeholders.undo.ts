@@ -4,7 +4,7 @@ import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resource
 import type { UndoneEvent, UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { Stakeholder, type StakeholderRow } from '../collaboration.model.ts';
 import { eventRow } from '../event.rows.ts';
-import { settleStakeholder } from './stakeholders.commands.ts';
+import { emitStakeholder } from './stakeholders.commands.ts';
 
 /** Restores an assignment and the card's score; refused where the user or the card was deleted. */
 export async function undoStakeholder(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
@@ -28,6 +28,6 @@ export async function undoStakeholder(work: Work, ctx: Ctx, event: UndoneEvent):
     after = await updateRow(sql, Stakeholder, { id: event.id }, { role });
   }
   if (!present && !after) return null;
-  await settleStakeholder(work, ctx, card, user.display_name, present ?? null, after);
+  await emitStakeholder(work, ctx, card, user.display_name, present ?? null, after);
   return null;
 }

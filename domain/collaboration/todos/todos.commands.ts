@@ -4,7 +4,7 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requireScope } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
@@ -108,7 +108,7 @@ export async function saveTodo(
   row: TodoRow,
   values: Partial<TodoRow>,
 ): Promise<TodoRow> {
-  const changed = differing(row, values);
+  const changed = differingMembers(row, values);
   if (Object.keys(changed).length === 0) return row;
   const after = await updateRow(work.sql, Todo, { id: row.id }, changed);
   work.emit(todoEvent(card, row, after));

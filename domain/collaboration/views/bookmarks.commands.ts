@@ -4,7 +4,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { differing, rowChanges } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
@@ -44,7 +44,7 @@ export async function patchBookmark(ctx: Ctx, id: string, input: BookmarkInput):
     if (after.is_default && (values.is_default || values.card_type !== undefined)) {
       await endDefault(work, before.owner_id, after.card_type, before.id);
     }
-    const changed = differing(before, values);
+    const changed = differingMembers(before, values);
     if (Object.keys(changed).length > 0) {
       work.emit(bookmarkEvent(before, await updateRow(work.sql, Bookmark, { id: before.id }, changed)));
     }

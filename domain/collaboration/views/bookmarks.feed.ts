@@ -4,7 +4,7 @@ import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import { searchCards } from '../../inventory/cards/cards.search.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { clause, projection } from '../../kernel/lists/lists.sql.ts';
+import { projection, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { bookmarkConditions } from './bookmarks.filter.ts';
@@ -61,7 +61,7 @@ export async function bookmarkFeed(
     },
     undefined,
   );
-  const w = clause(where);
+  const w = whereClause(where);
   const [answer] = await queryRows<{ total: number; items: string }>(
     ctx.db,
     `select (select count(*) from cards c${w.sql}) as total,

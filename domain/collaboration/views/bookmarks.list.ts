@@ -1,9 +1,9 @@
 import type { Sql } from '../../../platform/database.ts';
-import { sharedWithCaller, sharesSeen } from '../../access/shares.ts';
+import { sharedWithCaller, visibleShares } from '../../access/shares.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { findItem, runList } from '../../kernel/lists/lists.run.ts';
-import { ofSharedKind, type SharedKind, visibleShared } from '../../kernel/lists/lists.shared.ts';
+import { type SharedKind, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import type {
   Condition,
   Fragment,
@@ -46,7 +46,7 @@ function bookmarkList(ctx: Ctx): ListSpec {
                where s->>'user_id' = ? and (s->>'can_edit')::boolean))`,
         bindings: [me, me],
       },
-      shared_with: sharesSeen(ctx, 'b.shared_with', 'b.owner_id'),
+      shared_with: visibleShares(ctx, 'b.shared_with', 'b.owner_id'),
       odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
     },
   };
@@ -57,7 +57,7 @@ export async function listBookmarks(
   ctx: Ctx,
   params: ListParams & { filter?: SharedKind },
 ): Promise<JsonText> {
-  const where = [visibleBookmarks(ctx), ...ofSharedKind(ctx, 'b', shareOf(ctx), params.filter)];
+  const where = [visibleBookmarks(ctx), ...sharedKindConditions(ctx, 'b', shareOf(ctx), params.filter)];
   return await runList(ctx.db, bookmarkList(ctx), where, params, { owner: ctx.caller.userId });
 }
 

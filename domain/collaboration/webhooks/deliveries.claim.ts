@@ -84,7 +84,7 @@ export async function deliveredEvent(
 }
 
 /** Releases a delivery to another process when this one ends, without counting an attempt. */
-export async function giveBack({ db }: Services, delivery: ClaimedDelivery): Promise<void> {
+export async function releaseDelivery({ db }: Services, delivery: ClaimedDelivery): Promise<void> {
   await db('webhook_deliveries')
     .where({ id: delivery.id, status: 'pending' })
     .update({ leased_until: null, attempts: db.raw('attempts - 1') });
@@ -98,11 +98,15 @@ export async function pauseRefused(
 ): Promise<void> {
   const webhook = { id: delivery.webhook_id, name: delivery.webhook_name, owner_id: delivery.owner_id };
   await inTransaction(services.db, (sql) => pause(services, sql, webhook, `the owner ${reason}`));
-  await giveBack(services, delivery);
+  await releaseDelivery(services, delivery);
 }
 
 /** Ends a delivery that can no longer be sent. */
-export async function giveUp({ db }: Services, delivery: ClaimedDelivery, error: string): Promise<void> {
+export async function abandonDelivery(
+  { db }: Services,
+  delivery: ClaimedDelivery,
+  error: string,
+): Promise<void> {
   await db('webhook_deliveries')
     .where({ id: delivery.id })
     .update({ status: 'dead', error, leased_until: null, finished_at: db.fn.now() });

@@ -3,7 +3,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { checkPosition, feedEnds } from '../../kernel/events/changes.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { requireActive, takeOver } from './webhooks.commands.ts';
+import { requireActive, takeOwnership } from './webhooks.commands.ts';
 import { WEBHOOKS } from './webhooks.queries.ts';
 
 const WAKE = `select pg_notify('estate_feed', '')`;
@@ -43,7 +43,7 @@ export async function replayDelivery(ctx: Ctx, id: string, deliveryId: string): 
         expires_at: work.sql.raw(`now() + interval '24 hours'`),
       });
     if (changed === 0) throw notFound('delivery', deliveryId);
-    const changes = await takeOver(ctx, work, id);
+    const changes = await takeOwnership(ctx, work, id);
     work.emit({ event_type: 'webhook.replayed', data: { id, delivery_id: deliveryId, changes } });
     await work.sql.raw(WAKE);
   });
@@ -59,7 +59,7 @@ export async function replayFrom(ctx: Ctx, id: string, after: string): Promise<v
   await command(ctx, async (work) => {
     await requireActive(work, id);
     const position = checkPosition(after, await feedEnds(work.sql), 'after');
-    const changes = await takeOver(ctx, work, id);
+    const changes = await takeOwnership(ctx, work, id);
     await work.sql('webhooks').where({ id }).update({ position });
     work.emit({ event_type: 'webhook.replayed', data: { id, after, changes } });
     await work.sql.raw(WAKE);

@@ -146,7 +146,7 @@ export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: stri
   requirePermission(ctx.caller, WEBHOOKS);
   const secret = `whsec_${randomSecret()}`;
   const webhook = await command(ctx, async (work) => {
-    const changes = await takeOver(ctx, work, id);
+    const changes = await takeOwnership(ctx, work, id);
     await work.sql.raw(
       `update webhooks set previous_secret = secret, secret = ?, updated_at = now(),
          previous_secret_until = now() + make_interval(secs => ?) where id = ?`,
@@ -192,7 +192,11 @@ function check(ctx: Ctx, { outbound }: WebhookTools, input: Partial<WebhookInput
  * Makes the caller the owner, whose rights decide about the contents of deliveries.
  * @returns the changes. @throws EstateError `not_found`.
  */
-export async function takeOver(ctx: Ctx, work: Work, id: string): Promise<ReturnType<typeof rowChanges>> {
+export async function takeOwnership(
+  ctx: Ctx,
+  work: Work,
+  id: string,
+): Promise<ReturnType<typeof rowChanges>> {
   const before = await row(work, id);
   await work.sql('webhooks').where({ id }).update(ownedBy(ctx.caller));
   return rowChanges(before, await row(work, id));

@@ -22,7 +22,7 @@ import { removeStaged, storeOutcomes, storeRows } from '../imports/imports.stagi
 import { BatchConflict, type Outcome, type RowOutcome } from '../imports/imports.types.ts';
 import type { ArchimateImport } from './archimate.jobs.ts';
 import type { Model, ModelView } from './archimate.parse.ts';
-import { lostOf, type ModelRow, type NotImported, rowsOf } from './archimate.rows.ts';
+import { droppedParts, type ModelRow, type NotImported, rowsOf } from './archimate.rows.ts';
 import { requireModelRights } from './archimate.start.ts';
 import { readModelInThread } from './archimate.thread.ts';
 import { importView } from './archimate.views.ts';
@@ -174,7 +174,7 @@ async function importOneView(
   view: ModelView,
   around: Parameters<typeof importView>[3],
 ): Promise<ReportLine> {
-  const notKept = lostOf(view);
+  const notKept = droppedParts(view);
   const place = {
     kind: 'view' as const,
     identifier: view.identifier,

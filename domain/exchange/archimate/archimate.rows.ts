@@ -50,7 +50,7 @@ export async function rowsOf(ctx: Ctx, model: Model): Promise<{ cards: ModelRow[
     const { identifier, name } = element;
     const values = valuesOf(element.properties);
     const type = (values.get('type') as string | undefined) ?? cardTypeOf(ctx.metamodel, element.type);
-    const place = { kind: 'element' as const, identifier, name, notKept: lostOf(element) };
+    const place = { kind: 'element' as const, identifier, name, notKept: droppedParts(element) };
     if (typeof type !== 'string') {
       const message = `no card type corresponds to an element of the type ${element.type}`;
       return { ...place, fault: { field: 'type', code: 'unmapped_type', message } };
@@ -85,7 +85,7 @@ interface Elements {
 function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, parents }: Elements): ModelRow {
   const { identifier, name, source, target, type, qualifiers } = relationship;
   const values = valuesOf(relationship.properties);
-  const notKept = lostOf(relationship);
+  const notKept = droppedParts(relationship);
   const place = { kind: 'relationship' as const, identifier, name, notKept };
   const refused = (field: string, code: string, message: string) => ({
     ...place,
@@ -129,7 +129,7 @@ function relationRow(ctx: Ctx, relationship: ModelRelationship, { types, ids, pa
 }
 
 /** The parts that are not stored of any concept: properties of other tools, and texts in further languages. */
-export function lostOf({ foreignProperties, languages }: Model['elements'][number]): NotImported {
+export function droppedParts({ foreignProperties, languages }: Model['elements'][number]): NotImported {
   return {
     ...(foreignProperties.length > 0 ? { properties: foreignProperties } : {}),
     ...(languages > 0 ? { languages } : {}),

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { FieldError } from '../../../platform/errors.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import { type CardWrite, insertCards, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
-import { findLoops, readParents } from '../../inventory/cards/cards.tree.ts';
+import { findCyclicMoves, readParents } from '../../inventory/cards/cards.tree.ts';
 import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { hasLevels, levelAt } from '../../inventory/cards/rules/capability.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -181,7 +181,7 @@ async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promi
   const parentIds = new Set(placed.flatMap(({ after }) => after.parent_id ?? []));
   if (parentIds.size === 0 && archived.length === 0) return;
   const parents = await readParents(work.sql, [...parentIds]);
-  const loops = moved.length > 0 ? await findLoops(work.sql, moved) : new Set();
+  const loops = moved.length > 0 ? await findCyclicMoves(work.sql, moved) : new Set();
   const abandoning =
     archived.length > 0
       ? await findAbandoning(

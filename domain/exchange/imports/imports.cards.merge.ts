@@ -1,9 +1,9 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredCard } from '../../inventory/cards/cards.load.ts';
-import { keptKeys } from '../../inventory/cards/cards.patch.ts';
+import { retainedKeys } from '../../inventory/cards/cards.patch.ts';
 import { ARCHIVE } from '../../inventory/cards/cards.removal.ts';
 import { summedKeys } from '../../inventory/cards/cards.rows.ts';
-import { settled } from '../../inventory/cards/cards.save.ts';
+import { withDerivedValues } from '../../inventory/cards/cards.save.ts';
 import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
 import { diffCard } from '../../inventory/cards/rules/diff.ts';
 import { newCardValues, patchedValues } from '../../inventory/cards/rules/merge.ts';
@@ -15,7 +15,7 @@ import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { mayOnCard, seesCosts, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload } from './imports.cards.types.ts';
 import type { Attached } from './imports.people.write.ts';
-import { lacking, refusedCosts } from './imports.rights.ts';
+import { costErrors, missingPermission } from './imports.rights.ts';
 
 const STAKEHOLDERS = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
 
@@ -85,18 +85,19 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
   const { input } = payload;
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
   const faults = validateCardInput(ctx.metamodel, type.key, input, checks);
-  if (!seesCosts(ctx, before)) faults.push(...refusedCosts(type, input));
+  if (!seesCosts(ctx, before)) faults.push(...costErrors(type, input));
   if (attached.changesHolders && !mayOnCard(ctx, STAKEHOLDERS, before)) {
-    faults.push(lacking('stakeholders', STAKEHOLDERS.app));
+    faults.push(missingPermission('stakeholders', STAKEHOLDERS.app));
   } else if (attached.addedHolders.some(({ role }) => showsCosts(role)) && !seesCosts(ctx, before)) {
-    faults.push(lacking('stakeholders', 'costs.view'));
+    faults.push(missingPermission('stakeholders', 'costs.view'));
   }
   const changesStatus = payload.status !== undefined && payload.status !== before.status;
-  if (changesStatus && !mayOnCard(ctx, ARCHIVE, before)) faults.push(lacking('status', ARCHIVE.app));
+  if (changesStatus && !mayOnCard(ctx, ARCHIVE, before))
+    faults.push(missingPermission('status', ARCHIVE.app));
 
   const after: StoredCard = {
     ...before,
-    ...patchedValues(before, input, keptKeys(ctx, type, before)),
+    ...patchedValues(before, input, retainedKeys(ctx, type, before)),
     parent_id,
     filled: filledAfter(before.filled, attached),
   };
@@ -116,7 +117,7 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
     : 'card.updated';
   return {
     faults,
-    after: changed || attached.changes ? settled(type, before, after) : before,
+    after: changed || attached.changes ? withDerivedValues(type, before, after) : before,
     changed,
     event,
   };

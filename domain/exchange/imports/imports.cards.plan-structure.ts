@@ -5,7 +5,7 @@ import { parentField } from './imports.cards.plan-parents.ts';
 import { type Planning, refuse } from './imports.planning.ts';
 
 /** Whether the row `p` changes the level of its existing root card to or from Macro. */
-export const turnsMacro = `(not p.is_new and p.parent is null
+export const changesMacro = `(not p.is_new and p.parent is null
   and (coalesce(p.level, p.stored_level) is not distinct from '${MACRO}')
     <> (p.stored_level is not distinct from '${MACRO}'))`;
 
@@ -20,7 +20,7 @@ const DEEPEST_LEVEL = 100;
  * invalidate other rows, so the checks are repeated until no more rows fail. Stores the depth of each card in
  * `plan_depths`.
  */
-export async function settleStructure(planning: Planning): Promise<void> {
+export async function checkStructure(planning: Planning): Promise<void> {
   const { sql } = planning;
   await sql.raw(
     'create temp table plan_nodes (id uuid, parent uuid, macro boolean, line integer) on commit drop',
@@ -153,7 +153,7 @@ async function refuseDepths(planning: Planning): Promise<number> {
 async function refuseLevels(planning: Planning): Promise<number> {
   const { leveled } = planning;
   if (leveled.length === 0) return 0;
-  const placed = `p.type = any(?::text[]) and not p.failed and (p.is_new or ${moves} or ${turnsMacro} or p.level = '${MACRO}')`;
+  const placed = `p.type = any(?::text[]) and not p.failed and (p.is_new or ${moves} or ${changesMacro} or p.level = '${MACRO}')`;
   const notRoot = await refuse(
     planning,
     `select p.line, 'attributes.capabilityLevel', 'macro_not_root', 'is Macro on roots only'

@@ -4,7 +4,7 @@ import { hasLevels } from '../../inventory/cards/rules/capability.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { mergeCard } from './imports.cards.merge.ts';
 import { findParents } from './imports.cards.plan-parents.ts';
-import { settleStructure, turnsMacro } from './imports.cards.plan-structure.ts';
+import { changesMacro, checkStructure } from './imports.cards.plan-structure.ts';
 import type { CardPayload } from './imports.cards.types.ts';
 import { attachedBy, readPeopleAndTags } from './imports.people.write.ts';
 import {
@@ -46,7 +46,7 @@ export const cardPlan: PlanSpec = {
     await checkKeys(planning);
     await findParents(planning);
     await checkStructuralRows(planning);
-    await settleStructure(planning);
+    await checkStructure(planning);
   },
   readErrors: `coalesce(r.errors, '[]') || case when p.is_new then coalesce(r.new_errors, '[]') else '[]' end`,
   planned: `with judged as (
@@ -60,7 +60,7 @@ export const cardPlan: PlanSpec = {
     ), ranked as (
        select p.*,
          not p.is_new and (p.parent is distinct from p.stored_parent or turns_status
-           or (leveled and ${turnsMacro})) as structural,
+           or (leveled and ${changesMacro})) as structural,
          turns_status and p.status = 'ARCHIVED' as archives
        from judged p
     )
@@ -144,7 +144,7 @@ async function checkStructuralRows(planning: Planning): Promise<void> {
       `select p.line, p.card_id, p.is_new, p.type, p.parent, r.payload
        from plan_rows p join import_card_rows r on r.job_id = ? and r.line = p.line
        where p.line > ? and not p.failed and not p.is_new and (p.parent is distinct from p.stored_parent
-         or p.status <> p.stored_status or (p.type = any(?::text[]) and ${turnsMacro}))
+         or p.status <> p.stored_status or (p.type = any(?::text[]) and ${changesMacro}))
        order by p.line limit ${CHUNK}`,
       [jobId, line, leveled],
     );

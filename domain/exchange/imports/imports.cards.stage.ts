@@ -6,13 +6,13 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
-import { resolveHolders, resolveTags, type TagCatalogue } from './imports.people.ts';
+import { resolveStakeholders, resolveTags, type TagCatalogue } from './imports.people.ts';
 import { typeErrors, typeOfRow } from './imports.relations.stage.ts';
-import { lacking, refusedCosts } from './imports.rights.ts';
+import { costErrors, missingPermission } from './imports.rights.ts';
 import type { CardRowValues, ImportRow } from './imports.row.ts';
 
 /** The data that is needed to stage rows of cards. */
-export interface Surroundings {
+export interface StageContext {
   catalogue: TagCatalogue;
   users: ReadonlyMap<string, string>;
   /** The types of cards that rows identify by id only. */
@@ -20,7 +20,7 @@ export interface Surroundings {
 }
 
 /** Converts a parsed row to a staged row. */
-export function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: Surroundings): StagedCard {
+export function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: StageContext): StagedCard {
   const { values } = row;
   const errors = [...row.errors];
   const staged: StagedCard = {
@@ -77,7 +77,7 @@ function check(
   values: CardRowValues,
   staged: StagedCard,
   errors: FieldError[],
-  around: Surroundings,
+  around: StageContext,
 ): FieldError[] {
   const input = withoutCalculated(type, inputOf(type, values));
   const later: FieldError[] = [];
@@ -102,7 +102,7 @@ function check(
     errors.push(...faults);
   }
   if (values.stakeholders !== undefined) {
-    const { holders, faults } = resolveHolders(around.users, type, values.stakeholders ?? []);
+    const { holders, faults } = resolveStakeholders(around.users, type, values.stakeholders ?? []);
     payload.holders = holders;
     errors.push(...faults);
   }
@@ -149,18 +149,18 @@ function inputOf(type: CardType, values: CardRowValues): CardInput {
 function refusedForNew(ctx: Ctx, type: CardType, payload: CardPayload): FieldError[] {
   const faults: FieldError[] = [];
   const { caller } = ctx;
-  if (!may(caller, 'costs.view')) faults.push(...refusedCosts(type, payload.input));
+  if (!may(caller, 'costs.view')) faults.push(...costErrors(type, payload.input));
   if (payload.status === 'ARCHIVED' && !may(caller, 'inventory.archive')) {
-    faults.push(lacking('status', 'inventory.archive'));
+    faults.push(missingPermission('status', 'inventory.archive'));
   }
   const approval = payload.approval_status ?? 'DRAFT';
   if (approval !== 'DRAFT' && !may(caller, 'inventory.approval_status')) {
-    faults.push(lacking('approval_status', 'inventory.approval_status'));
+    faults.push(missingPermission('approval_status', 'inventory.approval_status'));
   }
   if (payload.holders?.length && !may(caller, 'stakeholders.manage')) {
-    faults.push(lacking('stakeholders', 'stakeholders.manage'));
+    faults.push(missingPermission('stakeholders', 'stakeholders.manage'));
   } else if (payload.holders?.some(({ role }) => showsCosts(role)) && !may(caller, 'costs.view')) {
-    faults.push(lacking('stakeholders', 'costs.view'));
+    faults.push(missingPermission('stakeholders', 'costs.view'));
   }
   return faults;
 }

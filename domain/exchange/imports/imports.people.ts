@@ -75,7 +75,7 @@ export async function readUserIds(sql: Sql, emails: Iterable<string>): Promise<M
 }
 
 /** The stakeholders that a row names, or its errors. */
-export function resolveHolders(
+export function resolveStakeholders(
   users: ReadonlyMap<string, string>,
   type: CardType,
   stakeholders: Stakeholding[],

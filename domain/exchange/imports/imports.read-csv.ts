@@ -7,15 +7,15 @@ import { type CsvRecord, csvRecords, type Separator } from './imports.csv-record
 import {
   clearField,
   type Draft,
-  faultyRow,
+  failedRow,
   finishRow,
   newDraft,
   setMember,
   typeOf,
 } from './imports.draft.ts';
 import { fieldReaders, parentFields } from './imports.fields.ts';
-import { badDay, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
-import { badText, utf8Chunks } from './imports.utf8.ts';
+import { badDate, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
+import { findTextError, utf8Chunks } from './imports.utf8.ts';
 
 export interface ReadCsvOptions<K extends ImportKind = ImportKind> extends ReadOptions<K> {
   /** Detected from the header if not given. */
@@ -45,7 +45,7 @@ function headerColumns(
   { kind, attributeKeys }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys'>,
 ): FileColumn[] {
   if (fault) throw invalidField('file', fault.code, `The header ${fault.message}.`);
-  if (cells.some((cell) => badText('', cell))) {
+  if (cells.some((cell) => findTextError('', cell))) {
     throw invalidField('file', 'bad_encoding', 'The header is not UTF-8 text.');
   }
   return kind === 'cards' ? readCardHeader(cells, attributeKeys) : readRelationHeader(cells, attributeKeys);
@@ -77,10 +77,10 @@ function rowReader<K extends ImportKind>(
   const namesParent = columns.some(({ name }) => (parentFields as string[]).includes(name));
   const noParent = kind === 'cards' && options.empty === 'clear' && namesParent;
   return (record) => {
-    if (record.fault) return faultyRow(record.line, kind, record.fault);
+    if (record.fault) return failedRow(record.line, kind, record.fault);
     if (record.cells.length !== columns.length) {
       const message = `has ${record.cells.length} cells and the header ${columns.length}`;
-      return faultyRow(record.line, kind, { field: ROW, code: 'wrong_cell_count', message });
+      return failedRow(record.line, kind, { field: ROW, code: 'wrong_cell_count', message });
     }
     const row = newDraft(record.line);
     for (const { index, read } of ordered) {
@@ -96,7 +96,7 @@ function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, c
   const read = valueReader(column, options);
   const clear = clearer(column, options);
   return (row, cell) => {
-    const fault = cell.includes('\0') ? badText(column.name, cell) : undefined;
+    const fault = cell.includes('\0') ? findTextError(column.name, cell) : undefined;
     if (fault) row.errors.push(fault);
     else if (cell === '') clear(row);
     else read(row, restore(cell));
@@ -131,7 +131,7 @@ function valueReader(
     return (row, text) => {
       const day = readDay(text);
       if (day) setMember(row, part, key, day);
-      else row.errors.push({ field: name, ...badDay });
+      else row.errors.push({ field: name, ...badDate });
     };
   }
   return (row, text) => {
@@ -150,7 +150,7 @@ const unreadable = {
   number: badNumber,
   cost: badNumber,
   boolean: { code: 'bad_boolean', message: 'is neither true nor false' },
-  date: badDay,
+  date: badDate,
 };
 
 function readAttribute(type: FieldType, text: string): unknown {

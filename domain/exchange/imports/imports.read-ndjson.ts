@@ -5,15 +5,15 @@ import { MAX_RECORD } from './imports.csv-records.ts';
 import {
   clearField,
   type Draft,
-  faultyRow,
+  failedRow,
   finishRow,
   newDraft,
   setMember,
   typeOf,
 } from './imports.draft.ts';
 import { type FieldReader, fieldReaders, parentFields } from './imports.fields.ts';
-import { badDay, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
-import { badText, utf8Chunks } from './imports.utf8.ts';
+import { badDate, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
+import { findTextError, utf8Chunks } from './imports.utf8.ts';
 
 /**
  * Parses a file with a JSON object on each line into batches of rows; rows with errors contain them and do not stop the
@@ -82,10 +82,10 @@ function readLine<K extends ImportKind>(
   options: ReadOptions<K>,
 ): ImportRow<K> {
   const refuse = (code: string, message: string) =>
-    faultyRow(line, options.kind, { field: ROW, code, message });
+    failedRow(line, options.kind, { field: ROW, code, message });
   if (text === undefined) return refuse('too_long', 'is larger than 1 MiB');
-  const fault = badText(ROW, text);
-  if (fault) return faultyRow(line, options.kind, fault);
+  const fault = findTextError(ROW, text);
+  if (fault) return failedRow(line, options.kind, fault);
   let item: unknown;
   try {
     item = JSON.parse(text);
@@ -140,7 +140,7 @@ function readField(row: Draft, field: string, value: unknown, reader: FieldReade
     row.errors.push(wrongType(field, reader.list ? 'a text or a list of texts' : 'a text'));
     return undefined;
   }
-  const fault = badText(field, String(value));
+  const fault = findTextError(field, String(value));
   if (fault) {
     row.errors.push(fault);
     return undefined;
@@ -174,7 +174,7 @@ function readLifecycle(row: Draft, value: Record<string, unknown>): void {
     } else if (isBlank(day)) setMember(row, 'lifecycle', phase, null);
     else if (typeof day !== 'string') row.errors.push(wrongType(field, 'a date as YYYY-MM-DD'));
     else if (readDay(day)) setMember(row, 'lifecycle', phase, readDay(day));
-    else row.errors.push({ field, ...badDay });
+    else row.errors.push({ field, ...badDate });
   }
 }
 
@@ -206,14 +206,14 @@ function attributeFault(
       return typeof value === 'boolean' ? undefined : wrongType(field, 'true or false');
     case 'multiple_select':
       return Array.isArray(value) && isTexts(value)
-        ? badText(field, String(value))
+        ? findTextError(field, String(value))
         : wrongType(field, 'a list of option keys');
     case undefined:
-      return isTexts(value) ? badText(field, String(value)) : undefined;
+      return isTexts(value) ? findTextError(field, String(value)) : undefined;
     case 'date':
-      if (typeof value === 'string') return readDay(value) ? undefined : { field, ...badDay };
+      if (typeof value === 'string') return readDay(value) ? undefined : { field, ...badDate };
       return wrongType(field, 'a date as YYYY-MM-DD');
     default:
-      return typeof value === 'string' ? badText(field, value) : wrongType(field, 'a text');
+      return typeof value === 'string' ? findTextError(field, value) : wrongType(field, 'a text');
   }
 }

@@ -1,6 +1,6 @@
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
-import { admitInput, seesRelationCosts } from '../../inventory/relations/relations.admit.ts';
+import { checkRelationInput, seesRelationCosts } from '../../inventory/relations/relations.admit.ts';
 import { loadCompeting, loadEnds } from '../../inventory/relations/relations.load.ts';
 import { diffRelation, withInput } from '../../inventory/relations/relations.rules.ts';
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
@@ -9,7 +9,7 @@ import {
   createWorkingSet,
   type RelationWorkingSet,
 } from '../../inventory/relations/relations.working-set.ts';
-import { refusedCosts } from './imports.rights.ts';
+import { costErrors } from './imports.rights.ts';
 import type { Applying, Outcome, RowOutcome } from './imports.types.ts';
 
 /** A row of the plan with its write. */
@@ -76,9 +76,9 @@ function step(
   if (!source || !target) throw new EstateError('not_found', 'A card of the relation was deleted meanwhile.');
   const place = { type: type.key, source_id: source.id, target_id: target.id };
   const sees = seesRelationCosts(ctx, source, target);
-  const costs = sees ? [] : refusedCosts(type, row.payload);
+  const costs = sees ? [] : costErrors(type, row.payload);
   if (costs.length > 0) throw invalidFields(costs);
-  admitInput(ctx, type, source, target, row.payload);
+  checkRelationInput(ctx, type, source, target, row.payload);
   const there = relations.find(place);
   if (row.is_new) {
     if (there) throw new EstateError('duplicate_relation', 'The cards have such a relation already.');

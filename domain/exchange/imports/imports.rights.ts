@@ -4,19 +4,19 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { ImportPayload } from './imports.job.ts';
 
 /** The error for a value that the caller may not set. */
-export function lacking(field: string, permission: string): FieldError {
+export function missingPermission(field: string, permission: string): FieldError {
   return { field, code: 'forbidden', message: `needs the permission ${permission}` };
 }
 
 /** The errors of costs in a row of a card or relation type, for a caller who may not see costs. */
-export function refusedCosts(
+export function costErrors(
   type: { costKeys: readonly string[] },
   { attributes }: { attributes?: Record<string, unknown> | null },
 ): FieldError[] {
   if (!attributes) return [];
   return type.costKeys
     .filter((key) => Object.hasOwn(attributes, key))
-    .map((key) => lacking(`attributes.${key}`, 'costs.view'));
+    .map((key) => missingPermission(`attributes.${key}`, 'costs.view'));
 }
 
 /** The permissions that an import needs. @throws EstateError `forbidden` naming the first missing one. */

@@ -71,7 +71,7 @@ export interface ReadOptions<K extends ImportKind = ImportKind> {
 }
 
 /** The error of a date that cannot be parsed. */
-export const badDay = { code: 'bad_date', message: 'is not an existing date as YYYY-MM-DD' };
+export const badDate = { code: 'bad_date', message: 'is not an existing date as YYYY-MM-DD' };
 
 const BATCH_ROWS = 2_000;
 // Limits the memory used by rows with long texts.

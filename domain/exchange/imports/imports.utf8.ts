@@ -19,7 +19,7 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 /**
  * The bytes of a text file without a byte order mark, in chunks of about 64 KiB that end between characters; bytes that
- * are not UTF-8 are marked for {@link badText}.
+ * are not UTF-8 are marked for {@link findTextError}.
  * @throws EstateError `validation_failed` if the file is UTF-16.
  */
 export async function* utf8Chunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
@@ -78,7 +78,7 @@ function marked(bytes: Buffer): Buffer {
 }
 
 /** The error of a text that PostgreSQL cannot store, or whose bytes were not UTF-8; undefined if it is valid. */
-export function badText(field: string, text: string): FieldError | undefined {
+export function findTextError(field: string, text: string): FieldError | undefined {
   if (text.includes(NOT_UTF8)) {
     return { field, code: 'bad_encoding', message: 'holds bytes that are not UTF-8' };
   }

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
-import { timeZoneFaults } from '../../kernel/jobs/schedules.fire.ts';
+import { timeZoneErrors } from '../../kernel/jobs/schedules.fire.ts';
 import { MASK } from '../../kernel/settings/settings.secrets.ts';
 import {
   type AuthType,
@@ -132,7 +132,7 @@ function merged(input: ConnectionPatch, present: ConnectionSettings): Connection
 
 function zoneFaults({ kind, time_zone: zone }: ConnectionSettings): FieldError[] {
   if (rulesOf(kind).timeZone) {
-    return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneFaults(zone);
+    return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneErrors(zone);
   }
   return zone === null ? [] : [fault('time_zone', 'not_offered', `is not used for ${kind}`)];
 }

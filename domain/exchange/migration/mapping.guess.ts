@@ -1,7 +1,7 @@
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { fold } from './fold.ts';
-import { REVERSED, relationOf, takesMany } from './mapping.targets.ts';
+import { allowsSeveralColumns, REVERSED, relationOf } from './mapping.targets.ts';
 import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
 
 /** Types of LeanIX that have another name here, folded. */
@@ -55,7 +55,7 @@ export function guessColumns(
   for (const column of block.columns) {
     const target = guessColumn({ metamodel, source, block, types, type }, column);
     if (target === undefined) continue;
-    if (!takesMany(target) && taken.has(target)) continue;
+    if (!allowsSeveralColumns(target) && taken.has(target)) continue;
     taken.add(target);
     guessed.set(column.key, target);
   }

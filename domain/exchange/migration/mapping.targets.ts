@@ -97,7 +97,7 @@ export const tagGroupTarget = (group: string): TargetOption =>
   option(`${TAGS_OF}${group}`, `Tags of ${group}`, 'tags', 'Tags');
 
 /** Whether several columns of cards can be mapped to the target. */
-export function takesMany(target: string): boolean {
+export function allowsSeveralColumns(target: string): boolean {
   return isTags(target) || /^(stakeholders\.|relations\.)/.test(target);
 }
 

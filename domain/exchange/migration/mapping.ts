@@ -3,6 +3,7 @@ import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/
 import { fold } from './fold.ts';
 import { cardTypeFinder, guessColumns, guessType } from './mapping.guess.ts';
 import {
+  allowsSeveralColumns,
   isTags,
   LEFT_OUT,
   MAX_TAG,
@@ -11,7 +12,6 @@ import {
   TYPE_COLUMN,
   tagGroupOf,
   tagGroupTarget,
-  takesMany,
 } from './mapping.targets.ts';
 import type { FieldMappings } from './migration.model.ts';
 import {
@@ -70,7 +70,7 @@ export function mapBlocks(
     }
     const taken = new Set(columns.values());
     for (const [column, to] of guessBlock({ metamodel, source, types, block, target, targets })) {
-      if (columns.has(column) || (taken.has(to) && !(type && takesMany(to)))) continue;
+      if (columns.has(column) || (taken.has(to) && !(type && allowsSeveralColumns(to)))) continue;
       taken.add(to);
       columns.set(column, to);
       guessed.add(column);
@@ -168,7 +168,7 @@ export function checkMappings(
           const message = target ? `${describeTarget(target).key} has no such field` : 'set $type first';
           refuse([name, column], 'unknown_target', message);
         }
-      } else if (to !== LEFT_OUT && !(target?.kind === 'card' && takesMany(to)) && used.has(to)) {
+      } else if (to !== LEFT_OUT && !(target?.kind === 'card' && allowsSeveralColumns(to)) && used.has(to)) {
         refuse([name, column], 'duplicate_target', `the column ${used.get(to)} is mapped to it as well`);
       } else {
         used.set(to, column);

@@ -2,7 +2,7 @@ import { isDay } from '../../kernel/dates.ts';
 import { readBoolean, readNumber } from '../../kernel/transfer/csv-cells.ts';
 import { kindOfSheet, targetOfHead } from './record-kinds.ts';
 import type {
-  Gathered,
+  BlocksByType,
   RelationEnds,
   RowKind,
   SheetRows,
@@ -17,7 +17,7 @@ const MAX_BLOCKS = 300;
 const MAX_HEAD = 200;
 
 /** The blocks of a file in their order. */
-export function blocksOf(gathered: Gathered): SourceBlock[] {
+export function blocksOf(gathered: BlocksByType): SourceBlock[] {
   return [...gathered].map(([native_type, { rows, columns, kind, ends }]) => ({
     native_type,
     rows,

@@ -4,7 +4,7 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
 import { csvRecords } from '../imports/imports.csv-records.ts';
-import { badText, utf8Chunks } from '../imports/imports.utf8.ts';
+import { findTextError, utf8Chunks } from '../imports/imports.utf8.ts';
 import type { MigrationRow } from './migration.model.ts';
 import { createSheet, type Sheet } from './source.blocks.ts';
 import {
@@ -80,7 +80,7 @@ async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<Sheet
 
 /** The error of a cell with a NUL, or with bytes that are not UTF-8. */
 function badCell(line: number, cell: string): EstateError {
-  const { code, message } = badText('file', cell)!;
+  const { code, message } = findTextError('file', cell)!;
   return invalidField(
     'file',
     code,

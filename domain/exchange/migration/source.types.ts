@@ -62,7 +62,7 @@ export const sourceTypes = ['leanix', 'sheet'] as const;
 export type SourceType = (typeof sourceTypes)[number];
 
 /** Blocks by native type, while rows are read. */
-export type Gathered = Map<
+export type BlocksByType = Map<
   string,
   {
     rows: number;
@@ -75,7 +75,7 @@ export type Gathered = Map<
 
 /** The facts that are collected while a file is read; complete when all rows are read. */
 export interface SourceFacts {
-  blocks: Gathered;
+  blocks: BlocksByType;
   /** The version of the snapshot, from the sheet that describes it. */
   version: string | null;
 }

@@ -6,15 +6,15 @@ import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './c
 import { MAX_TAG, relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
-import { endColumns, lookUpAll } from './stage.lookup.ts';
+import { endColumns, lookUpCards } from './stage.lookup.ts';
 import {
   ARCHIVED,
-  holderRecords,
   insertRecords,
-  leftOut,
   type NewRecord,
-  placeOf,
+  omittedValues,
   type Staging,
+  sourcePlace,
+  stakeholderRecords,
 } from './staging.ts';
 
 /** The group of tags that come without one, unless exactly one group has a tag of the name. */
@@ -39,12 +39,12 @@ export async function stageCards(staging: Staging, sql: Knex.Transaction, rows: 
   const users = await readUserIds(sql, emails);
   const records = converted.flatMap(({ row, type, card, first }): NewRecord[] => {
     const base: NewRecord = {
-      ...placeOf(row),
+      ...sourcePlace(row),
       line: row.line,
       entity_kind: 'card',
       source_id: card.source_id,
       card_type_key: type.key,
-      left_out: leftOut(card.left_out),
+      left_out: omittedValues(card.left_out),
     };
     if (first === row.line)
       return cardRecords(staging, { ...base, display_name: card.name, path: card.path }, type, card, users);
@@ -114,7 +114,7 @@ function cardRecords(
   const people = holders.flatMap(({ role, email }) => {
     const user_id = users.get(email.toLowerCase());
     if (user_id) refs.holders = [...(refs.holders ?? []), { user_id, role }];
-    return holderRecords(staging, place, base, { role, email, user_id });
+    return stakeholderRecords(staging, place, base, { role, email, user_id });
   });
   const singles = new Set<string>();
   const tagging = tags.flatMap((named): NewRecord[] => {
@@ -213,7 +213,7 @@ export async function stageRelations(
       return named.items.map((text) => ({ card, named, type, text }));
     }),
   );
-  const lookup = await lookUpAll(sql, staging.migration.id, wanted);
+  const lookup = await lookUpCards(sql, staging.migration.id, wanted);
   const records = wanted.map(({ card, named, type, text }): NewRecord => {
     const found = lookup(type, text);
     const self = { line: card.card_line };

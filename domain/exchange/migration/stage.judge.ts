@@ -13,7 +13,11 @@ const errorText = `(select string_agg(concat_ws(': ', nullif(e ->> 'field', 'row
   from jsonb_array_elements(o.errors) e)`;
 
 /** Stores the effect of applying the cards, from the outcomes of their dry run. */
-export async function judgeCards(sql: Knex.Transaction, migrationId: string, jobId: string): Promise<void> {
+export async function previewCardRecords(
+  sql: Knex.Transaction,
+  migrationId: string,
+  jobId: string,
+): Promise<void> {
   await sql.raw(
     `update migration_records r set
        action = case o.outcome when 'created' then 'create' when 'updated' then 'update' when 'unchanged' then 'skip'
@@ -57,7 +61,7 @@ type Run = (statement: string, bindings?: { types: string[] }) => Promise<void>;
  * Stores the effect of applying relations, attachments, tags and stakeholders, once that of the cards is known:
  * existing and duplicate ones are skipped, those without a card or beyond a limit are conflicts.
  */
-export async function judgeOthers(
+export async function previewOtherRecords(
   sql: Knex.Transaction,
   migrationId: string,
   metamodel: Metamodel,

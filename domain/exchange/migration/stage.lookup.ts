@@ -13,7 +13,7 @@ export interface Found {
 export type Lookup = (type: string, text: string) => Found;
 
 /** Looks up references to cards in as few statements as there are types. */
-export async function lookUpAll(
+export async function lookUpCards(
   sql: Knex.Transaction,
   migrationId: string,
   wanted: Iterable<{ type: string; text: string }>,
@@ -103,7 +103,7 @@ export async function findParents(
   migrationId: string,
   children: { line: number; type: string; parent: string }[],
 ): Promise<void> {
-  const lookup = await lookUpAll(
+  const lookup = await lookUpCards(
     sql,
     migrationId,
     children.map(({ type, parent }) => ({ type, text: parent })),

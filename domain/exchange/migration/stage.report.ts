@@ -56,7 +56,10 @@ export async function stageModel(
 }
 
 /** Creates a record of each column with values that its field does not accept, with their number. */
-export async function stageLeftOut(sql: Knex.Transaction, { migration, nextLine }: Staging): Promise<void> {
+export async function stageOmittedValues(
+  sql: Knex.Transaction,
+  { migration, nextLine }: Staging,
+): Promise<void> {
   const rows = await queryRows<{
     source_type: string;
     card_type_key: string;

@@ -18,15 +18,15 @@ import { fold } from './fold.ts';
 import { roleOf } from './mapping.guess.ts';
 import { type CardReference, type RecordTarget, referencesOf } from './record-kinds.ts';
 import type { SourceRow } from './source.types.ts';
-import { endColumns, type Found, lookUpAll } from './stage.lookup.ts';
+import { endColumns, type Found, lookUpCards } from './stage.lookup.ts';
 import {
   ARCHIVED,
-  holderRecords,
   insertRecords,
-  leftOut,
   type NewRecord,
-  placeOf,
+  omittedValues,
   type Staging,
+  sourcePlace,
+  stakeholderRecords,
 } from './staging.ts';
 
 /** A row that is no card, with its cells by mapping target. */
@@ -151,7 +151,7 @@ async function findCards(staging: Staging, sql: Knex.Transaction, rows: OtherRow
       return (type === null ? typesInFile : [type]).map((key) => ({ type: key, text }));
     }),
   );
-  const lookup = await lookUpAll(sql, staging.migration.id, wanted);
+  const lookup = await lookUpCards(sql, staging.migration.id, wanted);
 
   const ofAnyType = (text: string): Found => {
     const all = typesInFile.map((key) => lookup(key, text));
@@ -186,12 +186,12 @@ function newRecord(
 ): NewRecord {
   const { archived, left_out } = statusOf(named);
   return {
-    ...placeOf(row),
+    ...sourcePlace(row),
     line: staging.nextLine(),
     entity_kind,
     display_name,
     source_id: row.cells.id ?? `${row.sheet}:${row.row}`,
-    left_out: leftOut(left_out),
+    left_out: omittedValues(left_out),
     ...(archived && { action: 'skip', error_message: ARCHIVED }),
   };
 }
@@ -210,7 +210,7 @@ function complete(record: NewRecord, card: Found, { payload, left_out, error }: 
     ...record,
     payload,
     diff: Object.fromEntries(set.map(([key, value]) => [key, { old: null, new: value }])),
-    left_out: leftOut([...(record.left_out ?? []), ...left_out]),
+    left_out: omittedValues([...(record.left_out ?? []), ...left_out]),
     ...endColumns(card),
   };
 }
@@ -248,7 +248,7 @@ function relationRecord(around: Around, row: OtherRow): NewRecord {
   return {
     ...typed,
     payload,
-    left_out: leftOut([...(record.left_out ?? []), ...left_out]),
+    left_out: omittedValues([...(record.left_out ?? []), ...left_out]),
     ...endColumns(source, target),
   };
 }
@@ -322,7 +322,7 @@ function subscriptionRecords(around: Around, row: OtherRow): NewRecord[] {
       card.holders.push({ user_id, role });
       card.added.push({ user_id, role });
     }
-    return holderRecords(staging, placeOf(row.row), card, { role, email, user_id });
+    return stakeholderRecords(staging, sourcePlace(row.row), card, { role, email, user_id });
   });
   return records.map((one) => ({ ...one, left_out: record.left_out }));
 }

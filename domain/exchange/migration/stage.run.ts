@@ -15,9 +15,9 @@ import { blocksOf } from './source.blocks.ts';
 import { readSource } from './source.read.ts';
 import type { SourceFacts } from './source.types.ts';
 import { relatedCard, stageCards, stageRelations } from './stage.cards.ts';
-import { judgeCards, judgeOthers } from './stage.judge.ts';
+import { previewCardRecords, previewOtherRecords } from './stage.judge.ts';
 import { findParents, nameParents, placeChildren } from './stage.lookup.ts';
-import { countRecords, modelDiff, stageLeftOut, stageModel } from './stage.report.ts';
+import { countRecords, modelDiff, stageModel, stageOmittedValues } from './stage.report.ts';
 import { stageOthers } from './stage.rows.ts';
 import { createStaging, rowsAfter } from './staging.ts';
 
@@ -125,11 +125,11 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     (sql, cards) => stageRelations(staging, sql, cards),
   );
   await previewCards(job, services, id);
-  await step(0.95, 'Previewing relations', (sql) => judgeOthers(sql, id, job.ctx.metamodel));
+  await step(0.95, 'Previewing relations', (sql) => previewOtherRecords(sql, id, job.ctx.metamodel));
   await storeDiffs(job, db, id);
   let stats: Record<string, unknown> = {};
   await step(0.98, 'Counting', async (sql) => {
-    await stageLeftOut(sql, staging);
+    await stageOmittedValues(sql, staging);
     stats = await countRecords(sql, id);
   });
   return await command(job.ctx, async (work) => {
@@ -215,7 +215,7 @@ async function previewCards(job: RunningJob, { db }: Services, migrationId: stri
     report(0.3 + (0.6 * (batch + 1)) / batches);
   }
   await inTransaction(db, async (sql) => {
-    await judgeCards(sql, migrationId, jobId);
+    await previewCardRecords(sql, migrationId, jobId);
     await job.checkpoint({ sql }, {});
   });
 }

@@ -92,13 +92,18 @@ export async function insertRecords(sql: Sql, migrationId: string, records: NewR
 }
 
 /** Where the row of a record is in the file. */
-export const placeOf = ({ native_type, sheet, row }: SourceRow) => ({ source_type: native_type, sheet, row });
+export const sourcePlace = ({ native_type, sheet, row }: SourceRow) => ({
+  source_type: native_type,
+  sheet,
+  row,
+});
 
 /** Left out values as a record stores them. */
-export const leftOut = (values: FieldError[]): FieldError[] | null => (values.length > 0 ? values : null);
+export const omittedValues = (values: FieldError[]): FieldError[] | null =>
+  values.length > 0 ? values : null;
 
 /** A stakeholder of a card of the file, with the id of the account if there is one. */
-export interface NamedHolder {
+export interface NamedStakeholder {
   role: string;
   email: string;
   user_id: string | undefined;
@@ -108,11 +113,11 @@ export interface NamedHolder {
  * The record of a stakeholder of a card, after the record of the person if that is the first of its kind.
  * @param place where the row is in the file, and the line of the stakeholder's record if it has one already.
  */
-export function holderRecords(
+export function stakeholderRecords(
   staging: Staging,
   place: Pick<NewRecord, 'source_type' | 'sheet' | 'row'>,
   card: Pick<NewRecord, 'line' | 'source_id' | 'display_name' | 'card_type_key'>,
-  { role, email, user_id }: NamedHolder,
+  { role, email, user_id }: NamedStakeholder,
 ): NewRecord[] {
   const error_message = user_id ? null : 'there is no user with this address';
   const held: NewRecord = {

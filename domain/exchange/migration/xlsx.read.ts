@@ -123,7 +123,7 @@ async function readDays(archive: Archive, part: string): Promise<boolean[]> {
       if (element === 'cellXfs') inCells = true;
       if (element !== 'xf' || !inCells) return;
       const id = Number(attribute('numFmtId') ?? 0);
-      days.push(showsDay(id, codes.get(id)));
+      days.push(isDayFormat(id, codes.get(id)));
     },
     close(element) {
       if (element === 'cellXfs') inCells = false;
@@ -262,7 +262,7 @@ const builtIn = (id: number): boolean =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
 
 /** Whether a number format displays a date or a time; `code` is the format code of a custom format. */
-export function showsDay(id: number, code: string | undefined): boolean {
+export function isDayFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return builtIn(id);
   // Quoted and escaped characters, colours and conditions are ignored.
   const bare = code.replace(/"[^"]*"|\\.|\[[^\]]*\]|[_*]./g, '');

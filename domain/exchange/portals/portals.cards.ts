@@ -2,10 +2,10 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.ids.ts';
 import { foldText, queryWords } from '../../inventory/cards/cards.search.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { clause, orderBy } from '../../kernel/lists/lists.sql.ts';
+import { orderBy, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';
 import type { PortalRow } from './portals.model.ts';
-import type { Asked } from './portals.query.ts';
+import type { CheckedQuery } from './portals.query.ts';
 import type { Shown } from './portals.rules.ts';
 import { relatedCards, relatedTo, shownCards } from './portals.scope.ts';
 
@@ -14,7 +14,12 @@ const MAX_RELATED = 100;
 const NONE = "'[]'::json";
 
 /** The conditions of a query over the alias `c`, with those of the portal itself. */
-export async function askedCards(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked): Promise<Condition[]> {
+export async function queryConditions(
+  ctx: Ctx,
+  row: PortalRow,
+  shown: Shown,
+  asked: CheckedQuery,
+): Promise<Condition[]> {
   const where = await shownCards(ctx, row);
   if (asked.subtype !== null) where.push({ sql: 'c.subtype = ?', bindings: [asked.subtype] });
   if (asked.tagIds.length > 0) where.push(taggedOfEachGroup(asked.tagIds));
@@ -79,7 +84,7 @@ export async function matching(sql: Sql, text: string, described: boolean): Prom
 }
 
 /** The requested order. */
-export function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: Asked): Order {
+export function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: CheckedQuery): Order {
   const field = attributeSort(ctx, sort, [type.key]) ?? cardSorts[sort]!;
   return { key: sort, field, dir };
 }
@@ -89,9 +94,9 @@ export async function pageIds(
   sql: Sql,
   where: Condition[],
   order: Order,
-  { page, size }: Asked,
+  { page, size }: CheckedQuery,
 ): Promise<string[]> {
-  const w = clause(where);
+  const w = whereClause(where);
   const rows = await queryRows<{ id: string }>(
     sql,
     `select c.id from cards c${w.sql} order by ${orderBy(order, order.field.sql, 'c.id')} limit ? offset ?`,

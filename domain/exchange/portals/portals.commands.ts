@@ -10,7 +10,7 @@ import { createFilterSchema } from '../../inventory/filters/filters.schema.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing, rowEvent } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -23,7 +23,13 @@ import {
   type PortalRow,
   WebPortal,
 } from './portals.model.ts';
-import { displayFieldErrors, filterTextErrors, fullEntry, shownOf, sortsOf } from './portals.rules.ts';
+import {
+  displayFieldErrors,
+  filterTextErrors,
+  normalizeEntry,
+  resolveShown,
+  sortsOf,
+} from './portals.rules.ts';
 import { readerPermissions } from './portals.store.ts';
 
 export type PortalInput = Partial<
@@ -56,7 +62,7 @@ export async function patchPortal(ctx: Ctx, id: string, input: PortalInput): Pro
   requireReading(ctx);
   return await change(ctx, async (work) => {
     const before = await lockPortal(work, ctx, id);
-    const changed = differing(before, await checked(work, input, before));
+    const changed = differingMembers(before, await checked(work, input, before));
     if (Object.keys(changed).length > 0) {
       emitChange(work, before, await updateRow(work.sql, WebPortal, { id: before.id }, changed));
     }
@@ -127,12 +133,12 @@ async function checked(
   const errors: FieldError[] = [];
   if (display_fields !== undefined || typeGiven) {
     const entries = display_fields === undefined ? stored.display_fields : (display_fields ?? []);
-    values.display_fields = entries.map((entry) => (type ? fullEntry(type, entry) : entry));
+    values.display_fields = entries.map((entry) => (type ? normalizeEntry(type, entry) : entry));
     errors.push(...displayFieldErrors(work.metamodel, requireType(type, key), values.display_fields));
   }
   if (card_config !== undefined || values.display_fields) {
     values.card_config = card_config === undefined ? stored.card_config : (card_config ?? {});
-    const shown = shownOf(work.metamodel, {
+    const shown = resolveShown(work.metamodel, {
       card_type: key,
       display_fields: values.display_fields ?? stored.display_fields,
     });

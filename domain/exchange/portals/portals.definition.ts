@@ -1,6 +1,6 @@
 import { queryRows } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { clause } from '../../kernel/lists/lists.sql.ts';
+import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import { eolFieldsOf } from '../../kernel/metamodel/eol.fields.ts';
 import type { Field, Section, Translations } from '../../kernel/metamodel/metamodel.types.ts';
 import type { PortalRow } from './portals.model.ts';
@@ -77,7 +77,7 @@ function shownField({ key, label, type, options, translations }: Field): ShownFi
 
 /** The tags of shown cards, by group; tags that only other cards have are not public. */
 async function usedTags(ctx: Ctx, row: PortalRow): Promise<PublicPortal['tag_groups']> {
-  const w = clause([{ sql: 'k.tag_id = t.id', bindings: [] }, ...(await shownCards(ctx, row))]);
+  const w = whereClause([{ sql: 'k.tag_id = t.id', bindings: [] }, ...(await shownCards(ctx, row))]);
   const [tags] = await queryRows<{ groups: PublicPortal['tag_groups'] }>(
     ctx.db,
     `select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'tags', used.tags)

@@ -2,7 +2,7 @@ import { queryRows } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { clause } from '../../kernel/lists/lists.sql.ts';
+import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import { matching } from './portals.cards.ts';
 import type { PortalRow } from './portals.model.ts';
@@ -32,13 +32,13 @@ export async function optionsPage(
   relations: ShownRelation[],
   { search, page, page_size: size }: OptionsQuery,
 ): Promise<string> {
-  const w = clause(await shownCards(ctx, row));
+  const w = whereClause(await shownCards(ctx, row));
   const related = relatedCards(ctx, relations, (own) => ({
     sql: `r.${own} in (select c.id from cards c${w.sql})`,
     bindings: w.bindings,
   }));
   const named: Condition[] = search?.trim() ? [await matching(ctx.db, search, false)] : [];
-  const found = clause([
+  const found = whereClause([
     { sql: `c.id in (select x.id from (${related.sql}) x)`, bindings: related.bindings },
     ...named,
   ]);
@@ -58,13 +58,13 @@ export async function optionsPage(
  * All of them by name, or undefined if there are more than `max`. Each card of the other types is tested until enough
  * are found, which is fast for few and for many.
  */
-export async function fewOptions(
+export async function listFewOptions(
   ctx: Ctx,
   row: PortalRow,
   relations: ShownRelation[],
   max: number,
 ): Promise<string> {
-  const w = clause(await shownCards(ctx, row));
+  const w = whereClause(await shownCards(ctx, row));
   const visible = visibleCards(ctx);
   const related = (['outgoing', 'incoming'] as const).flatMap((direction): Fragment[] => {
     const keys = relations.filter((relation) => relation[direction]).map(({ type }) => type.key);

@@ -8,12 +8,12 @@ import type { Ctx } from '../../kernel/context.ts';
 import { count } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { createResultCache } from '../../kernel/lists/result.cache.ts';
-import { askedCards, orderOf, pageIds, shownText } from './portals.cards.ts';
+import { orderOf, pageIds, queryConditions, shownText } from './portals.cards.ts';
 import { definePortal } from './portals.definition.ts';
 import { PORTALS_TOPIC, type PortalRow } from './portals.model.ts';
-import { fewOptions, type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
-import { type Asked, MAX_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
-import { type Shown, shownOf, sortedAttribute } from './portals.rules.ts';
+import { listFewOptions, type OptionsQuery, optionRelations, optionsPage } from './portals.options.ts';
+import { type CheckedQuery, MAX_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
+import { resolveShown, type Shown, sortedAttribute } from './portals.rules.ts';
 import { asReader, createPortalStore } from './portals.store.ts';
 
 /** The caller, the address, and the topic versions of the request. */
@@ -62,8 +62,8 @@ export function createPublicPortals(): PublicPortals {
   const limited = createSemaphore(CONCURRENCY);
 
   /** The ids of one page, and the total. An order that no index provides is computed once for all pages. */
-  async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: Asked, state: unknown) {
-    const where = await askedCards(ctx, row, shown, asked);
+  async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: CheckedQuery, state: unknown) {
+    const where = await queryConditions(ctx, row, shown, asked);
     const order = orderOf(ctx, shown, asked);
     const { page, size, sort, dir, ...cards } = asked;
     if (asked.search !== '' || sortedAttribute(sort) !== undefined) {
@@ -83,7 +83,7 @@ export function createPublicPortals(): PublicPortals {
       await throttle(caller.db, 'portal', [byAddress(address)]);
       const version = topics.get(PORTALS_TOPIC) ?? 0;
       const row = await store.find(caller.db, slug, version);
-      const shown = row && shownOf(caller.metamodel, row);
+      const shown = row && resolveShown(caller.metamodel, row);
       if (!row || !shown) throw new EstateError('not_found', 'There is no web portal at this address.');
       const ctx = asReader(caller);
       const state = stateOf(ctx, version, row, shown, topics);
@@ -117,7 +117,7 @@ export function createPublicPortals(): PublicPortals {
         },
         choices(relation, most) {
           const relations = optionRelations(shown, relation);
-          return keep(['choices', relation, most], () => fewOptions(ctx, row, relations, most));
+          return keep(['choices', relation, most], () => listFewOptions(ctx, row, relations, most));
         },
       };
     },

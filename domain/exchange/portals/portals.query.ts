@@ -29,7 +29,7 @@ export interface PortalQuery {
 }
 
 /** A query checked against what the portal shows; equal queries are equal as JSON. */
-export interface Asked {
+export interface CheckedQuery {
   search: string;
   subtype: string | null;
   tagIds: string[];
@@ -49,7 +49,7 @@ const sorted = <T>(values: Iterable<T>): T[] => [...new Set(values)].sort();
  * Checks a query. Names that a portal does not show are refused in the same way whether or not they exist.
  * @throws EstateError 422 naming each parameter that is not valid or not offered.
  */
-export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery): Asked {
+export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery): CheckedQuery {
   const errors: FieldError[] = [];
   const refuse = (field: string, code: string, message: string) => void errors.push({ field, code, message });
   const offered = (field: string, member: 'subtype' | 'tags') => {
@@ -86,9 +86,9 @@ export function readQuery(shown: Shown, config: PortalConfig, query: PortalQuery
 }
 
 /** The relations that the cards must have. */
-function readRelated(shown: Shown, query: PortalQuery, errors: FieldError[]): Asked['related'] {
+function readRelated(shown: Shown, query: PortalQuery, errors: FieldError[]): CheckedQuery['related'] {
   const { related_type, related_id, relation_filters } = query;
-  const related: Asked['related'] = [];
+  const related: CheckedQuery['related'] = [];
   const refuse = (field: string, code: string, message: string) => errors.push({ field, code, message });
   const keysOf = (field: string, key: string): string[] => {
     const keys = relationsFor(shown, key).map(({ type }) => type.key);
@@ -116,21 +116,23 @@ function readRelated(shown: Shown, query: PortalQuery, errors: FieldError[]): As
 }
 
 /** The attribute values that the cards must have. */
-function readAttributes(shown: Shown, query: PortalQuery, errors: FieldError[]): Asked['attributes'] {
-  return lists('attr_filters', query.attr_filters, errors).flatMap(([name, values]): Asked['attributes'] => {
-    const field = `attr_filters.${name}`;
-    const attribute = shown.attributes.get(name.replace(/^attributes\./, ''));
-    if (!attribute) {
-      errors.push({ field, code: 'not_offered', message: 'is no attribute that this portal shows' });
+function readAttributes(shown: Shown, query: PortalQuery, errors: FieldError[]): CheckedQuery['attributes'] {
+  return lists('attr_filters', query.attr_filters, errors).flatMap(
+    ([name, values]): CheckedQuery['attributes'] => {
+      const field = `attr_filters.${name}`;
+      const attribute = shown.attributes.get(name.replace(/^attributes\./, ''));
+      if (!attribute) {
+        errors.push({ field, code: 'not_offered', message: 'is no attribute that this portal shows' });
+        return [];
+      }
+      const stored = values.map((value) => storedValue(attribute, value));
+      const at = stored.indexOf(undefined);
+      if (at < 0) return [[attribute.key, stored]];
+      const message = `is no value of ${attribute.key}`;
+      errors.push({ field: `${field}.${at}`, code: 'unknown_value', message });
       return [];
-    }
-    const stored = values.map((value) => storedValue(attribute, value));
-    const at = stored.indexOf(undefined);
-    if (at < 0) return [[attribute.key, stored]];
-    const message = `is no value of ${attribute.key}`;
-    errors.push({ field: `${field}.${at}`, code: 'unknown_value', message });
-    return [];
-  });
+    },
+  );
 }
 
 /** The entries of a parameter that is JSON: keys with lists of values. */

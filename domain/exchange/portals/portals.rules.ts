@@ -45,7 +45,7 @@ type Entry =
 const isCore = (entry: string): entry is CoreField => (coreFields as readonly string[]).includes(entry);
 
 /** An entry in its stored form; in requests the key of an attribute may be given alone. */
-export function fullEntry(type: CardType, entry: string): string {
+export function normalizeEntry(type: CardType, entry: string): string {
   const alone = !isCore(entry) && !entry.startsWith(ATTRIBUTE) && !entry.startsWith(RELATION);
   return alone && type.fields.has(entry) ? `${ATTRIBUTE}${entry}` : entry;
 }
@@ -79,7 +79,7 @@ function shownRelation(metamodel: Metamodel, { key }: CardType, name: string): S
  * What a portal shows under the current metamodel: without parts that were removed, hidden or became a cost since the
  * portal was saved. Undefined if its type was removed or hidden: nothing is shown then.
  */
-export function shownOf(
+export function resolveShown(
   metamodel: Metamodel,
   { card_type, display_fields }: Pick<PortalRow, 'card_type' | 'display_fields'>,
 ): Shown | undefined {

@@ -9,18 +9,18 @@ import {
 import { isStorable } from '../../inventory/cards/rules/text.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { differingMembers, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows } from '../../kernel/resources/rows.ts';
 import { reviseRecord } from '../signatures/signatures.commands.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
-import { ownOperation, requireAction } from '../signatures/signatures.rules.ts';
+import { requireAction, statusChangeError } from '../signatures/signatures.rules.ts';
 import { type AdrInput, checkedContent, readContent } from './adr.content.ts';
 import { adrKind, copiedContent } from './adr.kind.ts';
 import { copyLinks, removeLinks } from './adr.links.ts';
 import { Adr, type AdrContent, type AdrRow, referenceNumber } from './adr.model.ts';
-import { BadHead, readMadr } from './madr.ts';
+import { InvalidFrontMatter, readMadr } from './madr.ts';
 
 /**
  * The number after the highest. A lock until the end of the transaction excludes gaps and duplicates under concurrent
@@ -62,8 +62,8 @@ export async function patchAdr(
   return await command(ctx, async (work) => {
     const before = await lockRecord(work, ctx, adrKind, id);
     requireAction('edit', before.status);
-    if (status !== undefined && status !== before.status) throw ownOperation();
-    const changed = differing(before, values);
+    if (status !== undefined && status !== before.status) throw statusChangeError();
+    const changed = differingMembers(before, values);
     if (Object.keys(changed).length > 0) await storeRecord(work, adrKind, before, changed);
     return await recordText(work.sql, ctx, adrKind, before.id);
   });
@@ -167,7 +167,7 @@ function readRecord({ name, content }: RecordFile, errors: FieldError[]) {
     errors.push(...checked.errors);
     return { file: name, content: checked.content as AdrContent, notes };
   } catch (error) {
-    if (!(error instanceof BadHead)) throw error;
+    if (!(error instanceof InvalidFrontMatter)) throw error;
     refuse('bad_head', `has a head that ${error.message}`);
     return { file: name, content: {}, notes: [] };
   }

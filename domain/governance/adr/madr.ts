@@ -190,11 +190,11 @@ interface ReadMadr {
 }
 
 /** A head that is no YAML. */
-export class BadHead extends Error {}
+export class InvalidFrontMatter extends Error {}
 
 /**
  * Reads a Markdown record: of MADR in its versions, of Nygard's form, or another with a title.
- * @throws BadHead when the front matter is not YAML.
+ * @throws InvalidFrontMatter when the front matter is not YAML.
  */
 export function readMadr(text: string): ReadMadr {
   const plain = text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
@@ -229,11 +229,11 @@ function readHead(yaml: string): Record<string, unknown> {
     // no aliases, which could unfold without end
     const head: unknown = parse(yaml, { maxAliasCount: 0, logLevel: 'error' });
     if (head === null || head === undefined) return {};
-    if (typeof head !== 'object' || Array.isArray(head)) throw new BadHead('is no YAML mapping');
+    if (typeof head !== 'object' || Array.isArray(head)) throw new InvalidFrontMatter('is no YAML mapping');
     return head as Record<string, unknown>;
   } catch (error) {
-    if (error instanceof BadHead) throw error;
-    throw new BadHead('is no YAML', { cause: error });
+    if (error instanceof InvalidFrontMatter) throw error;
+    throw new InvalidFrontMatter('is no YAML', { cause: error });
   }
 }
 

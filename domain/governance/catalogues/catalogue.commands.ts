@@ -3,7 +3,7 @@ import { EstateError, type FieldError, invalidFields } from '../../../platform/e
 import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
@@ -76,7 +76,7 @@ export async function patchEntry(
   const values = cleanEntry(input);
   return await command(ctx, async (work) => {
     const before = await lockEntry(work, ctx, catalogue, id, language);
-    const changed = differing(before, values);
+    const changed = differingMembers(before, values);
     if (Object.keys(changed).length > 0) {
       const after = await updateRow(work.sql, catalogue.model, { id }, changed);
       emitEntry(work, catalogue, before, after);

@@ -5,7 +5,7 @@ import { patchCardWithin } from '../../inventory/cards/cards.patch.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { type Decision, Finding, type FindingContent, type FindingRow } from './compliance.model.ts';
@@ -42,7 +42,7 @@ export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingC
     if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, found.row.id));
     const before = found.row;
     const { values, card } = await checked(work, ctx, input, found);
-    const changed = differing(before, values);
+    const changed = differingMembers(before, values);
     const columns = Object.keys(changed);
     if (
       before.rule_key !== null &&
@@ -256,7 +256,7 @@ const AI_FIELD = 'hasAiFeatures';
  * @throws EstateError `forbidden`, also where the card may not be edited; `not_found`; `wrong_state` where the finding
  * is about no card, or cards of its type do not say so.
  */
-export async function giveVerdict(ctx: Ctx, id: string, verdict: 'confirm' | 'deny'): Promise<JsonText> {
+export async function decideAiUse(ctx: Ctx, id: string, verdict: 'confirm' | 'deny'): Promise<JsonText> {
   requireMaintainer(ctx);
   // what an If-Match names is the finding, not the card
   const onCard: Ctx = { ...ctx, ifMatch: undefined };

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { unseenCard, visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
@@ -122,7 +122,7 @@ export async function listCardFindings(
     cardId,
     ...visible.bindings,
   ]);
-  if (cards.length === 0) throw unseenCard(ctx, notFound('card', cardId));
+  if (cards.length === 0) throw invisibleCardError(ctx, notFound('card', cardId));
   const where: Condition[] = [visibleFindings(ctx), { sql: 'f.card_id = ?::uuid', bindings: [cardId] }];
   if (!params.include_auto_resolved) where.push({ sql: 'not f.auto_resolved', bindings: [] });
   return await runList(ctx.db, findingList, where, params, { owner: ctx.caller.userId });

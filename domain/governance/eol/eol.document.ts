@@ -2,8 +2,8 @@ import { isDay } from '../../kernel/dates.ts';
 import type { CycleFacts, ProductFacts } from './eol.model.ts';
 
 /** A document that is not as version 1 of the endoflife.date API describes it; the message says where. */
-export class BadFacts extends Error {
-  override readonly name = 'BadFacts';
+export class InvalidFacts extends Error {
+  override readonly name = 'InvalidFacts';
 }
 
 const MAX_TEXT = 300;
@@ -18,37 +18,37 @@ type Members = Record<string, unknown>;
 
 function members(value: unknown, path: string): Members {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
-  throw new BadFacts(`${path} is no object`);
+  throw new InvalidFacts(`${path} is no object`);
 }
 
 function list(value: unknown, path: string, most: number): unknown[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value) && value.length <= most) return value;
-  throw new BadFacts(`${path} is no list of at most ${most}`);
+  throw new InvalidFacts(`${path} is no list of at most ${most}`);
 }
 
 /** One line of text. */
 function line(value: unknown, path: string, most = MAX_TEXT): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string' && value.length <= most && !/\p{Cc}/u.test(value)) return value;
-  throw new BadFacts(`${path} is no text of one line and at most ${most} characters`);
+  throw new InvalidFacts(`${path} is no text of one line and at most ${most} characters`);
 }
 
 function required(value: unknown, path: string, form: RegExp): string {
   if (typeof value === 'string' && form.test(value)) return value;
-  throw new BadFacts(`${path} is missing or has no proper form`);
+  throw new InvalidFacts(`${path} is missing or has no proper form`);
 }
 
 function day(value: unknown, path: string): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string' && isDay(value)) return value;
-  throw new BadFacts(`${path} is no date as YYYY-MM-DD`);
+  throw new InvalidFacts(`${path} is no date as YYYY-MM-DD`);
 }
 
 function flag(value: unknown, path: string): boolean | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value;
-  throw new BadFacts(`${path} is neither true nor false`);
+  throw new InvalidFacts(`${path} is neither true nor false`);
 }
 
 /** Only addresses of the web: they are shown as links. */
@@ -88,7 +88,7 @@ function readCycle(value: unknown, path: string): CycleFacts {
 
 /**
  * A product as the API's `ProductDetails` describe it; members that are not known here are passed over.
- * @throws BadFacts saying what does not fit.
+ * @throws InvalidFacts saying what does not fit.
  */
 export function readProduct(value: unknown, path: string): ProductFacts {
   const given = members(value, path);
@@ -98,7 +98,7 @@ export function readProduct(value: unknown, path: string): ProductFacts {
     readCycle(release, `${path}.releases.${n}`),
   );
   const twice = cycles.find((one, n) => cycles.findIndex(({ cycle }) => cycle === one.cycle) < n);
-  if (twice) throw new BadFacts(`${at('releases')} names ${twice.cycle} twice`);
+  if (twice) throw new InvalidFacts(`${at('releases')} names ${twice.cycle} twice`);
   return {
     name,
     label: line(given.label, at('label')) ?? name,
@@ -113,11 +113,11 @@ export function readProduct(value: unknown, path: string): ProductFacts {
 
 /**
  * The names in the API's list of products.
- * @throws BadFacts
+ * @throws InvalidFacts
  */
 export function readProductNames(document: unknown): string[] {
   const { result } = members(document, 'the list');
-  if (!Array.isArray(result)) throw new BadFacts('the list holds no products');
+  if (!Array.isArray(result)) throw new InvalidFacts('the list holds no products');
   return result.map((product, n) =>
     required(members(product, `result.${n}`).name, `result.${n}.name`, PRODUCT_NAME),
   );

@@ -9,7 +9,7 @@ import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import bundled from './eol.bundled.json' with { type: 'json' };
-import { BadFacts, readProduct } from './eol.document.ts';
+import { InvalidFacts, readProduct } from './eol.document.ts';
 import { EOL_TOPIC, type FactSource, type ProductFacts } from './eol.model.ts';
 
 /** Facts with the validators of the response. */
@@ -147,7 +147,7 @@ function readGiven(product: unknown, n: number): ProductFacts {
   try {
     return readProduct(product, `result.${n}`);
   } catch (error) {
-    if (!(error instanceof BadFacts)) throw error;
+    if (!(error instanceof InvalidFacts)) throw error;
     const [field, ...rest] = error.message.split(' ');
     throw invalidField(field!, 'bad_facts', rest.join(' '));
   }

@@ -2,7 +2,7 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { type ErrorCode, invalidField } from '../../../platform/errors.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../../inventory/cards/cards.load.ts';
 import { EDIT } from '../../inventory/cards/cards.patch.ts';
-import { type CardWrite, saveCards, settled } from '../../inventory/cards/cards.save.ts';
+import { type CardWrite, saveCards, withDerivedValues } from '../../inventory/cards/cards.save.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { patchedValues } from '../../inventory/cards/rules/merge.ts';
 import { validateCardInput } from '../../inventory/cards/rules/values.ts';
@@ -111,7 +111,7 @@ function linkedCard(
   const invalid = validateCardInput(work.metamodel, type.key, input, { stored: before.attributes });
   if (invalid[0]) throw new Refused('validation_failed', `${invalid[0].field} ${invalid[0].message}.`);
   const after: StoredCard = { ...before, ...patchedValues(before, input, []) };
-  return { before, after: settled(type, before, after) };
+  return { before, after: withDerivedValues(type, before, after) };
 }
 
 /** The cycles of the products that are named. */

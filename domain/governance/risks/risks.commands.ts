@@ -5,7 +5,7 @@ import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, updateRow } from '../../kernel/resources/rows.ts';
@@ -22,10 +22,10 @@ import {
   lockLinkable,
   lockRisk,
   riskEvent,
-  settleOwner,
+  updateOwnerTodo,
   withReferences,
 } from './risks.store.ts';
-import { addTask, removeTasks, settleTasks } from './tasks.store.ts';
+import { addTask, removeTasks, updateTaskTodos } from './tasks.store.ts';
 
 /** Decides about the findings that a risk tracks. @param tracks whether the risk still tracks them afterwards. */
 async function decideTracked(
@@ -111,7 +111,7 @@ export async function patchRisk(ctx: Ctx, id: string, input: RiskInput): Promise
     const before = risk.row;
     if (ctx.ifMatch) checkIfMatch(ctx, await riskText(work.sql, ctx, before.id));
     const errors: FieldError[] = [];
-    const changed = differing(before, await checked(work, input, before, errors));
+    const changed = differingMembers(before, await checked(work, input, before, errors));
     requireTransition(before, changed);
     if (errors.length > 0) throw invalidFields(errors);
     if (Object.keys(changed).length > 0) {
@@ -150,9 +150,9 @@ async function store(
   const after = await updateRow(work.sql, Risk, { id: before.id }, values);
   work.emit(riskEvent(before, after, cardIds));
   work.raise(RISKS_TOPIC);
-  await settleOwner(work, before, after);
+  await updateOwnerTodo(work, before, after);
   if (after.status === before.status) return;
-  await settleTasks(work, before, after);
+  await updateTaskTodos(work, before, after);
   await decideTracked(work, ctx, after, followedDecision(after.status), true);
 }
 

@@ -37,7 +37,7 @@ export interface ImportRow {
 }
 
 /** The risks, users and cards that the rows name; names are folded. */
-export interface Known {
+export interface ImportReferences {
   /** Ids and references of the risks with such a reference, and with such a title. */
   byReference: ReadonlyMap<string, KnownRisk>;
   byTitle: ReadonlyMap<string, KnownRisk>;
@@ -69,7 +69,11 @@ const IMPORTED_RATIONALE = 'Accepted before it was imported.';
  * Decides about every row on its own: a risk that the register has, by reference or else by title, is skipped, as is a row
  * that says the same as one before; what names nobody or nothing is a warning. @param userId who imports.
  */
-export function planImport(rows: readonly ImportRow[], known: Known, userId: string | null): PlannedRow[] {
+export function planImport(
+  rows: readonly ImportRow[],
+  known: ImportReferences,
+  userId: string | null,
+): PlannedRow[] {
   const references = new Set<string>();
   const titles = new Set<string>();
   return rows.map((row): PlannedRow => {
@@ -138,7 +142,7 @@ const valuesOf = (row: ImportRow): Partial<RiskRow> & { title: string } => ({
   target_resolution_date: row.target_resolution_date ?? null,
 });
 
-function ownerOf(row: ImportRow, known: Known, warnings: string[]): string | null {
+function ownerOf(row: ImportRow, known: ImportReferences, warnings: string[]): string | null {
   const email = row.owner_email?.trim();
   const byEmail = email ? known.byEmail.get(email.toLowerCase()) : undefined;
   if (byEmail) return byEmail;
@@ -150,7 +154,7 @@ function ownerOf(row: ImportRow, known: Known, warnings: string[]): string | nul
   return null;
 }
 
-function cardsOf(row: ImportRow, known: Known, warnings: string[]): LinkedCard[] {
+function cardsOf(row: ImportRow, known: ImportReferences, warnings: string[]): LinkedCard[] {
   const cards = new Map<string, LinkedCard>();
   for (const name of row.card_names ?? []) {
     const found = known.cards.get(foldName(name)) ?? [];
@@ -186,7 +190,11 @@ export async function importRisks(ctx: Ctx, rows: ImportRow[], dryRun: boolean) 
 async function importWithin(work: Work, ctx: Ctx, rows: ImportRow[], dryRun: boolean) {
   const cards = await readCards(work, ctx, rows);
   await work.sql.raw('select pg_advisory_xact_lock(?)', [IMPORT_LOCK]);
-  const known: Known = { ...(await readRegister(work, rows)), ...(await readPeople(work, rows)), cards };
+  const known: ImportReferences = {
+    ...(await readRegister(work, rows)),
+    ...(await readPeople(work, rows)),
+    cards,
+  };
   const planned = planImport(rows, known, ctx.caller.userId);
   const drafts = planned.flatMap((row) => (row.status === 'created' ? [row.draft] : []));
   const risks = (await addRisks(work, ctx, drafts)).values();
@@ -215,7 +223,7 @@ const IMPORT_LOCK = 7203059;
 async function readRegister(
   { sql }: Work,
   rows: ImportRow[],
-): Promise<Pick<Known, 'byReference' | 'byTitle'>> {
+): Promise<Pick<ImportReferences, 'byReference' | 'byTitle'>> {
   const references = rows.flatMap(({ reference }) => reference?.trim().toUpperCase() ?? []);
   const titles = rows.map(({ title }) => foldName(title));
   const risks = await queryRows<KnownRisk & { title: string }>(
@@ -232,7 +240,10 @@ async function readRegister(
 }
 
 /** The active users whom the rows name as owners. */
-async function readPeople({ sql }: Work, rows: ImportRow[]): Promise<Pick<Known, 'byEmail' | 'byName'>> {
+async function readPeople(
+  { sql }: Work,
+  rows: ImportRow[],
+): Promise<Pick<ImportReferences, 'byEmail' | 'byName'>> {
   const emails = rows.flatMap(({ owner_email }) => owner_email?.trim().toLowerCase() ?? []);
   const names = rows.flatMap(({ owner_name }) => (owner_name ? foldName(owner_name) : []));
   const users = await queryRows<Record<'id' | 'email' | 'name', string>>(
@@ -249,7 +260,7 @@ async function readPeople({ sql }: Work, rows: ImportRow[]): Promise<Pick<Known,
 }
 
 /** The active cards of the rows that the caller sees, locked for sharing. */
-async function readCards(work: Work, ctx: Ctx, rows: ImportRow[]): Promise<Known['cards']> {
+async function readCards(work: Work, ctx: Ctx, rows: ImportRow[]): Promise<ImportReferences['cards']> {
   const names = [...new Set(rows.flatMap(({ card_names }) => (card_names ?? []).map(foldName)))];
   if (names.length === 0) return new Map();
   const visible = visibleCards(ctx);

@@ -5,7 +5,7 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
-import { clause, likeText } from '../../kernel/lists/lists.sql.ts';
+import { likeText, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -199,7 +199,7 @@ export async function readRiskMetrics(ctx: Ctx, params: RiskFilter & { search?: 
   requirePermission(ctx.caller, 'risks.view');
   const where = filterConditions(ctx, params);
   if (params.search) where.push({ sql: `${SEARCH} like ?`, bindings: [`%${likeText(params.search)}%`] });
-  const w = clause(where);
+  const w = whereClause(where);
   const [row] = await queryRows<{ text: JsonText }>(
     ctx.db,
     `select ${metrics}::text as text

@@ -162,7 +162,7 @@ const ownerTodo = (risk: RiskRow): SystemTodo & { card: null } => ({
 });
 
 /** Updates the to-do of the owner: withdrawn from a former owner, done when the risk is settled. */
-export async function settleOwner(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
+export async function updateOwnerTodo(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
   const subject = { topic: RISK_TOPIC, subjectId: after.id };
   if (before.owner_id !== null && before.owner_id !== after.owner_id) {
     await closeSystemTodos(work, { ...subject, assignedTo: before.owner_id }, 'withdrawn');

@@ -154,7 +154,7 @@ export async function removeTasks(
 }
 
 /** Withdraws the to-dos of open occurrences when their risk is closed, and opens them when it is reopened. */
-export async function settleTasks(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
+export async function updateTaskTodos(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
   if ((before.status === 'closed') === (after.status === 'closed')) return;
   const open = await queryRows<{ task: TaskRow; occurrence: OccurrenceRow }>(
     work.sql,

@@ -6,23 +6,23 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
 import {
-  askAbout,
+  closeRequests,
   insertRecord,
   lockRecord,
+  openRequests,
   recordText,
-  settleAsked,
   storeRecord,
   withdrawTodos,
 } from './signatures.records.ts';
 import {
-  askedToSign,
   contentHash,
+  newSignatories,
   pendingOf,
   requireAction,
   signature,
   withSignatory,
 } from './signatures.rules.ts';
-import { followGone, requirePerson, requireSignatories } from './signatures.signatories.ts';
+import { requirePerson, requireSignatories, updateGoneSignatories } from './signatures.signatories.ts';
 import type { SignedKind, SignedRow, SigningEvent } from './signatures.types.ts';
 
 /** What a step of the signing process writes. */
@@ -68,7 +68,7 @@ export async function requestSignatures(
   { user_ids, message }: SignatureRequest,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, kind.rights.manage);
-  const signatories = askedToSign(user_ids);
+  const signatories = newSignatories(user_ids);
   return await takeStep(ctx, kind, id, async ({ status }, work) => {
     requireAction('request', status);
     await requireSignatories(work, kind.rights, user_ids, (n) => `user_ids.${n}`);
@@ -77,7 +77,7 @@ export async function requestSignatures(
       values: { status: 'in_review', signatories, rejection: null },
       event: 'signatures_requested',
       data: { recipients, message: message?.trim() || null },
-      follow: (after) => askAbout(work, kind, after, 'signature', recipients),
+      follow: (after) => openRequests(work, kind, after, 'signature', recipients),
     };
   });
 }
@@ -97,7 +97,7 @@ export async function signRecord(ctx: Ctx, kind: SignedKind, id: string): Promis
       values,
       event: 'signed',
       data: { signed_by: userId, signed_hash: hash, recipients },
-      follow: () => settleAsked(work, kind, before.id, 'signature', { of: userId, how: 'done' }),
+      follow: () => closeRequests(work, kind, before.id, 'signature', { of: userId, how: 'done' }),
     };
   });
 }
@@ -181,9 +181,9 @@ export async function replaceSignatory(
       event: 'signatory_replaced',
       data: { recipients: [asked], replaced: [left], message: message?.trim() || null },
       async follow(after) {
-        await settleAsked(work, kind, before.id, 'signature', { of: left, how: 'withdrawn' });
-        await askAbout(work, kind, after, 'signature', [asked]);
-        await followGone(work, ctx, kind, after);
+        await closeRequests(work, kind, before.id, 'signature', { of: left, how: 'withdrawn' });
+        await openRequests(work, kind, after, 'signature', [asked]);
+        await updateGoneSignatories(work, ctx, kind, after);
       },
     };
   });

@@ -122,22 +122,22 @@ export const rejectionMember = (alias: string): string =>
    from users u where u.id = (${alias}.rejection ->> 'user_id')::uuid) end`;
 
 /** What people are asked to do about a document in review: to sign it, or to see to somebody who no longer can sign. */
-export type Asked = 'signature' | 'signatory_gone';
+export type RequestKind = 'signature' | 'signatory_gone';
 
-const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: Asked): (typeof signatureTopics)[number] =>
+const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: RequestKind): (typeof signatureTopics)[number] =>
   `${key}_${asked}`;
 
-const said: Record<Asked, (name: string) => string> = {
+const said: Record<RequestKind, (name: string) => string> = {
   signature: (name) => `Sign ${name}`,
   signatory_gone: (name) => `Somebody who was to sign ${name} no longer can: ask somebody else, or recall it`,
 };
 
 /** Asks people something about a document; who is asked already is not asked twice. */
-export async function askAbout(
+export async function openRequests(
   work: Work,
   kind: SignedKind,
   row: SignedRow,
-  asked: Asked,
+  asked: RequestKind,
   userIds: readonly string[],
 ): Promise<void> {
   for (const assignedTo of userIds) {
@@ -153,11 +153,11 @@ export async function askAbout(
 }
 
 /** Of whom something is asked about documents at present. */
-export async function askedAbout(
+export async function readRequested(
   { sql }: Work,
   kind: Pick<SignedKind, 'key'>,
   ids: readonly string[],
-): Promise<(asked: Asked, id: string) => string[]> {
+): Promise<(asked: RequestKind, id: string) => string[]> {
   const todos = await queryRows<{ topic: string; subject_id: string; assigned_to: string }>(
     sql,
     `select topic, subject_id, assigned_to from todos
@@ -171,11 +171,11 @@ export async function askedAbout(
 }
 
 /** Ends what was asked about a document: of everybody, or of one. */
-export async function settleAsked(
+export async function closeRequests(
   work: Work,
   kind: SignedKind,
   id: string,
-  asked: Asked,
+  asked: RequestKind,
   { of, how }: { of?: string; how: 'done' | 'withdrawn' },
 ): Promise<void> {
   await closeSystemTodos(work, { topic: topicOf(kind, asked), subjectId: id, assignedTo: of }, how);
@@ -183,6 +183,6 @@ export async function settleAsked(
 
 /** Takes back all that people were asked, where the document goes back or is deleted. */
 export async function withdrawTodos(work: Work, kind: SignedKind, id: string): Promise<void> {
-  await settleAsked(work, kind, id, 'signature', { how: 'withdrawn' });
-  await settleAsked(work, kind, id, 'signatory_gone', { how: 'withdrawn' });
+  await closeRequests(work, kind, id, 'signature', { how: 'withdrawn' });
+  await closeRequests(work, kind, id, 'signatory_gone', { how: 'withdrawn' });
 }

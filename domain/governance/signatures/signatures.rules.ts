@@ -84,7 +84,7 @@ export function requireAction(action: SigningAction, status: SignedStatus): void
 }
 
 /** What a status in a body is refused with that is not the present one. */
-export function ownOperation(): EstateError {
+export function statusChangeError(): EstateError {
   const message = 'is changed by operations of its own: request-signatures, sign, recall-signatures, reject';
   return new EstateError('use_operation', `status ${message}.`, {
     errors: [{ field: 'status', code: 'use_operation', message }],
@@ -92,7 +92,7 @@ export function ownOperation(): EstateError {
 }
 
 /** Those who are asked, each once, none of whom has signed yet. @throws EstateError `validation_failed` for nobody. */
-export function askedToSign(userIds: readonly string[]): Signatory[] {
+export function newSignatories(userIds: readonly string[]): Signatory[] {
   const ids = [...new Set(userIds.map((id) => id.toLowerCase()))];
   if (ids.length === 0) throw invalidField('user_ids', 'required', 'must name somebody');
   return ids.map((user_id) => ({ user_id, status: 'pending', signed_at: null, content_hash: null }));
@@ -126,7 +126,7 @@ export function withSignatory(signatories: readonly Signatory[], left: string, a
   if (signatories.some(({ user_id }) => user_id === asked)) {
     throw invalidField('new_user_id', 'duplicate', 'is asked to sign it already');
   }
-  return signatories.with(place, askedToSign([asked])[0]!);
+  return signatories.with(place, newSignatories([asked])[0]!);
 }
 
 /** What a signature changes: with the last one the document is signed, under the hash of its content. */

@@ -7,7 +7,7 @@ import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts'
 import { lockRow } from '../../kernel/resources/rows.ts';
 import type { BatchEvent } from '../../kernel/undo/undo.rows.ts';
 import { undoRow } from '../../kernel/undo/undo.rows.ts';
-import { type Asked, askAbout, askedAbout, settleAsked } from './signatures.records.ts';
+import { closeRequests, openRequests, type RequestKind, readRequested } from './signatures.records.ts';
 import { pendingIds } from './signatures.rules.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
@@ -112,7 +112,12 @@ export async function followSignatories(
  * Asks somebody to see to those who are to sign one document and cannot, or takes that back where everybody can. To-dos to
  * sign are left alone: they come and go with the writes that the caller makes or undoes.
  */
-export async function followGone(work: Work, ctx: Ctx, kind: SignedKind, row: SignedRow): Promise<void> {
+export async function updateGoneSignatories(
+  work: Work,
+  ctx: Ctx,
+  kind: SignedKind,
+  row: SignedRow,
+): Promise<void> {
   await follow(work, ctx, kind, [row], ['signatory_gone']);
 }
 
@@ -122,7 +127,7 @@ async function follow(
   ctx: Ctx,
   kind: SignedKind,
   rows: readonly SignedRow[],
-  what: readonly Asked[],
+  what: readonly RequestKind[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const people = new Set(
@@ -131,7 +136,7 @@ async function follow(
     ),
   );
   const abilities = await abilitiesOf(work.sql, kind.rights, [...people]);
-  const asked = await askedAbout(
+  const asked = await readRequested(
     work,
     kind,
     rows.map(({ id }) => id),
@@ -145,9 +150,9 @@ async function follow(
     for (const one of what) {
       const now = asked(one, row.id);
       for (const of of now) {
-        if (!wanted[one].includes(of)) await settleAsked(work, kind, row.id, one, { of, how: 'withdrawn' });
+        if (!wanted[one].includes(of)) await closeRequests(work, kind, row.id, one, { of, how: 'withdrawn' });
       }
-      await askAbout(
+      await openRequests(
         work,
         kind,
         row,
@@ -196,7 +201,7 @@ export function undoSigned(kind: SignedKind): ResourceUndo['undo'] {
     const refusal = await undoRow(work, spec, event as BatchEvent, false);
     const row = (await lockRow(work.sql, model, { id: event.id })) as SignedRow | undefined;
     // the restored document may have signatories who can no longer sign
-    if (row) await followGone(work, ctx, kind, row);
+    if (row) await updateGoneSignatories(work, ctx, kind, row);
     return refusal;
   };
 }

@@ -2,7 +2,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows } from '../../kernel/resources/rows.ts';
@@ -14,9 +14,9 @@ import {
   storeRecord,
   withdrawTodos,
 } from '../signatures/signatures.records.ts';
-import { ownOperation, requireAction } from '../signatures/signatures.rules.ts';
+import { requireAction, statusChangeError } from '../signatures/signatures.rules.ts';
 import type { SignedStatus } from '../signatures/signatures.types.ts';
-import { checkedSoaw, type SoawInput, wholeInfo } from './soaw.content.ts';
+import { checkedSoaw, completeInfo, type SoawInput } from './soaw.content.ts';
 import { copiedContent, soawKind } from './soaw.kind.ts';
 import { INITIATIVE, Soaw } from './soaw.model.ts';
 
@@ -26,11 +26,11 @@ export async function createSoaw(
   { status = 'draft', ...input }: SoawInput & { status?: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, soawKind.rights.manage);
-  if (status !== 'draft') throw ownOperation();
+  if (status !== 'draft') throw statusChangeError();
   const values = checkedSoaw(input);
   return await command(ctx, async (work) => {
     await requireInitiative(work, ctx, values.initiative_id);
-    const { id } = await insertRecord(work, ctx, soawKind, { document_info: wholeInfo({}), ...values });
+    const { id } = await insertRecord(work, ctx, soawKind, { document_info: completeInfo({}), ...values });
     return await recordText(work.sql, ctx, soawKind, id);
   });
 }
@@ -52,7 +52,7 @@ export async function patchSoaw(
     await requireInitiative(work, ctx, values.initiative_id);
     const before = await lockRecord(work, ctx, soawKind, id);
     requireAction('edit', before.status);
-    const changed = differing(before, { ...values, ...statusChange(before.status, status) });
+    const changed = differingMembers(before, { ...values, ...statusChange(before.status, status) });
     if (Object.keys(changed).length > 0) await storeRecord(work, soawKind, before, changed);
     return await recordText(work.sql, ctx, soawKind, before.id);
   });
@@ -61,7 +61,7 @@ export async function patchSoaw(
 /** Users change the status between draft and approved; signing changes it otherwise. @throws EstateError `use_operation`. */
 function statusChange(present: SignedStatus, given: string | null | undefined): { status?: SignedStatus } {
   if (given === undefined || given === present) return {};
-  if (given !== 'draft' && given !== 'approved') throw ownOperation();
+  if (given !== 'draft' && given !== 'approved') throw statusChangeError();
   return { status: given };
 }
 

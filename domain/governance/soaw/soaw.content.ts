@@ -87,7 +87,7 @@ export function checkedSoaw(input: SoawInput): Partial<SoawContent> {
     if (error) errors.push(error);
   }
   if (input.initiative_id !== undefined) content.initiative_id = input.initiative_id?.toLowerCase() ?? null;
-  if (input.document_info !== undefined) content.document_info = wholeInfo(input.document_info ?? {});
+  if (input.document_info !== undefined) content.document_info = completeInfo(input.document_info ?? {});
   if (input.version_history !== undefined) {
     content.version_history = (input.version_history ?? []).map(wholeEntry);
   }
@@ -117,7 +117,11 @@ function tooManyTags(sections: Record<string, Section>): FieldError | undefined 
 }
 
 /** The first lines with all their members. */
-export const wholeInfo = ({ prepared_by = null, review_date = null, reviewed_by = null }: DocumentInfo) => ({
+export const completeInfo = ({
+  prepared_by = null,
+  review_date = null,
+  reviewed_by = null,
+}: DocumentInfo) => ({
   prepared_by,
   review_date,
   reviewed_by,

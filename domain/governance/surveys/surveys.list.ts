@@ -15,10 +15,10 @@ import type {
 } from '../../kernel/lists/lists.types.ts';
 import {
   forbidden,
-  holderWithin,
-  holdsCostRole,
+  hasCostRoleSql,
   may,
   requirePermission,
+  userWithinScope,
 } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
 import { responseStatuses, Survey, SurveyResponse, surveyStatuses } from './surveys.model.ts';
@@ -94,9 +94,9 @@ const {
 function visibleAnswers(ctx: Ctx): Fragment {
   if (may(ctx.caller, 'costs.view')) return { sql: 'r.responses', bindings: [] };
   return {
-    sql: `case when ${holdsCostRole('r.card_id')}
+    sql: `case when ${hasCostRoleSql('r.card_id')}
           then r.responses else r.responses - r.cost_keys end`,
-    bindings: [holderWithin(ctx.caller, 'costs.view')],
+    bindings: [userWithinScope(ctx.caller, 'costs.view')],
   };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../inventory/cards/cards.load.ts';
 import { EDIT } from '../../inventory/cards/cards.patch.ts';
 import { summedKeys } from '../../inventory/cards/cards.rows.ts';
-import { saveCards, settled } from '../../inventory/cards/cards.save.ts';
+import { saveCards, withDerivedValues } from '../../inventory/cards/cards.save.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { ownValue } from '../../inventory/cards/rules/diff.ts';
 import { command } from '../../kernel/command.ts';
@@ -95,7 +95,7 @@ export async function applyResponses(
           .filter((write) => write.before !== write.after)
           .map((write) => ({
             before: write.before,
-            after: settled(typeOf(work.metamodel, write.before), write.before, write.after),
+            after: withDerivedValues(typeOf(work.metamodel, write.before), write.before, write.after),
           })),
       );
       await markApplied(work, applied, cards);

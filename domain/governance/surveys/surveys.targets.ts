@@ -4,7 +4,7 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { prepareFilter, prepareNode } from '../../inventory/filters/filters.prepare.ts';
 import type { FilterNode, FilterOperator } from '../../inventory/filters/filters.types.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { clause } from '../../kernel/lists/lists.sql.ts';
+import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -137,7 +137,7 @@ export async function checkTargets(
  * of the roles on a card that the filters select, and who see that card. Of several roles the first by key is returned.
  */
 export async function targetQuery(ctx: Ctx, survey: SurveyTargets): Promise<Fragment> {
-  const where = clause([...(await targetConditions(ctx, survey)), seesIt(ctx, survey)]);
+  const where = whereClause([...(await targetConditions(ctx, survey)), seesIt(ctx, survey)]);
   return {
     sql: `select c.id as card_id, u.id as user_id, min(s.role) as role
       from cards c join stakeholders s on s.card_id = c.id and s.role = any(?::text[])

@@ -4,7 +4,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import { differing, rowEvent } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowEvent } from '../../kernel/events/row-changes.ts';
 import {
   Calculation,
   type CalculationFormula,
@@ -12,11 +12,11 @@ import {
   CalculationRun,
 } from '../../kernel/formulas/calculations.model.ts';
 import {
-  arrange,
   cycleMessage,
   type Formula,
   peerTypes,
   type ReadFormula,
+  sortByDependency,
 } from '../../kernel/formulas/calculations.plan.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -68,7 +68,7 @@ export async function patchCalculation(ctx: Ctx, id: string, input: CalculationI
   checkInput(ctx, input);
   return await change(ctx, id, async (work, before) => {
     if (ctx.ifMatch) checkIfMatch(ctx, await readCalculation(work.sql, work.metamodel, before.id));
-    const changed = differing(before, trimmed(input));
+    const changed = differingMembers(before, trimmed(input));
     if (Object.keys(changed).length === 0) return;
     const after = await updateRow(work.sql, Calculation, { id: before.id }, changed);
     const computes = ['target_type_key', 'target_field_key', 'formula', 'execution_order'].some(
@@ -199,7 +199,7 @@ export async function undoCalculation(work: Work, ctx: Ctx, event: UndoneEvent):
     emitCalculation(work, row, null);
     return null;
   }
-  const changed = differing(row, values);
+  const changed = differingMembers(row, values);
   if (Object.keys(changed).length === 0) return null;
   const after = await updateRow(sql, Calculation, { id }, changed);
   await reloadMetamodel(work);
@@ -243,7 +243,7 @@ async function requireActivable(work: Work, ctx: Ctx, row: CalculationFormula): 
   }
   const added: Formula = { id, type, field, order: row.execution_order, local: false, ...read };
   const others = metamodel.calculations.formulas.filter((other) => other.id !== id);
-  const { cycles } = arrange([...others, added], metamodel);
+  const { cycles } = sortByDependency([...others, added], metamodel);
   if (cycles[0]) {
     throw new EstateError('calculation_cycle', cycleMessage(cycles[0]), { extra: { cycle: cycles[0].path } });
   }

@@ -6,9 +6,9 @@ import { type Changes, ownValue, sameValue } from '../cards/rules/diff.ts';
 import {
   computeValue,
   namesFor,
-  noSurroundings,
+  noRelatedValues,
   type OwnCard,
-  type Surroundings,
+  type RelatedValues,
 } from './calculations.inputs.ts';
 
 /** Formulas with the cards that each must be run for. */
@@ -47,7 +47,7 @@ function reads({ reads: { members } }: Formula, keys: ChangedKeys): boolean {
  * Collects which formulas must run for which cards after cards were written: their own, those of related cards, and
  * those of parents. One statement for each formula that reads over a relation.
  */
-export async function follow(
+export async function collectDependents(
   { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
   seeds: Seeds,
   touched: Touched[],
@@ -122,7 +122,7 @@ export interface TouchedRelation {
 }
 
 /** The formulas that must run for the ends of relations. */
-export function followEnds(metamodel: Metamodel, relations: TouchedRelation[]): Seeds {
+export function seedsOfRelations(metamodel: Metamodel, relations: TouchedRelation[]): Seeds {
   const seeds: Seeds = new Map();
   for (const formula of metamodel.calculations.formulas) {
     const { reads: read, type } = formula;
@@ -169,7 +169,7 @@ export function withValue<T extends OwnCard>(
   formula: Formula,
   type: CardType,
   card: T,
-  around: Surroundings,
+  around: RelatedValues,
   runs: Runs,
 ): T {
   const field = type.fields.get(formula.field)!;
@@ -207,7 +207,7 @@ export function withLocalValues<T extends OwnCard>(
   let after = card;
   for (const formula of formulas) {
     if (!formula.local || (changes && !touchesOwn(formula, keys))) continue;
-    const next = withValue(formula, type, after, noSurroundings, runs);
+    const next = withValue(formula, type, after, noRelatedValues, runs);
     if (next !== after) keys.add(`attributes.${formula.field}`);
     after = next;
   }

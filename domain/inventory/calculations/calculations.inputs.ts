@@ -35,7 +35,7 @@ interface InputLimits {
 type Item = { [key: string]: FormulaValue };
 
 /** Related cards, children and counts of cards, by card and relation type. */
-export interface Surroundings {
+export interface RelatedValues {
   relations: Map<string, Map<string, Item[]>>;
   counts: Map<string, Map<string, number>>;
   children: Map<string, Item[]>;
@@ -50,7 +50,7 @@ interface RelatedRow {
   number: number;
 }
 
-export const noSurroundings: Surroundings = {
+export const noRelatedValues: RelatedValues = {
   relations: new Map(),
   counts: new Map(),
   children: new Map(),
@@ -62,7 +62,7 @@ export function namesFor(
   { reads }: ReadFormula,
   type: CardType,
   card: OwnCard,
-  around: Surroundings,
+  around: RelatedValues,
   costs = true,
 ): FormulaNames {
   const record = <T extends FormulaValue>(keys: Iterable<string>, value: (key: string) => T) =>
@@ -105,8 +105,8 @@ export async function readSurroundings(
   { reads }: ReadFormula,
   ids: string[],
   limits?: InputLimits,
-): Promise<Surroundings> {
-  const around: Surroundings = {
+): Promise<RelatedValues> {
+  const around: RelatedValues = {
     relations: new Map(),
     counts: new Map(),
     children: new Map(),

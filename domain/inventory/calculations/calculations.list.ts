@@ -14,9 +14,9 @@ import { may, requirePermission, seesCosts } from '../../kernel/permissions/poli
 import { findRows } from '../../kernel/resources/rows.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
 import { loadCards } from '../cards/cards.load.ts';
-import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../cards/cards.visible.ts';
 import { LEVEL_FIELD } from '../cards/rules/capability.ts';
-import { computeValue, namesFor, noSurroundings, readSurroundings } from './calculations.inputs.ts';
+import { computeValue, namesFor, noRelatedValues, readSurroundings } from './calculations.inputs.ts';
 
 export const calculationSorts: Record<string, SortField> = {
   ...columnSorts('k', Calculation, 'execution_order'),
@@ -110,7 +110,7 @@ export async function tryCalculation(ctx: Ctx, id: string, cardId: string) {
     `select c.id from cards c where c.id = ?::uuid and (${visible.sql})`,
     [cardId, ...visible.bindings],
   );
-  if (!seen) throw unseenCard(ctx, notFound('card', cardId));
+  if (!seen) throw invisibleCardError(ctx, notFound('card', cardId));
   const card = (await loadCards({ sql: ctx.db, metamodel }, ctx, [seen])).get(seen);
   if (!card) throw notFound('card', cardId);
   if (card.type !== row.target_type_key) {
@@ -157,7 +157,7 @@ export function checkFormula(ctx: Ctx, formula: string, typeKey: string) {
       lifecycle: null,
       attributes: {},
     };
-    const { value = null } = computeValue(read.lines, namesFor(read, type, empty, noSurroundings));
+    const { value = null } = computeValue(read.lines, namesFor(read, type, empty, noRelatedValues));
     return { valid: true, error: null, preview_result: value };
   } catch (error) {
     if (!(error instanceof FormulaError)) throw error;

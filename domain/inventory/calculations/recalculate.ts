@@ -5,8 +5,8 @@ import { loadCards, lockCards, type StoredCard, typeOf } from '../cards/cards.lo
 import { rescored, writeCards } from '../cards/cards.rows.ts';
 import type { Changes } from '../cards/rules/diff.ts';
 import { withHiddenTypes } from '../metamodel/metamodel.hidden.ts';
-import { follow, type Runs, type Seeds, seed, withValue } from './calculations.follow.ts';
-import { noSurroundings, readSurroundings } from './calculations.inputs.ts';
+import { collectDependents, type Runs, type Seeds, seed, withValue } from './calculations.follow.ts';
+import { noRelatedValues, readSurroundings } from './calculations.inputs.ts';
 
 /** A card that was just written. Without `before` it was created, without `after` it was deleted. */
 interface WrittenCard {
@@ -63,7 +63,7 @@ class Recalculation {
 
   async settle(written: WrittenCard[]): Promise<Map<string, Recalculated>> {
     for (const { after } of written) if (after) this.keep(after);
-    await follow(
+    await collectDependents(
       this.work,
       this.pending,
       written.map(({ before, after, changes }) => {
@@ -118,7 +118,7 @@ class Recalculation {
     if (cards.length === 0) return;
     if (!formula.local) await this.flush();
     const around = formula.local
-      ? noSurroundings
+      ? noRelatedValues
       : await readSurroundings(
           work.sql,
           work.metamodel,
@@ -150,7 +150,7 @@ class Recalculation {
         by: formula,
       });
     }
-    if (touched.length > 0) await follow(work, this.pending, touched);
+    if (touched.length > 0) await collectDependents(work, this.pending, touched);
   }
 
   private async flush(): Promise<void> {

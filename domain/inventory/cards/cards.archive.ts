@@ -17,9 +17,9 @@ import {
 } from './cards.load.ts';
 import {
   ARCHIVE,
-  affected,
-  beginRemoval,
+  affectedMembers,
   moveWrites,
+  prepareRemoval,
   type RemovalPlan,
   type RemovalRequest,
   withLevel,
@@ -42,7 +42,7 @@ export async function archiveCard(ctx: Ctx, id: string, request: RemovalRequest)
       throw new EstateError('wrong_state', 'The card is archived already.');
     }
     const plan = await archiveAll(work, ctx, [primary], request);
-    return `{"primary":${await writtenCard(work.sql, ctx, primary.id)},${affected(plan)}}`;
+    return `{"primary":${await writtenCard(work.sql, ctx, primary.id)},${affectedMembers(plan)}}`;
   });
 }
 
@@ -57,7 +57,7 @@ export async function archiveAll(
   primaries: StoredCard[],
   request: RemovalRequest,
 ): Promise<RemovalPlan> {
-  const { plan, cards, removed } = await beginRemoval(work, ctx, primaries, request, 'archive');
+  const { plan, cards, removed } = await prepareRemoval(work, ctx, primaries, request, 'archive');
   const acts = await actsOf(work, plan, primaries, cards);
   const archived_at = new Date().toISOString();
   await saveCards(work, ctx, [

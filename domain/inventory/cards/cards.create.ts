@@ -7,9 +7,10 @@ import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { refuseHiddenCosts } from './cards.costs.ts';
 import { lockHierarchy, type StoredCard, writtenCard } from './cards.load.ts';
 import { insertCards, newIds, nothingFilled } from './cards.save.ts';
-import { belowDeepest, MAX_DEPTH, requireParent } from './cards.tree.ts';
+import { hierarchyTooDeep, MAX_DEPTH, requireParent } from './cards.tree.ts';
 import { guardUnique } from './cards.unique.ts';
 import {
+  capabilityTooDeep,
   checkLevel,
   hasLevels,
   LEVEL_FIELD,
@@ -17,7 +18,6 @@ import {
   MACRO,
   maxDepth,
   type Place,
-  tooDeep,
 } from './rules/capability.ts';
 import type { CardInput, CardValues } from './rules/card.types.ts';
 import { newCardValues } from './rules/merge.ts';
@@ -81,10 +81,10 @@ export function requireCreatable(
  * @throws EstateError `capability_too_deep`, `validation_failed`.
  */
 function takeLevel(type: CardType, values: CardValues, sent: unknown, { depth, underMacro }: Place): void {
-  if (depth > MAX_DEPTH) throw belowDeepest();
+  if (depth > MAX_DEPTH) throw hierarchyTooDeep();
   if (!hasLevels(type)) return;
   const place = { depth, underMacro: depth === 1 ? sent === MACRO : underMacro };
-  if (depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
+  if (depth > maxDepth(place.underMacro)) throw capabilityTooDeep(place.underMacro);
   const level = levelAt(place);
   const wrong = checkLevel(sent, level);
   if (wrong.length > 0) throw invalidFields(wrong);

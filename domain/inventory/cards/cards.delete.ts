@@ -7,17 +7,17 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { noRuns } from '../calculations/calculations.follow.ts';
 import { recalculate, recordRuns } from '../calculations/recalculate.ts';
-import { loadRelations, ofCards } from '../relations/relations.load.ts';
+import { hasEndIn, loadRelations } from '../relations/relations.load.ts';
 import { saveRelations } from '../relations/relations.save.ts';
 import { deleteTags } from '../tags/tags.use.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import { loadCards, loadChangeable, lockHierarchy, type StoredCard, typeOf } from './cards.load.ts';
 import type { CardColumns } from './cards.model.ts';
 import {
-  affected,
-  beginRemoval,
+  affectedMembers,
   DELETE,
   moveWrites,
+  prepareRemoval,
   type RemovalPlan,
   type RemovalRequest,
 } from './cards.removal.ts';
@@ -36,7 +36,7 @@ export async function deleteCard(ctx: Ctx, id: string, request: RemovalRequest):
     await lockHierarchy(work.sql, 'exclusive');
     const primary = await loadChangeable(work, ctx, id, DELETE);
     const plan = await deleteAll(work, ctx, [primary], request);
-    return `{"deleted_card_ids":${JSON.stringify(plan.removed)},${affected(plan)}}`;
+    return `{"deleted_card_ids":${JSON.stringify(plan.removed)},${affectedMembers(plan)}}`;
   });
 }
 
@@ -47,7 +47,7 @@ export async function deleteAll(
   primaries: StoredCard[],
   request: RemovalRequest,
 ): Promise<RemovalPlan> {
-  const { plan, removed } = await beginRemoval(work, ctx, primaries, request, 'delete');
+  const { plan, removed } = await prepareRemoval(work, ctx, primaries, request, 'delete');
   await deleteRelations(work, ctx, plan.removed);
   await work.extensions.deleteWithCards(work, removed);
   await deleteTags(work, plan.removed);
@@ -60,7 +60,7 @@ export async function deleteAll(
 
 /** Deletes all relations of cards that are deleted. */
 export async function deleteRelations(work: Work, ctx: Ctx, cardIds: string[]): Promise<void> {
-  const { relations, ends } = await loadRelations(work.sql, ofCards(cardIds));
+  const { relations, ends } = await loadRelations(work.sql, hasEndIn(cardIds));
   const writes = relations.map((before) => ({ before, after: null }));
   await saveRelations(work, ctx, writes, ends, { leaving: new Set(cardIds) });
 }

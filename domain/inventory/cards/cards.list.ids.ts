@@ -1,7 +1,7 @@
 import { queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { clause, orderBy, textLiteral } from '../../kernel/lists/lists.sql.ts';
+import { orderBy, textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, ListSpec, Order, SortField } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { may } from '../../kernel/permissions/policy.ts';
@@ -45,7 +45,7 @@ export function packIds(ids: string[], more: boolean): OrderedIds {
 
 /** The ids of all cards that the conditions match, in the order. */
 export async function orderIds(sql: Sql, where: Condition[], order: Order): Promise<OrderedIds> {
-  const w = clause(where);
+  const w = whereClause(where);
   const bytes = await queryValue<Buffer>(
     sql,
     `select coalesce(string_agg(uuid_send(c.id), '' order by ${orderBy(order, order.field.sql, 'c.id')}), '') as ids
@@ -130,7 +130,7 @@ export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: st
       bindings: [anchor.value, anchor.id],
     });
   }
-  const w = clause(where);
+  const w = whereClause(where);
   const rows = await queryRows<{ id: string; value: string }>(
     sql,
     `select c.id, (${order.field.sql})::text as value from cards c${w.sql}

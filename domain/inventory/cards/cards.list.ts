@@ -3,7 +3,7 @@ import { type FieldError, invalidField, invalidFields } from '../../../platform/
 import { isUuid } from '../../../platform/uuid.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { count, listByCursor } from '../../kernel/lists/lists.run.ts';
-import { clause, orderOf, projection } from '../../kernel/lists/lists.sql.ts';
+import { orderOf, projection, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -211,7 +211,7 @@ function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string
 function keyOf(asked: Asked, { topics }: CardListNeeds): string {
   const versions = asked.wide ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
   const { key, dir } = asked.order;
-  return JSON.stringify([versions, clause(asked.where), asked.search, key, dir]);
+  return JSON.stringify([versions, whereClause(asked.where), asked.search, key, dir]);
 }
 
 /** The number of cards, counted again only after a change to cards of the types concerned. */

@@ -16,7 +16,7 @@ import {
   writtenCard,
 } from './cards.load.ts';
 import { summedKeys } from './cards.rows.ts';
-import { type CardWrite, levelWrites, saveCards, settled } from './cards.save.ts';
+import { type CardWrite, levelWrites, saveCards, withDerivedValues } from './cards.save.ts';
 import { levelsAfter, requireParent } from './cards.tree.ts';
 import { checkLevel, hasLevels, LEVEL_FIELD, MACRO } from './rules/capability.ts';
 import type { CardInput } from './rules/card.types.ts';
@@ -131,7 +131,7 @@ export function patchedCard(
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
   const faults = validateCardInput(work.metamodel, type.key, input, checks);
-  const after = { ...before, ...patchedValues(before, input, keptKeys(ctx, type, before)) };
+  const after = { ...before, ...patchedValues(before, input, retainedKeys(ctx, type, before)) };
   if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
   if (levels && hasLevels(type)) {
     const level = levels.get(before.id) ?? before.attributes[LEVEL_FIELD];
@@ -142,7 +142,7 @@ export function patchedCard(
     after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
   }
   if (faults.length > 0) throw invalidFields(faults);
-  return { before, after: settled(type, before, after) };
+  return { before, after: withDerivedValues(type, before, after) };
 }
 
 /** The error with the card that it concerns. */
@@ -154,7 +154,7 @@ function ofCard({ code, message, errors, extra }: EstateError, { id, type }: Sto
 }
 
 /** Attributes that a patch cannot clear: costs that the caller does not see, and values that the service sets. */
-export function keptKeys(ctx: Ctx, type: CardType, card: StoredCard): string[] {
+export function retainedKeys(ctx: Ctx, type: CardType, card: StoredCard): string[] {
   const readonly = [...type.fields.values()].filter((field) => field.readonly).map((field) => field.key);
   readonly.push(...summedKeys(type, card));
   return seesCosts(ctx, card) ? readonly : [...readonly, ...type.costKeys];

@@ -6,9 +6,9 @@ import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { holderWithin, holdsCostRole, inScope, may } from '../../kernel/permissions/policy.ts';
+import { hasCostRoleSql, inScope, may, userWithinScope } from '../../kernel/permissions/policy.ts';
 import { Card } from './cards.model.ts';
-import { unseenCard, visibleCards } from './cards.visible.ts';
+import { invisibleCardError, visibleCards } from './cards.visible.ts';
 
 const TAGS = {
   list: `json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color, 'group_name', g.name)
@@ -26,7 +26,7 @@ const STAKEHOLDERS = {
 function visibleStakeholders(ctx: Ctx): Fragment {
   return may(ctx.caller, 'stakeholders.view')
     ? { sql: 'true', bindings: [] }
-    : { sql: 's.user_id = ?::uuid', bindings: [holderWithin(ctx.caller, 'stakeholders.view')] };
+    : { sql: 's.user_id = ?::uuid', bindings: [userWithinScope(ctx.caller, 'stakeholders.view')] };
 }
 
 /**
@@ -40,10 +40,10 @@ export function visibleAttributes(ctx: Ctx): Fragment {
     if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
   }
   return {
-    sql: `case when ${holdsCostRole('c.id')}
+    sql: `case when ${hasCostRoleSql('c.id')}
           then c.attributes
           else c.attributes - array(select jsonb_array_elements_text(?::jsonb -> c.type)) end`,
-    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
+    bindings: [userWithinScope(ctx.caller, 'costs.view'), JSON.stringify(costs)],
   };
 }
 
@@ -178,6 +178,6 @@ export async function cardText(
   const forUpdate = options.forUpdate ?? false;
   const query = queryFor(ctx, forUpdate ? 'locked' : 'one', id, (asked) => buildCardQuery(asked, forUpdate));
   const { rows } = await prepared(sql, query.sql, query.bindings);
-  if (!rows[0]) throw unseenCard(ctx, notFound('card', id));
+  if (!rows[0]) throw invisibleCardError(ctx, notFound('card', id));
   return rows[0].item;
 }

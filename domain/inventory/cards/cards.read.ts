@@ -13,7 +13,7 @@ import {
 } from '../../kernel/permissions/permissions.data.ts';
 import { cardRights, inScope, may, seesCosts } from '../../kernel/permissions/policy.ts';
 import { cardText } from './cards.projection.ts';
-import { unseenCard, visibleCards } from './cards.visible.ts';
+import { invisibleCardError, visibleCards } from './cards.visible.ts';
 import { withMerged } from './merge/merge.redirect.ts';
 
 /** One card with tags and stakeholders. @throws EstateError `not_found`, `forbidden`. */
@@ -29,7 +29,7 @@ interface CardCounts {
 const KEPT_BYTES = 2 * 1024 * 1024;
 
 /** Creates a cache of counts that are valid until cards change. */
-export function createKeptCounts(): ResultCache<CardCounts> {
+export function createCountCache(): ResultCache<CardCounts> {
   return createResultCache(KEPT_BYTES, (counts) => 100 * counts.by_type.length);
 }
 
@@ -70,7 +70,7 @@ export async function readMyPermissions(ctx: Ctx, id: string) {
     [ctx.caller.userId, id, ...visible.bindings],
   );
   const [card] = rows;
-  if (!card) throw unseenCard(ctx, notFound('card', id));
+  if (!card) throw invisibleCardError(ctx, notFound('card', id));
   const held = cardRights(ctx, card.type, card.roles);
   const effective = Object.fromEntries(
     Object.entries(appPermissionOf).map(([key, app]) => [
@@ -323,7 +323,7 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
   );
   const { seen, present, known } = rows[0]!;
   const tombstone = !present && known && may(ctx.caller, 'admin.events');
-  if (!seen && !tombstone) throw unseenCard(ctx, notFound('card', id));
+  if (!seen && !tombstone) throw invisibleCardError(ctx, notFound('card', id));
 
   const rights: Condition = may(ctx.caller, 'inventory.view')
     ? visibleEvents(ctx)
@@ -340,6 +340,6 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
  */
 async function ofVisibleCard(ctx: Ctx, id: string, sql: string, bindings: unknown[]): Promise<JsonText> {
   const [text] = await queryColumn<JsonText>(ctx.db, sql, bindings);
-  if (text === undefined) throw unseenCard(ctx, notFound('card', id));
+  if (text === undefined) throw invisibleCardError(ctx, notFound('card', id));
   return text;
 }

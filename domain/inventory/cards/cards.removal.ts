@@ -5,7 +5,7 @@ import { requireOnCards } from '../../kernel/permissions/policy.ts';
 import { loadCards, lockCards, requireCard, type StoredCard, typeOf } from './cards.load.ts';
 import { EDIT } from './cards.patch.ts';
 import { rescored } from './cards.rows.ts';
-import { type CardWrite, settled } from './cards.save.ts';
+import { type CardWrite, withDerivedValues } from './cards.save.ts';
 import { ancestorsOf, idsBelow, levelsAfter } from './cards.tree.ts';
 import { visibleCards } from './cards.visible.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
@@ -174,7 +174,7 @@ interface Removal {
  * @throws EstateError as {@link planRemoval}, and `forbidden` without the right on each removed card, and that to edit
  * each moved one.
  */
-export async function beginRemoval(
+export async function prepareRemoval(
   work: Work,
   ctx: Ctx,
   primaries: StoredCard[],
@@ -202,13 +202,15 @@ export function moveWrites(work: Work, plan: RemovalPlan, cards: Map<string, Sto
     const leveled = withLevel(plan, before);
     const parent_id = plan.moved.get(id);
     const after =
-      parent_id === undefined ? rescored(type, leveled) : settled(type, before, { ...leveled, parent_id });
+      parent_id === undefined
+        ? rescored(type, leveled)
+        : withDerivedValues(type, before, { ...leveled, parent_id });
     return { before, after };
   });
 }
 
 /** The other cards concerned, as members of the response's JSON. */
-export function affected(plan: RemovalPlan): string {
+export function affectedMembers(plan: RemovalPlan): string {
   const children = JSON.stringify([...plan.cascaded, ...plan.moved.keys()]);
   return `"affected_children_ids":${children},"affected_related_card_ids":${JSON.stringify(plan.related)}`;
 }

@@ -18,7 +18,7 @@ import { type Changes, diffCard } from './rules/diff.ts';
 import { approvalAfter, type FilledSlots } from './rules/quality.ts';
 
 /** The card after a change of its content by a user: approval and data quality are updated. */
-export function settled(type: CardType, before: StoredCard, after: StoredCard): StoredCard {
+export function withDerivedValues(type: CardType, before: StoredCard, after: StoredCard): StoredCard {
   return rescored(type, {
     ...after,
     approval_status: approvalAfter(after.approval_status, diffCard(before, after)),

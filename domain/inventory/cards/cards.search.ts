@@ -74,7 +74,7 @@ async function searchMisspelt(
   words: string[],
   rank: () => Candidate[],
 ): Promise<Candidate[]> {
-  const telling = tellingWords(words);
+  const telling = selectiveWords(words);
   if (telling.length > 1) {
     // One word may be misspelt; the others find the card.
     await gathered.add(WORDS, [allWordsButOne(telling)], false);
@@ -151,7 +151,7 @@ export function queryWords(folded: string): string[] {
 }
 
 /** The words that are long enough to be selective, if there are two; otherwise all. */
-export function tellingWords(words: string[]): string[] {
+export function selectiveWords(words: string[]): string[] {
   for (const length of [SHORTEST_FUZZY, SHORTEST_PREFIX]) {
     const long = words.filter((word) => word.length >= length);
     if (long.length > 1) return long;

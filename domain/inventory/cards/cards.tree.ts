@@ -3,7 +3,15 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { visibleCards } from './cards.visible.ts';
-import { hasLevels, LEVEL_FIELD, levelAt, MACRO, maxDepth, type Place, tooDeep } from './rules/capability.ts';
+import {
+  capabilityTooDeep,
+  hasLevels,
+  LEVEL_FIELD,
+  levelAt,
+  MACRO,
+  maxDepth,
+  type Place,
+} from './rules/capability.ts';
 
 /** The maximum depth of a hierarchy: a walk from a card to its root takes no more steps than this. */
 export const MAX_DEPTH = 100;
@@ -48,7 +56,7 @@ async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Pr
 }
 
 /** The error for a card that would be, or would move other cards, below the deepest level. */
-export const belowDeepest = (): EstateError =>
+export const hierarchyTooDeep = (): EstateError =>
   invalidField('parent_id', 'too_deep', `would lead below level ${MAX_DEPTH}`);
 
 /** The error for a card that would be its own ancestor. */
@@ -210,9 +218,9 @@ export async function levelsAfter(
     if (!card || gone.has(id)) continue;
     const place = placeOf(card);
     if (place === undefined) throw parentCycle();
-    if (place.depth + (heights.get(id) ?? 0) > MAX_DEPTH) throw belowDeepest();
+    if (place.depth + (heights.get(id) ?? 0) > MAX_DEPTH) throw hierarchyTooDeep();
     if (!leveled.has(card.type)) continue;
-    if (place.depth > maxDepth(place.underMacro)) throw tooDeep(place.underMacro);
+    if (place.depth > maxDepth(place.underMacro)) throw capabilityTooDeep(place.underMacro);
     const level = levelAt(place);
     if (level !== card.level) levels.set(id, level);
   }
@@ -290,7 +298,7 @@ async function heightsOf(sql: Sql, ids: string[]): Promise<Map<string, number>> 
 }
 
 /** @returns the ids of the moved cards that are now in a cycle or below the maximum depth. */
-export async function findLoops(sql: Sql, moved: string[]): Promise<Set<string>> {
+export async function findCyclicMoves(sql: Sql, moved: string[]): Promise<Set<string>> {
   const ids = await queryColumn<string>(
     sql,
     `with recursive up as (

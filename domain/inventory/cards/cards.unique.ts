@@ -101,7 +101,7 @@ export async function findTaken(
 }
 
 /** The error for a name or external id that another card has. */
-export function takenKey(index: keyof typeof indexes, existing_id: string | null): EstateError {
+export function takenKeyError(index: keyof typeof indexes, existing_id: string | null): EstateError {
   const { code, detail } = indexes[index];
   return new EstateError(code, detail, { extra: { existing_id } });
 }

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
-import { forbidden, holderWithin, may } from '../../kernel/permissions/policy.ts';
+import { forbidden, may, userWithinScope } from '../../kernel/permissions/policy.ts';
 
 /**
  * A condition over the alias `c` of `cards` that selects the cards visible to the caller; every read of cards uses it.
@@ -27,12 +27,12 @@ export function visibleCards(ctx: Ctx): Condition {
     sql: `exists (select from stakeholders v
             join unnest(?::text[], ?::text[]) as allowed (type, role) on allowed.role = v.role
             where v.card_id = c.id and v.user_id = ?::uuid and allowed.type = c.type)`,
-    bindings: [types, roles, holderWithin(ctx.caller, 'inventory.view')],
+    bindings: [types, roles, userWithinScope(ctx.caller, 'inventory.view')],
     visibility: true,
   };
 }
 
 /** The error for a card that {@link visibleCards} does not select. */
-export function unseenCard(ctx: Ctx, notFound: Error): Error {
+export function invisibleCardError(ctx: Ctx, notFound: Error): Error {
   return may(ctx.caller, 'inventory.view') ? notFound : forbidden('inventory.view');
 }

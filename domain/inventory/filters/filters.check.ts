@@ -16,7 +16,7 @@ import {
   type FilterOperator,
   type FilterWord,
   filterError,
-  listed,
+  joinWithOr,
 } from './filters.types.ts';
 
 /** One test of a field: `in` matches any of the values, `between` has two values, the others have one. */
@@ -143,7 +143,7 @@ function operatorError(condition: FilterCondition, rules: ValueRule[]): Error {
   ];
   return filterError(
     'filter_operator',
-    `"${nameOf(condition)}" does not take "${condition.operator}" (but ${listed(offered)})`,
+    `"${nameOf(condition)}" does not take "${condition.operator}" (but ${joinWithOr(offered)})`,
     condition.position,
     offered,
   );

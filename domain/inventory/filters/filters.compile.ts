@@ -1,7 +1,7 @@
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import type { CheckedCondition, CheckedNode, FilterTest } from './filters.check.ts';
 import type { FilterColumn, FilterTarget } from './filters.fields.ts';
-import type { Moment, Person } from './filters.schema.ts';
+import type { Person, TimeSpan } from './filters.schema.ts';
 import { combine, type Fragment, negate, raw, sql, total } from './filters.sql.ts';
 
 interface CompileOptions {
@@ -311,16 +311,16 @@ function isLike(folded: Fragment, operator: FilterTest['operator'], value: strin
   return operator === '~' ? sql`${folded} like '%' || ${pattern}` : sql`${folded} like ${pattern}`;
 }
 
-const startOf = ({ from }: Moment): Fragment => sql`${from}::timestamptz`;
+const startOf = ({ from }: TimeSpan): Fragment => sql`${from}::timestamptz`;
 
-const endOf = ({ from, span }: Moment): Fragment =>
+const endOf = ({ from, span }: TimeSpan): Fragment =>
   span === 'day'
     ? sql`(${from}::timestamptz + interval '24 hours')`
     : sql`(${from}::timestamptz + interval '1 millisecond')`;
 
-function isInMoments(column: Fragment, operator: FilterTest['operator'], moments: Moment[]): Fragment {
+function isInMoments(column: Fragment, operator: FilterTest['operator'], moments: TimeSpan[]): Fragment {
   const first = moments[0]!;
-  const isWithin = (from: Moment, to: Moment) =>
+  const isWithin = (from: TimeSpan, to: TimeSpan) =>
     sql`(${column} >= ${startOf(from)} and ${column} < ${endOf(to)})`;
   switch (operator) {
     case '<':

@@ -3,7 +3,7 @@ import { approvalStatuses, cardStatuses } from '../cards/cards.model.ts';
 import type { FilterAttributes, FilterSchema, FilterScope, FilterTagGroup } from './filters.schema.ts';
 import { rulesOf, type ValueRule } from './filters.schema.ts';
 import type { FilterWord } from './filters.types.ts';
-import { filterError, listed } from './filters.types.ts';
+import { filterError, joinWithOr } from './filters.types.ts';
 
 /** The columns of `cards` that filters may name. */
 export type FilterColumn =
@@ -227,7 +227,7 @@ function lookUp<T>(
 function unknown(what: string, { text, position }: FilterWord, known: Iterable<string>): Error {
   const names = [...known];
   const meant = names.find((name) => name.toLowerCase() === text.toLowerCase());
-  const hint = meant ?? (names.length > 0 ? listed(names) : undefined);
+  const hint = meant ?? (names.length > 0 ? joinWithOr(names) : undefined);
   const message = `"${text}" is no known ${what}${hint === undefined ? '' : ` (known is ${hint})`}`;
   return filterError('filter_unknown_field', message, position, meant === undefined ? names : [meant]);
 }

@@ -1,5 +1,5 @@
 import type { FilterCondition, FilterNode, FilterOperator, FilterWord } from './filters.types.ts';
-import { filterError, listed } from './filters.types.ts';
+import { filterError, joinWithOr } from './filters.types.ts';
 
 /** The maximum nesting of `not` and parentheses. */
 const FILTER_DEPTH = 32;
@@ -75,7 +75,12 @@ class Parser {
   #fail(expected: string[]): never {
     const { kind, text, position } = this.#token;
     const found = kind === 'end' ? 'the end' : kind === 'text' ? 'text in quotes' : `"${text}"`;
-    throw filterError('filter_syntax', `expected ${listed(expected)} but found ${found}`, position, expected);
+    throw filterError(
+      'filter_syntax',
+      `expected ${joinWithOr(expected)} but found ${found}`,
+      position,
+      expected,
+    );
   }
 
   #failNull({ position }: FilterToken): never {

@@ -1,7 +1,7 @@
 import { isUuid } from '../../../platform/uuid.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import { type FilterWord, listed, rangeOperators } from './filters.types.ts';
+import { type FilterWord, joinWithOr, rangeOperators } from './filters.types.ts';
 
 /** An attribute in filters: card types may define the same key with different types and options. */
 interface FilterAttribute {
@@ -87,7 +87,7 @@ function attributesOf(fields: Iterable<CompiledField>): FilterAttributes {
 }
 
 /** The span of a timestamp or date: a timestamp represents its millisecond, a date its day in UTC. */
-export interface Moment {
+export interface TimeSpan {
   /** RFC 3339 in UTC. */
   from: string;
   span: 'millisecond' | 'day';
@@ -111,7 +111,7 @@ export interface FilterValues {
   number: number;
   boolean: boolean;
   date: string;
-  moment: Moment;
+  moment: TimeSpan;
   id: string;
   person: Person;
   tag: TagName;
@@ -218,7 +218,7 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-function readMoment(text: string): Moment | undefined {
+function readMoment(text: string): TimeSpan | undefined {
   if (isDate(text)) return { from: `${text}T00:00:00.000Z`, span: 'day' };
   if (!TIMESTAMP.test(text) || !isDate(text.slice(0, 10))) return undefined;
   const from = new Date(text.toUpperCase()).toISOString();
@@ -268,7 +268,7 @@ export function describeRule(rule: ValueRule): string {
       return rule.group ? 'the name of a tag' : 'a known group and a tag as "Group/Tag"';
     case 'key':
     case 'keys':
-      return rule.keys.size > 0 ? `the ${rule.what} ${listed(rule.keys)}` : `no ${rule.what} at all`;
+      return rule.keys.size > 0 ? `the ${rule.what} ${joinWithOr(rule.keys)}` : `no ${rule.what} at all`;
   }
 }
 

@@ -75,7 +75,7 @@ export function filterError(
 const LISTED = 6;
 
 /** The words as a list in a sentence: `a, b or c`; a long list is truncated. */
-export function listed(words: Iterable<string>): string {
+export function joinWithOr(words: Iterable<string>): string {
   const all = [...words];
   const shown = all.slice(0, LISTED);
   if (all.length > LISTED) return `${shown.join(', ')} or ${all.length - LISTED} more`;

@@ -2,7 +2,7 @@ import { queryRows, queryValue } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType, CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
-import { holdsOption } from './changes/values.diff.ts';
+import { hasOptionSql } from './changes/values.diff.ts';
 
 /** The number of cards that have a value: active ones, and archived ones. */
 interface Usage {
@@ -35,7 +35,7 @@ export async function optionUsage(
     throw invalidField('option_key', 'unknown_option', 'is none of the options of this field');
   }
   const held = [fieldKey, [optionKey], fieldKey, [optionKey]];
-  const usage = await count(ctx, typeKey, holdsOption('c.attributes'), held);
+  const usage = await count(ctx, typeKey, hasOptionSql('c.attributes'), held);
   return { field_key: fieldKey, option_key: optionKey, ...usage };
 }
 

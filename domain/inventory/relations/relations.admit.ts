@@ -27,7 +27,7 @@ export function seesRelationCosts(ctx: Ctx, source: RelationEnd, target: Relatio
  * Checks the given values of a relation between two cards.
  * @throws EstateError `forbidden` for costs that the caller may not see, `validation_failed`.
  */
-export function admitInput(
+export function checkRelationInput(
   ctx: Ctx,
   type: RelationType,
   source: RelationEnd,

@@ -3,13 +3,13 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { newIds } from '../cards/cards.save.ts';
-import { admitInput, guardDuplicates, requireManage, seesRelationCosts } from './relations.admit.ts';
+import { checkRelationInput, guardDuplicates, requireManage, seesRelationCosts } from './relations.admit.ts';
 import {
   type CardRef,
   loadCompeting,
   loadEnds,
   type ResolvedRef,
-  refFaults,
+  refErrors,
   resolveRefs,
   type WantedRelation,
 } from './relations.load.ts';
@@ -127,7 +127,7 @@ async function applyOperations(
 
 function cardOf(field: string, ref: ResolvedRef, ends: Map<string, RelationEnd>): RelationEnd | undefined {
   if ('id' in ref) return ends.get(ref.id);
-  const message = refFaults[ref.fault];
+  const message = refErrors[ref.fault];
   throw new EstateError('validation_failed', `${field}: ${message}`, {
     errors: [{ field, code: `reference_${ref.fault}`, message }],
   });
@@ -152,7 +152,7 @@ function step(
     workingSet.remove(there);
     return { status: 'deleted', relation_id: there.id };
   }
-  admitInput(ctx, type, source, target, operation);
+  checkRelationInput(ctx, type, source, target, operation);
   if (!there) {
     workingSet.requireRoom(type, place);
     workingSet.put(withInput({ id: newId, ...place, attributes: {}, description: null }, operation));

@@ -5,7 +5,7 @@ import { checkIfMatch } from '../../kernel/etag.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
-import { admitInput, requireManage, seesRelationCosts } from './relations.admit.ts';
+import { checkRelationInput, requireManage, seesRelationCosts } from './relations.admit.ts';
 import { writtenRelation } from './relations.list.ts';
 import { loadCompeting, loadEnds, lockRelation } from './relations.load.ts';
 import { duplicateRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
@@ -39,7 +39,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation): Promise<Writ
     if (ends.size < 2 && !may(ctx.caller, 'inventory.view')) throw forbidden('inventory.view');
     const { source, target } = requireFittingEnds(type, ends.get(source_id), ends.get(target_id));
     requireManage(ctx, source, target);
-    admitInput(ctx, type, source, target, input);
+    checkRelationInput(ctx, type, source, target, input);
 
     const workingSet = createWorkingSet(await loadCompeting(sql, [{ type, source_id, target_id }]));
     const place = { type: type.key, source_id, target_id };
@@ -63,7 +63,7 @@ export async function patchRelation(ctx: Ctx, id: string, input: RelationInput):
     const { relation, type, source, target } = await lockRelation(work, ctx, id);
     requireManage(ctx, source, target);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenRelation(work.sql, ctx, relation.id));
-    admitInput(ctx, type, source, target, input);
+    checkRelationInput(ctx, type, source, target, input);
     const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
     const ends = new Map([source, target].map((end) => [end.id, end]));
     const write = { before: relation, after: withInput(relation, input, hidden) };

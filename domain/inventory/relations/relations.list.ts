@@ -4,7 +4,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, columnSorts } from '../../kernel/lists/lists.members.ts';
 import { count, filterConditions, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import { clause } from '../../kernel/lists/lists.sql.ts';
+import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -14,7 +14,7 @@ import type {
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import type { ResultCache } from '../../kernel/lists/result.cache.ts';
-import { holderWithin, holdsCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { hasCostRoleSql, may, requirePermission, userWithinScope } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { visibleCards } from '../cards/cards.visible.ts';
 import { Relation } from './relations.model.ts';
@@ -51,10 +51,10 @@ function visibleAttributes(ctx: Ctx): Fragment {
   }
   if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
   return {
-    sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
+    sql: `case when ${hasCostRoleSql('r.source_id, r.target_id')}
           then r.attributes
           else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
-    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
+    bindings: [userWithinScope(ctx.caller, 'costs.view'), JSON.stringify(costs)],
   };
 }
 
@@ -141,7 +141,7 @@ async function cachedTotal(
   { topics, totals }: RelationListNeeds,
 ): Promise<number> {
   const versions = [...topics].filter(([topic]) => /^(relations|cards):/.test(topic)).sort();
-  const key = JSON.stringify([versions, clause(where)]);
+  const key = JSON.stringify([versions, whereClause(where)]);
   return await totals.get(key, () => count({ sql: ctx.db, spec, where }));
 }
 

@@ -4,7 +4,7 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lockCards, mandatoryTypes } from '../cards/cards.load.ts';
-import { unseenCard, visibleCards } from '../cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../cards/cards.visible.ts';
 import { isStorable } from '../cards/rules/text.ts';
 import type { NamedEnd } from './relations.save.ts';
 import type { RelationEnd, StoredRelation } from './relations.types.ts';
@@ -49,7 +49,7 @@ export async function lockNewEnds(
 }
 
 /** The condition on the alias `t` that one of the cards is an end of the relation. */
-export const ofCards = (cardIds: readonly string[]): Fragment => ({
+export const hasEndIn = (cardIds: readonly string[]): Fragment => ({
   sql: `t.id in (select id from relations where source_id = any(?::uuid[])
      union select id from relations where target_id = any(?::uuid[]))`,
   bindings: [cardIds, cardIds],
@@ -139,7 +139,7 @@ export async function lockRelation(
   const target = ends.get(found.target_id);
   const shown = relation && metamodel.visibleRelationTypes.includes(relation.type);
   if (!shown) throw notFound('relation', id);
-  if (!source || !target) throw unseenCard(ctx, notFound('relation', id));
+  if (!source || !target) throw invisibleCardError(ctx, notFound('relation', id));
   return { relation, type: metamodel.relationTypes.get(relation.type)!, source, target };
 }
 
@@ -157,7 +157,7 @@ export interface CardRef {
 export type ResolvedRef = { id: string } | { fault: 'incomplete' | 'missing' | 'ambiguous' };
 
 /** Errors of references that cannot be resolved. */
-export const refFaults = {
+export const refErrors = {
   incomplete: 'needs an id, a type and an external_id, or a type and a name',
   missing: 'leads to no card',
   ambiguous: 'leads to several cards',

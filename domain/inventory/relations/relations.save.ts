@@ -2,7 +2,7 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { insertRows, updateRows } from '../../kernel/resources/rows.ts';
-import { followEnds, type TouchedRelation } from '../calculations/calculations.follow.ts';
+import { seedsOfRelations, type TouchedRelation } from '../calculations/calculations.follow.ts';
 import { mandatoryTypes } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
 import { costKeysIn } from '../cards/rules/diff.ts';
@@ -97,7 +97,7 @@ async function rescoreEnds(
     ...(sources.has(relation.type) ? [relation.source_id] : []),
     ...(targets.has(relation.type) ? [relation.target_id] : []),
   ]);
-  const seeds = followEnds(work.metamodel, touched);
+  const seeds = seedsOfRelations(work.metamodel, touched);
   for (const [formula, ends] of seeds) {
     for (const id of leaving) ends.delete(id);
     if (ends.size === 0) seeds.delete(formula);

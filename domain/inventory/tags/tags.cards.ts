@@ -13,7 +13,7 @@ import { loadCards, lockCard, lockCards, writtenCard } from '../cards/cards.load
 import { EDIT } from '../cards/cards.patch.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
 import { openRun } from '../metamodel/changes/changes.run.ts';
-import { restateInventory } from '../metamodel/changes/restate.ts';
+import { updateInventory } from '../metamodel/changes/restate.ts';
 import { catalogueEvent, type NamedTag, tagEvent } from './tags.events.ts';
 import { Tag } from './tags.model.ts';
 
@@ -164,7 +164,7 @@ async function undoRow(
   work.emit(catalogueEvent(entity, present, after));
   work.raise(METAMODEL_TOPIC);
   const run = openRun(work, ctx, { language: 'en' });
-  await restateInventory(run);
+  await updateInventory(run);
   await run.held?.record();
   return null;
 }

@@ -3,7 +3,7 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { TagGroup, type TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
@@ -11,7 +11,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, insertRow, requireRow, updateRow } from '../../kernel/resources/rows.ts';
 import { metamodelBusy, openRun } from '../metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../metamodel/changes/changes.types.ts';
-import { restateInventory } from '../metamodel/changes/restate.ts';
+import { updateInventory } from '../metamodel/changes/restate.ts';
 import { catalogueEvent } from './tags.events.ts';
 import { readTag, readTagGroup } from './tags.list.ts';
 import { Tag, type TagRow } from './tags.model.ts';
@@ -31,7 +31,7 @@ export async function createTagGroup(ctx: Ctx, input: TagGroupInput): Promise<Js
       ...groupColumns(input),
     });
     work.emit(catalogueEvent('tag_group', null, row));
-    await restateInventory(run);
+    await updateInventory(run);
     return await readTagGroup(work.sql, row.id);
   });
 }
@@ -47,12 +47,12 @@ export async function patchTagGroup(ctx: Ctx, id: string, input: TagGroupInput):
     const { work } = run;
     const before = await lockGroup(work, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await readTagGroup(work.sql, id));
-    const changed = differing(before, groupColumns(input));
+    const changed = differingMembers(before, groupColumns(input));
     if (Object.keys(changed).length > 0) {
       const after = await updateRow(work.sql, TagGroup, { id: before.id }, changed);
       await requireFits(work.sql, after);
       work.emit(catalogueEvent('tag_group', before, after));
-      await restateInventory(run);
+      await updateInventory(run);
     }
     return await readTagGroup(work.sql, id);
   });
@@ -75,7 +75,7 @@ export async function deleteTagGroup(ctx: Ctx, id: string): Promise<void> {
     for (const tag of tags) work.emit(catalogueEvent('tag', tag, null));
     await deleteRows(work.sql, TagGroup, (query) => query.where({ id: before.id }));
     work.emit(catalogueEvent('tag_group', before, null));
-    await restateInventory(run);
+    await updateInventory(run);
     await removed.rescore();
   });
 }
@@ -89,7 +89,7 @@ export async function createTag(ctx: Ctx, groupId: string, input: TagInput): Pro
     const row = await insertRow(work.sql, Tag, { ...trimmed(input), tag_group_id: groupId });
     work.emit(catalogueEvent('tag', null, row));
     // A mandatory group counts as soon as it has a tag.
-    await restateInventory(run);
+    await updateInventory(run);
     return await readTag(work.sql, groupId, row.id);
   });
 }
@@ -101,7 +101,7 @@ export async function patchTag(ctx: Ctx, groupId: string, id: string, input: Tag
     const { work } = run;
     const before = await lockTag(work, groupId, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await readTag(work.sql, groupId, id));
-    const changed = differing(before, trimmed(input));
+    const changed = differingMembers(before, trimmed(input));
     if (Object.keys(changed).length > 0) {
       const after = await updateRow(work.sql, Tag, { id: before.id }, changed);
       work.emit(catalogueEvent('tag', before, after));
@@ -119,7 +119,7 @@ export async function deleteTag(ctx: Ctx, groupId: string, id: string): Promise<
     const removed = await removeTags(run, [before.id]);
     await deleteRows(work.sql, Tag, (query) => query.where({ id: before.id }));
     work.emit(catalogueEvent('tag', before, null));
-    await restateInventory(run);
+    await updateInventory(run);
     await removed.rescore();
   });
 }
@@ -211,6 +211,6 @@ export async function createMissingTags(
       known.add(key);
       work.emit(catalogueEvent('tag', null, await insertRow(sql, Tag, { name, tag_group_id: groupId })));
     }
-    await restateInventory(run);
+    await updateInventory(run);
   });
 }

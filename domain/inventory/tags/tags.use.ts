@@ -6,7 +6,7 @@ import type { Work } from '../../kernel/context.ts';
 import type { TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
-import { type ChangeRun, workOf } from '../metamodel/changes/changes.types.ts';
+import { type ChangeRun, changeWork } from '../metamodel/changes/changes.types.ts';
 import { type TaggedCard, tagEvent } from './tags.events.ts';
 
 const CHUNK = 500;
@@ -72,7 +72,7 @@ async function deleteCardTags(work: Work, where: string, ids: readonly string[])
 export async function removeTags(run: ChangeRun, tagIds: string[]): Promise<{ rescore(): Promise<void> }> {
   const { sql } = run.work;
   const [count] = await sql('card_tags').whereIn('tag_id', tagIds).count('* as links');
-  const writing = await workOf(run, Number(count!.links));
+  const writing = await changeWork(run, Number(count!.links));
   const cards = new Set<string>();
   const where = `ctid in (select ctid from card_tags where tag_id = any(?::uuid[]) limit ${CHUNK})`;
   for (let more = true; more; ) {

@@ -1,6 +1,6 @@
 import type { Caller, Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
-import { holderWithin, holdsCostRole, inScope, may } from '../permissions/policy.ts';
+import { hasCostRoleSql, inScope, may, userWithinScope } from '../permissions/policy.ts';
 import { kindPermissions } from './events.catalogue.ts';
 
 /**
@@ -34,9 +34,9 @@ export function visibleEvents(ctx: Ctx): Condition {
 export function visibleData(ctx: Ctx): Condition {
   if (may(ctx.caller, 'costs.view')) return { sql: 'e.data', bindings: [] };
   return {
-    sql: `case when e.cost_keys is null or ${holdsCostRole('e.card_id, e.peer_card_id')}
+    sql: `case when e.cost_keys is null or ${hasCostRoleSql('e.card_id, e.peer_card_id')}
           then e.data else cut_costs(e.data, e.cost_keys) end`,
-    bindings: [holderWithin(ctx.caller, 'costs.view')],
+    bindings: [userWithinScope(ctx.caller, 'costs.view')],
   };
 }
 

@@ -54,7 +54,7 @@ export function rowEvent(
  * The members of `values` that differ from the row: the actual changes of a patch. The order of JSON keys does not
  * count.
  */
-export function differing<R extends object>(row: R, values: Partial<R>): Partial<R> {
+export function differingMembers<R extends object>(row: R, values: Partial<R>): Partial<R> {
   const differs = ([column, value]: [string, unknown]) =>
     value !== undefined && canonical(value) !== canonical((row as StoredRow)[column]);
   return Object.fromEntries(Object.entries(values).filter(differs)) as Partial<R>;

@@ -8,7 +8,7 @@ import { EstateError, isStorageFull, notFound } from '../../../platform/errors.t
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
-import { forbidden, heldOf, may, requirePermission } from '../permissions/policy.ts';
+import { forbidden, heldPermissions, may, requirePermission } from '../permissions/policy.ts';
 
 /** The properties of a stored file. */
 export interface FileFacts {
@@ -97,7 +97,7 @@ export async function rightsOfFile(
   return {
     ownerId: caller.userId,
     withCosts: may(caller, 'costs.view'),
-    needs: heldOf(caller, ...permissions),
+    needs: heldPermissions(caller, ...permissions),
     roles: byRole ? await db('stakeholders').where({ user_id: caller.userId }).pluck('id') : [],
   };
 }
@@ -196,7 +196,7 @@ export async function openContent(
  * Records in the audit log who has downloaded a created file, completely or in part.
  * @param maker the object that created it.
  */
-export async function noteDownload(
+export async function recordDownload(
   ctx: Ctx,
   maker: { job_id: string } | { run_id: string },
   file: StoredFile,

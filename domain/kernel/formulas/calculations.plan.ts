@@ -93,7 +93,7 @@ export function compileCalculations(rows: CalculationFormula[], types: PlanTypes
       return [];
     }
   });
-  const { ordered, cycles } = arrange(read, types);
+  const { ordered, cycles } = sortByDependency(read, types);
   for (const cycle of cycles) {
     for (const formula of cycle.formulas) broken.set(formula.id, cycleMessage(cycle));
   }
@@ -150,7 +150,10 @@ function edgeBetween(reader: Formula, made: Formula, types: PlanTypes): Edge | u
  * Sorts formulas by dependency. A formula may read the values that the same formula computes for child cards, since no
  * card is its own descendant; every other cycle is an error.
  */
-export function arrange(formulas: Formula[], types: PlanTypes): { ordered: Formula[]; cycles: Cycle[] } {
+export function sortByDependency(
+  formulas: Formula[],
+  types: PlanTypes,
+): { ordered: Formula[]; cycles: Cycle[] } {
   const sorted = [...formulas].sort((a, b) => a.order - b.order || (a.id < b.id ? -1 : 1));
   const waits = new Map(
     sorted.map((reader) => [

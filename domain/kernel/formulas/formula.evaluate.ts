@@ -7,7 +7,7 @@ import {
   formulaLimits,
   member,
   number,
-  same,
+  scalarsEqual,
   spendOnTexts,
   text,
   truthy,
@@ -136,9 +136,9 @@ class Run implements Budget {
     const right = rightOf();
     switch (operator) {
       case '==':
-        return same(left, right, this);
+        return scalarsEqual(left, right, this);
       case '!=':
-        return !same(left, right, this);
+        return !scalarsEqual(left, right, this);
       case '<':
       case '>':
       case '<=':

@@ -61,7 +61,7 @@ export function spendOnTexts(left: string, right: string, budget: Budget): void 
 }
 
 /** Whether two scalar values are equal; lists and records are never equal. */
-export function same(left: FormulaValue, right: FormulaValue, budget: Budget): boolean {
+export function scalarsEqual(left: FormulaValue, right: FormulaValue, budget: Budget): boolean {
   if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {
     spendOnTexts(left, right, budget);
   }
@@ -155,7 +155,7 @@ function toNumber(value: FormulaValue): number {
 }
 
 function contains([whole, part]: FormulaValue[], budget: Budget): boolean {
-  if (Array.isArray(whole)) return list(whole, budget).some((item) => same(item, part!, budget));
+  if (Array.isArray(whole)) return list(whole, budget).some((item) => scalarsEqual(item, part!, budget));
   return text(whole!).toLowerCase().includes(text(part!).toLowerCase());
 }
 
@@ -200,7 +200,7 @@ export const formulaFunctions: ReadonlyMap<string, Apply> = new Map([
   taking('PLUCK', 2, 2, ([items, path], budget) => list(items!, budget).map(reader(path!, budget))),
   taking('FILTER', 3, 3, ([items, path, value], budget) => {
     const read = reader(path!, budget);
-    return list(items!, budget).filter((item) => same(read(item), value!, budget));
+    return list(items!, budget).filter((item) => scalarsEqual(read(item), value!, budget));
   }),
   taking('MAP_SCORE', 2, 3, ([value, scores, otherwise = null]) =>
     value === null ? otherwise : (member(scores!, text(value!)) ?? otherwise),

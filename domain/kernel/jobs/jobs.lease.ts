@@ -13,7 +13,7 @@ import {
 export const LEASE_SECONDS = 10;
 
 /** The maximum number of consecutive workers that may crash with a job without progress; then the job fails. */
-export const MAX_DEATHS = 20;
+export const MAX_CRASHES = 20;
 
 /** Seconds after which a run that was enqueued and has not started is enqueued again. */
 const FORGOTTEN_SECONDS = 5;

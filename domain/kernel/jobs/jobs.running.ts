@@ -103,24 +103,24 @@ export interface FailedJob<P = unknown> extends EndedJob<P> {
 }
 
 /** The transaction that ends a job, which records the emitted events. */
-export type EndOfJob = Pick<Work, 'sql' | 'emit'>;
+export type JobEndTransaction = Pick<Work, 'sql' | 'emit'>;
 
 /** Executes jobs of one kind. */
 export interface JobProcessor {
   definition: JobDefinition;
   run(job: RunningJob, services: Services): Promise<JobResult | undefined>;
   /** Records the end of a failed job in the transaction that ends it. */
-  failed?(work: EndOfJob, job: FailedJob): Promise<void>;
+  failed?(work: JobEndTransaction, job: FailedJob): Promise<void>;
   /** Records the end of a job that was cancelled while it ran. */
-  cancelled?(work: EndOfJob, job: EndedJob): Promise<void>;
+  cancelled?(work: JobEndTransaction, job: EndedJob): Promise<void>;
 }
 
 /** Binds a kind of job to its processor and to the functions that record its failure and its cancellation. */
 export function processes<P extends TSchema>(
   definition: JobDefinition<P>,
   run: (job: RunningJob<Static<P>>, services: Services) => Promise<JobResult> | Promise<void>,
-  failed?: (work: EndOfJob, job: FailedJob<Static<P>>) => Promise<void>,
-  cancelled?: (work: EndOfJob, job: EndedJob<Static<P>>) => Promise<void>,
+  failed?: (work: JobEndTransaction, job: FailedJob<Static<P>>) => Promise<void>,
+  cancelled?: (work: JobEndTransaction, job: EndedJob<Static<P>>) => Promise<void>,
 ): JobProcessor {
   // The payload is checked against its schema before each call.
   return { definition, run, failed, cancelled } as unknown as JobProcessor;

@@ -7,7 +7,7 @@ import type { Change } from '../events/events.types.ts';
 import { readItem, runList } from '../lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { requirePermission } from '../permissions/policy.ts';
-import { SCHEDULES_CHANNEL, scheduleFaults } from './schedules.fire.ts';
+import { SCHEDULES_CHANNEL, scheduleErrors } from './schedules.fire.ts';
 
 interface SchedulePatch {
   /** Five fields. */
@@ -29,7 +29,7 @@ export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch)
     checkIfMatch(ctx, await scheduleText(sql, key));
     const cron = patch.cron?.trim().replace(/\s+/g, ' ') ?? before.cron;
     const timeZone = patch.time_zone ?? before.time_zone;
-    const faults = scheduleFaults(cron, timeZone);
+    const faults = scheduleErrors(cron, timeZone);
     if (faults.length > 0) throw invalidFields(faults);
     const values = { cron, time_zone: timeZone, enabled: patch.enabled ?? before.enabled };
     const changes: Record<string, Change> = {};

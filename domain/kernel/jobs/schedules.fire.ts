@@ -125,8 +125,8 @@ const RANGES: Readonly<Record<string, string>> = {
 };
 
 /** The errors of a schedule's cron expression and time zone. */
-export function scheduleFaults(cron: string, timeZone: string): FieldError[] {
-  const faults = [...cronFaults(cron), ...timeZoneFaults(timeZone)];
+export function scheduleErrors(cron: string, timeZone: string): FieldError[] {
+  const faults = [...cronFaults(cron), ...timeZoneErrors(timeZone)];
   if (faults.length > 0) return faults;
   try {
     nextSlot(cron, timeZone, new Date());
@@ -153,7 +153,7 @@ function cronFaults(cron: string): FieldError[] {
 }
 
 /** The error of a name that is not an IANA time zone, as the field `time_zone`. */
-export function timeZoneFaults(timeZone: string): FieldError[] {
+export function timeZoneErrors(timeZone: string): FieldError[] {
   try {
     // An offset such as +02:00 is not a time zone: it has no daylight saving time.
     if (!/^[A-Za-z]/.test(timeZone)) throw new RangeError();

@@ -8,7 +8,7 @@ import {
   malformedCursor,
   readFrozen,
 } from './lists.cursor.ts';
-import { clause, idType, likeText, orderBy, orderOf, projection } from './lists.sql.ts';
+import { idType, likeText, orderBy, orderOf, projection, whereClause } from './lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -72,7 +72,7 @@ export async function findItem(
   conditions: Condition[] = [],
 ): Promise<JsonText | undefined> {
   const item = projection(spec.members);
-  const where = clause([{ sql: `${spec.id} = ?::${idType(spec)}`, bindings: [id] }, ...conditions]);
+  const where = whereClause([{ sql: `${spec.id} = ?::${idType(spec)}`, bindings: [id] }, ...conditions]);
   return (
     await queryColumn<JsonText>(sql, `select ${item.sql}::text from ${spec.from}${where.sql}`, [
       ...item.bindings,
@@ -108,13 +108,13 @@ async function byPage(list: List): Promise<JsonText> {
 
 /** The number of rows that match the conditions. */
 export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
-  const w = clause(list.where);
+  const w = whereClause(list.where);
   return await queryValue<number>(list.sql, `select count(*) from ${list.spec.from}${w.sql}`, w.bindings);
 }
 
 async function readPage(list: List, offset: number, size: number, total: number): Promise<string> {
   const { spec, order, item } = list;
-  const w = clause(list.where);
+  const w = whereClause(list.where);
   const fromEnd = offset > total / 2;
   return await queryValue<string>(
     list.sql,
@@ -145,7 +145,7 @@ export async function listByCursor(list: List): Promise<JsonText> {
       bindings: [place.value, place.id],
     });
   }
-  const w = clause(where);
+  const w = whereClause(where);
   const read = list.sql.raw(
     `select ${list.item.sql}::text as item, (${order.field.sql})::text as value, ${spec.id}::text as id
      from ${spec.from}${w.sql}
@@ -175,7 +175,7 @@ function cursorPage(items: string[], pageSize: number, next: string | null): Jso
 
 async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
   const { spec, order, params } = list;
-  const w = clause(list.where);
+  const w = whereClause(list.where);
   const by = orderBy(order, order.field.sql, spec.id);
   const frozen = await freezeOrder(
     list.sql,
@@ -216,7 +216,7 @@ async function itemsOf(
 ): Promise<string[]> {
   if (ids.length === 0) return [];
   const { spec } = list;
-  const w = clause([...list.where, { sql: `${spec.id} = any(?::${idType(spec)}[])`, bindings: [ids] }]);
+  const w = whereClause([...list.where, { sql: `${spec.id} = any(?::${idType(spec)}[])`, bindings: [ids] }]);
   const { rows } = await list.sql.raw(
     `select ${spec.id}::text as id, ${list.item.sql}::text as item from ${spec.from}${w.sql}`,
     [...list.item.bindings, ...w.bindings],

@@ -32,7 +32,7 @@ export function visibleShared(ctx: Ctx, alias: string, shared: Fragment): Condit
 }
 
 /** The conditions of a kind; none for all. */
-export function ofSharedKind(
+export function sharedKindConditions(
   ctx: Ctx,
   alias: string,
   shared: Fragment,

@@ -39,7 +39,7 @@ export function projection(members: ListSpec['members'], fields?: string): Fragm
 }
 
 /** The WHERE clause of all conditions together, with a leading space; empty without conditions. */
-export function clause(conditions: Condition[]): Fragment {
+export function whereClause(conditions: Condition[]): Fragment {
   if (conditions.length === 0) return { sql: '', bindings: [] };
   return {
     sql: ` where ${conditions.map((condition) => `(${condition.sql})`).join(' and ')}`,

@@ -94,12 +94,12 @@ export async function loadMail(sql: Sql, id: string): Promise<StoredMail | undef
 }
 
 /** Records that sending the mail to the server has started. */
-export async function noteHandOver(sql: Sql, id: string): Promise<void> {
+export async function recordHandOver(sql: Sql, id: string): Promise<void> {
   await sql('mails').where({ id }).update({ handed_over_at: sql.fn.now() });
 }
 
-/** Deletes the record of {@link noteHandOver}: the server has not accepted the mail. */
-export async function takeBackHandOver(sql: Sql, id: string): Promise<void> {
+/** Deletes the record of {@link recordHandOver}: the server has not accepted the mail. */
+export async function clearHandOver(sql: Sql, id: string): Promise<void> {
   await sql('mails').where({ id }).update({ handed_over_at: null });
 }
 

@@ -40,7 +40,7 @@ export async function permissionsOfRole(sql: Sql, key: string): Promise<Permissi
 }
 
 /** Roles that every user who may invite can assign, without having their permissions. */
-export const OPEN_ROLES: readonly string[] = ['member', 'viewer'];
+export const INVITABLE_ROLES: readonly string[] = ['member', 'viewer'];
 
 /** The columns of an account that determine its rights. */
 interface Account {
@@ -74,7 +74,7 @@ export async function requireControlOf(ctx: Ctx, sql: Sql, { id, role }: Account
  * @throws EstateError `forbidden`.
  */
 export async function requireReopening(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
-  if (!OPEN_ROLES.includes(account.role)) await requireControlOf(ctx, sql, account);
+  if (!INVITABLE_ROLES.includes(account.role)) await requireControlOf(ctx, sql, account);
 }
 
 /**

@@ -8,7 +8,7 @@ export function may(caller: Caller, permission: AppPermission): boolean {
 }
 
 /** Which of the permissions the caller has. */
-export const heldOf = (caller: Caller, ...permissions: AppPermission[]): AppPermission[] =>
+export const heldPermissions = (caller: Caller, ...permissions: AppPermission[]): AppPermission[] =>
   permissions.filter((permission) => may(caller, permission));
 
 /**
@@ -23,7 +23,7 @@ export function inScope({ scopes }: Caller, scope: TokenScope): boolean {
  * The caller's id as the user of stakeholder roles, for conditions on `stakeholders`; null, which matches no row, if
  * out of scope.
  */
-export function holderWithin(caller: Caller, permission: AppPermission): string | null {
+export function userWithinScope(caller: Caller, permission: AppPermission): string | null {
   return inScope(caller, permission) ? caller.userId : null;
 }
 
@@ -120,7 +120,7 @@ export const showsCosts = (role: string): boolean => role !== OBSERVER;
  * An SQL condition with one binding, the user's id: the user has a role that shows costs on one of the cards.
  * @param cardIds SQL of the cards' ids, separated by commas.
  */
-export const holdsCostRole = (cardIds: string): string =>
+export const hasCostRoleSql = (cardIds: string): string =>
   `exists (select from stakeholders h where h.user_id = ?::uuid and h.card_id in (${cardIds}) and h.role <> '${OBSERVER}')`;
 
 /** Whether the caller may see the card's cost values: by permission, or by a stakeholder role on the card. */

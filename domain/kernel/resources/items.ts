@@ -2,7 +2,7 @@ import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
 import type { EventDraft } from '../events/events.types.ts';
-import { differing } from '../events/row-changes.ts';
+import { differingMembers } from '../events/row-changes.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { deleteRows, insertRow, lockRow, type RowModel, type RowOf, updateRow } from './rows.ts';
 
@@ -47,7 +47,7 @@ export async function changeRow<M extends RowModel>(
   values: Partial<RowOf<M>>,
   event: RowEvent<M>,
 ): Promise<RowOf<M>> {
-  const changed = differing<RowOf<M>>(before, values);
+  const changed = differingMembers<RowOf<M>>(before, values);
   if (Object.keys(changed).length === 0) return before;
   const after = await updateRow(work.sql, model, { id: before.id } as object as Partial<RowOf<M>>, changed);
   work.emit(event(before, after));

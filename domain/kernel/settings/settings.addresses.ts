@@ -15,7 +15,7 @@ const destinations: { [G in SecretGroup]: readonly (keyof SettingValues[G])[] } 
  * Whether the new value would send the stored secret to another server. Users who may change settings must not obtain a
  * secret by having it sent to their own server.
  */
-export function leadsElsewhere<G extends SecretGroup>(
+export function changesSecretTarget<G extends SecretGroup>(
   group: G,
   before: WorkspaceSettings,
   value: SettingValues[G],
@@ -32,7 +32,7 @@ export function secretErrors<G extends SecretGroup>(
   value: SettingValues[G],
   sent: unknown,
 ): FieldError[] {
-  if ((sent !== undefined && sent !== MASK) || !leadsElsewhere(group, before, value)) return [];
+  if ((sent !== undefined && sent !== MASK) || !changesSecretTarget(group, before, value)) return [];
   const members = destinations[group].join(', ');
   return [
     {

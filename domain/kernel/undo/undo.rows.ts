@@ -10,12 +10,12 @@ export async function undoRow(
   spec: UndoSpec,
   event: BatchEvent,
   careful: boolean,
-): Promise<Left | null> {
+): Promise<NotUndone | null> {
   const { sql } = work;
   const model = spec.model!;
   const present = await lockRow(sql, model, { id: event.id });
   let after: StoredRow | null = null;
-  let answer: Left | null = null;
+  let answer: NotUndone | null = null;
   if (spec.events.deleted?.includes(event.event_type)) {
     if (present) return changedLater(event);
     [after = null] = await insertRows<RowModel>(sql, model, [{ id: event.id, ...columnsBefore(event) }]);
@@ -24,7 +24,7 @@ export async function undoRow(
     await sql(model.tableName).where({ id: event.id }).delete();
   } else {
     const values = { ...present };
-    const kept = setBack(values, event.data.changes, careful);
+    const kept = revertFields(values, event.data.changes, careful);
     if (kept.length > 0) answer = changedLater(event, kept);
     const columns = Object.keys(event.data.changes).filter((column) => !kept.includes(column));
     if (columns.length === 0) return answer;
@@ -74,7 +74,7 @@ const text = (value: unknown): string =>
  * Sets the changed fields to their old values. With `careful`, only those whose current value is still the written one;
  * the others are returned.
  */
-export function setBack(values: Values, changes: Record<string, Change>, careful: boolean): string[] {
+export function revertFields(values: Values, changes: Record<string, Change>, careful: boolean): string[] {
   const kept: string[] = [];
   for (const [field, change] of Object.entries(changes)) {
     const dot = /^(attributes|lifecycle)\.(.+)$/s.exec(field);
@@ -113,7 +113,7 @@ export interface BatchEvent extends UndoneEvent {
 }
 
 /** What could not be undone. */
-export interface Left extends UndoRefusal {
+export interface NotUndone extends UndoRefusal {
   event_id: string;
   event_type: string;
   id: string;
@@ -122,7 +122,7 @@ export interface Left extends UndoRefusal {
   fields?: string[];
 }
 
-export const left = (event: BatchEvent, refusal: UndoRefusal, fields?: string[]): Left => ({
+export const notUndone = (event: BatchEvent, refusal: UndoRefusal, fields?: string[]): NotUndone => ({
   event_id: event.event_id,
   event_type: event.event_type,
   id: event.id,
@@ -131,7 +131,7 @@ export const left = (event: BatchEvent, refusal: UndoRefusal, fields?: string[])
   ...(fields ? { fields } : {}),
 });
 
-export const changedLater = (event: BatchEvent, fields?: string[]): Left =>
-  left(event, { code: 'changed_later', message: 'A later batch has changed it.' }, fields);
-export const missing = (event: BatchEvent, what: string): Left =>
-  left(event, { code: 'missing', message: `The ${what} is no longer there.` });
+export const changedLater = (event: BatchEvent, fields?: string[]): NotUndone =>
+  notUndone(event, { code: 'changed_later', message: 'A later batch has changed it.' }, fields);
+export const missing = (event: BatchEvent, what: string): NotUndone =>
+  notUndone(event, { code: 'missing', message: `The ${what} is no longer there.` });

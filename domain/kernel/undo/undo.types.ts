@@ -6,20 +6,20 @@ import type { CardRight } from '../permissions/policy.ts';
 import type { RowModel } from '../resources/rows.ts';
 
 /** A permission, or a card right that a stakeholder role on the written card can grant instead. */
-export type Need = AppPermission | CardRight;
+export type RequiredRight = AppPermission | CardRight;
 
 /** The rights that undoing a kind of write needs: those that the write itself needed. */
 export interface UndoRight {
   /** All of these, also for the caller's own writes. */
-  needs: readonly Need[];
+  needs: readonly RequiredRight[];
   /** Replaces `needs` for writes of other users; `everything` means the rights of administrators. */
-  others?: readonly Need[] | 'everything';
+  others?: readonly RequiredRight[] | 'everything';
 }
 
 /** An undo that needs all of these rights, whoever wrote. */
-export const needs = (...all: Need[]): UndoRight => ({ needs: all });
+export const needs = (...all: RequiredRight[]): UndoRight => ({ needs: all });
 /** Data of one user: no permission allows other users to write it. */
-export const personal = (...all: Need[]): UndoRight => ({ needs: all, others: 'everything' });
+export const personal = (...all: RequiredRight[]): UndoRight => ({ needs: all, others: 'everything' });
 
 /** One event of a batch that is to be undone. */
 export interface UndoneEvent {

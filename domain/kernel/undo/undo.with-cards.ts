@@ -10,7 +10,7 @@ const plain =
   /^relation\.|^card\.(created|updated|archived|restored|deleted|approval_status\.\w+)$|^(import|export)\.started$/;
 
 /** Whether the rows that a batch attached to its own cards can be deleted with them, judging by its event types. */
-export function mayGoWithCards(types: EventType[]): boolean {
+export function canBeDeletedWithCards(types: EventType[]): boolean {
   return types.includes('card.created') && types.every((type) => attached.test(type) || plain.test(type));
 }
 
@@ -18,7 +18,7 @@ export function mayGoWithCards(types: EventType[]): boolean {
  * The events, of a page of a batch's events, of rows on cards that the batch created: they need no separate undo, since
  * they are deleted with their cards, in sets. `conflicted` cards may remain, so their rows are undone individually.
  */
-export async function goingWithCards(
+export async function deletedWithCards(
   sql: Sql,
   batchId: string,
   events: BatchEvent[],

@@ -128,7 +128,7 @@ export interface GivenContent {
  * hash, which equal contents share, and the text is its decoded bytes.
  * @throws EstateError 422 naming the column, `unavailable`.
  */
-export async function readAgain(given: GivenContent): Promise<PreparedModel | PreparedContent> {
+export async function recheckContent(given: GivenContent): Promise<PreparedModel | PreparedContent> {
   const { id, kind, encoding, text, original, size } = given;
   const bytes = original ?? Buffer.from(text, 'utf8');
   if (contentId(kind, encoding, bytes) !== id) {

@@ -54,7 +54,7 @@ const othersNamed = ({ named, submitter }: Approvers): string[] => named.filter(
  * else everybody who may. The submitter is only asked where nobody else may approve.
  * @param known `holders` may approve any flow; `asked` have a to-do.
  */
-export function approversToAsk(
+export function selectApprovers(
   known: Approvers & { holders: readonly string[]; asked: readonly string[] },
 ): string[] {
   const others = othersNamed(known);
@@ -82,7 +82,7 @@ interface PendingFlow {
  * Accounts and roles of approvers are locked until the end of the transaction, so that nobody loses the right while the
  * to-do is being opened.
  */
-export async function askApprovers(work: Work, flows: readonly PendingFlow[]): Promise<void> {
+export async function requestApprovals(work: Work, flows: readonly PendingFlow[]): Promise<void> {
   if (flows.length === 0) return;
   const named = await namedApprovers(
     work,
@@ -102,7 +102,7 @@ export async function askApprovers(work: Work, flows: readonly PendingFlow[]): P
   for (const flow of flows) {
     const { row, process } = flow;
     const current = asked.get(row.id) ?? [];
-    const wanted = approversToAsk({ ...namedOf(flow), holders, asked: current }).slice(0, MAX_ASKED);
+    const wanted = selectApprovers({ ...namedOf(flow), holders, asked: current }).slice(0, MAX_ASKED);
     for (const assignedTo of current.filter((id) => !wanted.includes(id))) {
       await closeSystemTodos(work, { topic: APPROVAL_TOPIC, subjectId: row.id, assignedTo }, 'withdrawn');
     }
@@ -131,7 +131,7 @@ export async function followApprovers(work: Work, processIds?: readonly string[]
      order by v.id for no key update of v`,
     [processIds ?? null, processIds ?? null],
   );
-  await askApprovers(work, flows);
+  await requestApprovals(work, flows);
 }
 
 /** The users whose stakeholder role on a process allows them to approve, by the id of the process. */

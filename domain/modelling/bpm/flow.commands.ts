@@ -5,7 +5,7 @@ import { APPROVAL_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import type { StoredCard } from '../../inventory/cards/cards.load.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardRight } from '../../kernel/permissions/policy.ts';
 import { lockItem, removeRow } from '../../kernel/resources/items.ts';
@@ -15,7 +15,7 @@ import { type FlowStep, flowEvent } from './bpm.events.ts';
 import { type FlowRow, FlowVersion } from './bpm.model.ts';
 import { elementsAmong, type PreparedContent, type PreparedModel, storeContent } from './bpmn.read.ts';
 import { saveWithin } from './diagrams.save.ts';
-import { askApprovers, type FlowAction, requireStatus } from './flow.approvers.ts';
+import { type FlowAction, requestApprovals, requireStatus } from './flow.approvers.ts';
 import { draftElementText, inactiveTargets, plannedLinks, savePlanned } from './flow.links.ts';
 import { flowText } from './flow.list.ts';
 import { checkTargets, completeTargets, type LinkInput, targetsOf } from './links.save.ts';
@@ -135,7 +135,7 @@ export async function patchDraft(
     const picture = thumbnail === undefined && isNewModel ? null : thumbnail;
     const thumbnail_id =
       picture === undefined ? row.thumbnail_id : picture && (await storeContent(sql, picture));
-    const changed = differing(row, { content_id, thumbnail_id });
+    const changed = differingMembers(row, { content_id, thumbnail_id });
     if (Object.keys(changed).length > 0) {
       const after = await updateFlow(work, row, changed);
       if (isNewModel) await planMatching(work, after, targetsOf(await plannedLinks(work, row.id)));
@@ -168,7 +168,7 @@ export async function submitFlow(ctx: Ctx, ids: Ids): Promise<JsonText> {
       submitted_at: new Date().toISOString(),
     };
     const after = await updateFlow(work, row, values, 'submitted');
-    await askApprovers(work, [{ row: after, process }]);
+    await requestApprovals(work, [{ row: after, process }]);
     return await flowText(work.sql, row.id);
   });
 }

@@ -3,7 +3,7 @@ import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
-import { clause } from '../../kernel/lists/lists.sql.ts';
+import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireDraftViewer, requireSeenProcess, rights } from './bpm.access.ts';
@@ -71,7 +71,7 @@ export async function listFlows(
 async function checkPageSize(sql: Sql, where: Condition[], { fields, page_size }: ListParams): Promise<void> {
   const members = fields?.split(',').map((name) => name.trim()) ?? ['bpmn_xml'];
   if (!members.includes('bpmn_xml') && !members.includes('svg_thumbnail')) return;
-  const w = clause(where);
+  const w = whereClause(where);
   const [page] = await queryRows<{ size: number }>(
     sql,
     `select coalesce(sum(size), 0) as size from (

@@ -9,7 +9,7 @@ import { createWorkingSet } from '../../inventory/relations/relations.working-se
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
@@ -314,7 +314,9 @@ export async function writeRows(
   const added = [...after].filter(([element]) => !before.has(element));
   const changed = [...after].flatMap(([element, values]) => {
     const row = before.get(element);
-    return row && Object.keys(differing(row, { ...values })).length > 0 ? [{ id: row.id, ...values }] : [];
+    return row && Object.keys(differingMembers(row, { ...values })).length > 0
+      ? [{ id: row.id, ...values }]
+      : [];
   });
   if (removed.length > 0) {
     const ids = removed.map(({ id }) => id);

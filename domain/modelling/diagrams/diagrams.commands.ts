@@ -1,4 +1,4 @@
-import { queryRows, whileAwake } from '../../../platform/database.ts';
+import { queryRows, withHeartbeat } from '../../../platform/database.ts';
 import { invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { lockCard } from '../../collaboration/cards.access.ts';
 import { checkLine, checkText, MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
@@ -132,7 +132,7 @@ export async function insertDiagram(
   input: DiagramInput,
   { given, ...more }: { given?: ReadData; id?: string; group_ids?: string[] } = {},
 ): Promise<DiagramRow> {
-  const read = given ?? (await whileAwake(work.sql, () => readData(input)));
+  const read = given ?? (await withHeartbeat(work.sql, () => readData(input)));
   const values = await checked(work, input, null, read);
   const row = await insertRow(work.sql, Diagram, {
     ...values,

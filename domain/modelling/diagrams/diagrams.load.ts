@@ -7,11 +7,11 @@ import {
   invalidFields,
   notFound,
 } from '../../../platform/errors.ts';
-import { checkedShares, sharedWithCaller, sharesSeen } from '../../access/shares.ts';
+import { checkedShares, sharedWithCaller, visibleShares } from '../../access/shares.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { differing, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
 import {
@@ -89,7 +89,7 @@ export function visibleDiagrams(ctx: Ctx): Condition {
 }
 
 /** The users with whom a diagram is shared, over the alias `d`, by name; only its owner sees all of them. */
-export const sharesOf = (ctx: Ctx): Fragment => sharesSeen(ctx, 'd.shared_with', 'd.private_to');
+export const sharesOf = (ctx: Ctx): Fragment => visibleShares(ctx, 'd.shared_with', 'd.private_to');
 
 /** The owners of those of the diagrams that are not public, by the diagram's id. */
 export async function ownersOf(sql: Sql, ids: string[]): Promise<Map<string, string>> {
@@ -147,7 +147,7 @@ export async function checkVisibility(
     private_to: wanted === 'public' ? null : owner,
     shared_with: wanted === 'shared' ? shares : [],
   };
-  if (before && Object.keys(differing(current, after)).length > 0) {
+  if (before && Object.keys(differingMembers(current, after)).length > 0) {
     requireOwner(ctx, before, 'change who sees a diagram');
   }
   return after;

@@ -3,7 +3,7 @@ import { loadCards, requireCard } from '../../inventory/cards/cards.load.ts';
 import { saveCards } from '../../inventory/cards/cards.save.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
-import { holderWithin, holdsCostRole, may } from '../../kernel/permissions/policy.ts';
+import { hasCostRoleSql, may, userWithinScope } from '../../kernel/permissions/policy.ts';
 import { requireInitiative, requirePpmReader } from './initiatives.ts';
 import { blankErrors, dayErrors, refuse, requireAssignable } from './ppm.checks.ts';
 import { nameOf, type PpmKind, ppmMembers } from './ppm.kinds.ts';
@@ -75,8 +75,8 @@ export type LineTable = keyof typeof summed;
 function cost(ctx: Ctx, column: string): string | Fragment {
   if (may(ctx.caller, 'costs.view')) return `t.${column}`;
   return {
-    sql: `case when ${holdsCostRole('t.card_id')} then t.${column} end`,
-    bindings: [holderWithin(ctx.caller, 'costs.view')],
+    sql: `case when ${hasCostRoleSql('t.card_id')} then t.${column} end`,
+    bindings: [userWithinScope(ctx.caller, 'costs.view')],
   };
 }
 

@@ -2,7 +2,7 @@ import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { type CardWithAccess, findCard } from '../../collaboration/cards.access.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
-import { unseenCard } from '../../inventory/cards/cards.visible.ts';
+import { invisibleCardError } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { INITIATIVE } from './ppm.model.ts';
@@ -38,7 +38,7 @@ export async function lockInitiative(
 
 function visibleInitiative(ctx: Ctx, id: string, card: CardWithAccess | undefined): CardWithAccess {
   const none = notFound('initiative', id);
-  if (!card?.isVisible) throw unseenCard(ctx, none);
+  if (!card?.isVisible) throw invisibleCardError(ctx, none);
   if (card.type !== INITIATIVE || ctx.metamodel.cardTypes.get(card.type)?.is_hidden) throw none;
   return card;
 }

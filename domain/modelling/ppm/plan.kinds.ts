@@ -10,7 +10,7 @@ import { findRows, lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, Uuid } from '../../kernel/shapes.ts';
 import { lockInitiative, requirePpmReader, requirePpmWriter } from './initiatives.ts';
 import { loadPlan, loadWork, requireNoCycle, requirePlace } from './plan.queries.ts';
-import { hasCycle, oneDecimal, partKind, progressOf } from './plan.rules.ts';
+import { computeProgress, hasCycle, oneDecimal, partKind } from './plan.rules.ts';
 import { blankErrors, checkPlanned, refuse } from './ppm.checks.ts';
 import { deleteLocked, insertPpm, listPpm, recordChange } from './ppm.commands.ts';
 import {
@@ -268,7 +268,7 @@ export const wbsItems: PpmKind<WbsRow> = {
   search: `fold(t.title || ' ' || coalesce(t.description, ''))`,
   async members(sql, _ctx, cardId) {
     const { items, tasks: ownTasks } = await loadWork(sql, cardId);
-    const progress = [...progressOf(items, ownTasks)].map(([id, found]) => [
+    const progress = [...computeProgress(items, ownTasks)].map(([id, found]) => [
       id,
       [oneDecimal(found.progress), found.tasks],
     ]);

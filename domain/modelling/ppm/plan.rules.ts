@@ -265,7 +265,10 @@ type Tracked = Pick<PlanTask, 'wbs_id' | 'status' | 'start_date' | 'due_date'>;
  * at the item and below, weighted by their days (from start to due date, at least 1). For an item that only contains items
  * it is their mean. For any other item it is the completion that was entered.
  */
-export function progressOf(items: readonly PlanItem[], tasks: readonly Tracked[]): Map<string, Progress> {
+export function computeProgress(
+  items: readonly PlanItem[],
+  tasks: readonly Tracked[],
+): Map<string, Progress> {
   const children = childrenOf(items);
   const byItem = tasksByItem(tasks, items);
   const found = new Map<string, Below>();
@@ -296,7 +299,7 @@ export function progressOf(items: readonly PlanItem[], tasks: readonly Tracked[]
 
 /** The completion of an initiative: the mean of the roots of its work breakdown, one decimal; 0 without any. */
 export function completionOf(items: readonly PlanItem[], tasks: readonly Tracked[]): number {
-  const found = progressOf(items, tasks);
+  const found = computeProgress(items, tasks);
   const roots = childrenOf(items).get(null) ?? [];
   return roots.length === 0 ? 0 : oneDecimal(mean(roots.map(({ id }) => found.get(id)!.progress)));
 }

@@ -3,7 +3,7 @@ import type { CardWithAccess } from '../../collaboration/cards.access.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differing } from '../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../kernel/events/row-changes.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { forbidden, seesCosts } from '../../kernel/permissions/policy.ts';
@@ -78,7 +78,7 @@ export async function patchPpm(
     const { scope, row } = await lockPpm(work, ctx, kind, id);
     const values = { ...input };
     await kind.check?.(values, { ...scope, before: row });
-    const changed = differing(row, values);
+    const changed = differingMembers(row, values);
     if (Object.keys(changed).length > 0) {
       const after = (await updateRow(work.sql, kind.model, { id: row.id }, changed)) as object as PpmRow;
       await recordChange(scope, kind, row, after);

@@ -1,7 +1,7 @@
 import type { MappingSchedule } from '../../../domain/exchange/itsm/mappings.input.ts';
 import { itsmScheduleJob } from '../../../domain/exchange/itsm/runs.job.ts';
 import type { StoredRow } from '../../../domain/kernel/events/row-changes.ts';
-import { SCHEDULES_CHANNEL, scheduleFaults } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { SCHEDULES_CHANNEL, scheduleErrors } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { invalidFields } from '../../../platform/errors.ts';
 import type { MappingSettings } from './mapping.settings.ts';
@@ -49,7 +49,7 @@ export async function writeSchedule(sql: Sql, id: string, input: MappingSchedule
   } else {
     const cron = input.cron.trim().replace(/\s+/g, ' ');
     const time_zone = input.time_zone ?? 'UTC';
-    const faults = scheduleFaults(cron, time_zone);
+    const faults = scheduleErrors(cron, time_zone);
     if (faults.length > 0) {
       throw invalidFields(faults.map((fault) => ({ ...fault, field: `schedule.${fault.field}` })));
     }

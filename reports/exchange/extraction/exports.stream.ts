@@ -9,7 +9,7 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { hasSpare, type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
+import { hasSpareConnection, type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import { exportName, mediaTypes } from './extraction.manifest.ts';
@@ -106,7 +106,7 @@ async function stream(
   recorded: Promise<void>,
   prepare: (snapshot: Snapshot) => Promise<{ position: string; write: (out: Writable) => Promise<void> }>,
 ): Promise<StartedFile> {
-  if (!hasSpare(db)) await recorded;
+  if (!hasSpareConnection(db)) await recorded;
   return await startStream(ctx.caller, (out, start) =>
     withSnapshot(db, async (snapshot) => {
       const { position, write } = await prepare(snapshot);

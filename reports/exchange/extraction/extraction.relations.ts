@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { holderWithin, holdsCostRole, may } from '../../../domain/kernel/permissions/policy.ts';
+import { hasCostRoleSql, may, userWithinScope } from '../../../domain/kernel/permissions/policy.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import type { RowSource } from './extraction.rows.ts';
 
@@ -21,9 +21,9 @@ export function visibleRelationAttributes(ctx: Ctx): Fragment {
       .map((type) => [type.key, type.costKeys]),
   );
   return {
-    sql: `case when ${holdsCostRole('r.source_id, r.target_id')}
+    sql: `case when ${hasCostRoleSql('r.source_id, r.target_id')}
           then r.attributes else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
-    bindings: [holderWithin(ctx.caller, 'costs.view'), JSON.stringify(costs)],
+    bindings: [userWithinScope(ctx.caller, 'costs.view'), JSON.stringify(costs)],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { type IdRange, type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
+import { entireTable, type IdRange, type Snapshot } from '../../../platform/snapshot.ts';
 import { selectList } from '../../kernel/formats/binary-rows.ts';
 import type { BinaryTable, Column } from '../../kernel/formats/formats.types.ts';
 
@@ -89,7 +89,7 @@ export async function readRows(
 ): Promise<BinaryTable> {
   const { name, table, changed } = source;
   const statement = (range: IdRange) => presentRows(source, columns, range);
-  const all = statement(wholeTable);
+  const all = statement(entireTable);
   if (changed) {
     const gone = goneRows(source, columns);
     const sql = `with changed as materialized (${changed.sql}) (${gone.sql}) union all (${all.sql})`;

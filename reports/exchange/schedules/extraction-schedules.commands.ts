@@ -6,7 +6,7 @@ import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import { checkIfMatch } from '../../../domain/kernel/etag.ts';
 import { rowChanges, type StoredRow } from '../../../domain/kernel/events/row-changes.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
-import { SCHEDULES_CHANNEL, scheduleFaults } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { SCHEDULES_CHANNEL, scheduleErrors } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { setColumns } from '../../../platform/database.ts';
@@ -237,7 +237,7 @@ async function check(
   }
   const cron = (input.cron ?? present.cron).trim().replace(/\s+/g, ' ');
   const timeZone = input.time_zone ?? present.time_zone;
-  const errors = scheduleFaults(cron, timeZone);
+  const errors = scheduleErrors(cron, timeZone);
   if (errors.length > 0) throw invalidFields(errors);
   const request = input.request ?? present.request;
   if (request.after !== undefined) {

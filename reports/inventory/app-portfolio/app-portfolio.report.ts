@@ -4,7 +4,7 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases, SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
-import { type Snapshot, wholeTable } from '../../../platform/snapshot.ts';
+import { entireTable, type Snapshot } from '../../../platform/snapshot.ts';
 import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
@@ -126,7 +126,7 @@ async function* jsonOf({
   const related = numberedLines(await relatedLines(snapshot, kinds, visible));
   const writer = new ItemWriter(related, kinds);
   const rows = itemRows(ctx, type, kinds, cards);
-  const all = rows(wholeTable);
+  const all = rows(entireTable);
   yield '{"items":[';
   // with `as_of`, all rows are read in one statement
   yield* writer.items(

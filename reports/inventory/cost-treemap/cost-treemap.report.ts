@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
-import { unseenCard } from '../../../domain/inventory/cards/cards.visible.ts';
+import { invisibleCardError } from '../../../domain/inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
@@ -94,7 +94,7 @@ async function requireParent({ sql, ctx, visible }: ReportInput<Params>, id: str
     id,
     ...visible.bindings,
   ]);
-  if (rows.length === 0) throw unseenCard(ctx, notFound('card', id));
+  if (rows.length === 0) throw invisibleCardError(ctx, notFound('card', id));
 }
 
 /** The common tables, and SQL of an item's cost and group: `c` is the card, `i` its item. */

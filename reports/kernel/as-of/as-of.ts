@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
-import { type Db, PATIENT_READER } from '../../../platform/database.ts';
+import { type Db, READER_IDLE_TIMEOUT } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { type AsOfScope, literal } from './as-of.events.ts';
 import { collectTouched } from './as-of.rows.ts';
@@ -34,7 +34,7 @@ export async function readAsOf<T>(
     const position = await positionAt(sql, asOf);
     // a merge join would read the old rows by their index in random order
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
-      set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001; ${PATIENT_READER}`);
+      set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001; ${READER_IDLE_TIMEOUT}`);
     if (await readsFew(sql, scope)) {
       await shadowRowwise(sql, position, asOf);
     } else {

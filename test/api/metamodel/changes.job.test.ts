@@ -2,7 +2,7 @@
 
 import { afterAll, expect, it } from 'vitest';
 import { REQUEST_LIMIT } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
-import { whileAwake } from '../../../platform/database.ts';
+import { withHeartbeat } from '../../../platform/database.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { closeAfterAll, createTestApp } from '../../support/harness.ts';
@@ -111,7 +111,7 @@ it('deletes many relations in the same way, waiting for a long write', async () 
         JSON.stringify({ permissions: '*' }),
       ],
     );
-    await whileAwake(long, () =>
+    await withHeartbeat(long, () =>
       until('the job to wait', async () => {
         const row = await jobRow(t.services, rows[0].id);
         return row.status === 'running' && row.message === 'Waiting for a long write';

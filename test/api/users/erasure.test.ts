@@ -1,7 +1,7 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { knownAs } from '../../../domain/access/erasure/erasure.identity.ts';
+import { readIdentity } from '../../../domain/access/erasure/erasure.identity.ts';
 import type { EraseUserPayload } from '../../../domain/access/erasure/erasure.job.ts';
 import { createEraser, pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
 import { eraseUser } from '../../../domain/access/erasure/erasure.run.ts';
@@ -166,7 +166,7 @@ describe('erasure', () => {
     const told = { user_id: admin.userId, actor_id: user.id, type: 'card_updated', title: 'T' };
     await db('notifications').insert({ ...told, message: `First ${word} did it`, event_position: 11 });
     // what a killed run leaves: events rewritten, the account and what tells of its names not yet
-    const known = (await knownAs(db, user.id))!;
+    const known = (await readIdentity(db, user.id))!;
     const eraser = createEraser(known, pseudonymOf(user.id));
     const { newest } = await feedEnds(db);
     const found = { id: user.id, patterns: patternsOf(known), eraser };

@@ -9,7 +9,7 @@ import { newCard, requireCreatable } from '../cards.create.ts';
 import { lockHierarchy, type StoredCard } from '../cards.load.ts';
 import { insertCards, newIds } from '../cards.save.ts';
 import { type ParentCard, readParents, requireFittingParent } from '../cards.tree.ts';
-import { findTaken, guardUnique, type TakenKeys, takenKey } from '../cards.unique.ts';
+import { findTaken, guardUnique, type TakenKeys, takenKeyError } from '../cards.unique.ts';
 import { LEVEL_FIELD, MACRO, type Place } from '../rules/capability.ts';
 import type { ApprovalStatus, CardInput } from '../rules/card.types.ts';
 import { cleanCardInput } from '../rules/values.ts';
@@ -111,9 +111,9 @@ function cardOf(work: Work, ctx: Ctx, { row, id }: NumberedRow, parent: FoundPar
 function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: CreatedCards): void {
   const stored = around.taken.get(n) ?? {};
   const sibling = stored.sibling ?? made.below(card.type, card.parent_id, around.lower(card.name));
-  if (sibling) throw takenKey('cards_sibling_name', sibling);
+  if (sibling) throw takenKeyError('cards_sibling_name', sibling);
   const holder = stored.external_id ?? (card.external_id && made.byExternalId(card.type, card.external_id));
-  if (holder) throw takenKey('cards_external_id', holder);
+  if (holder) throw takenKeyError('cards_external_id', holder);
 }
 
 /** Reads what is needed to check the rows. */

@@ -6,7 +6,7 @@ import { archiveAll, restoreAll } from '../cards.archive.ts';
 import { loadCards, lockCards, lockHierarchy, requireCard, type StoredCard, typeOf } from '../cards.load.ts';
 import { type CardPatch, EDIT, movesCards, patchCardWithin, patchedCard } from '../cards.patch.ts';
 import { type CardWrite, saveCards } from '../cards.save.ts';
-import { findLoops, type ParentCard, readParents, requireFittingParent } from '../cards.tree.ts';
+import { findCyclicMoves, type ParentCard, readParents, requireFittingParent } from '../cards.tree.ts';
 import { hasLevels } from '../rules/capability.ts';
 import { cleanCardInput, refuseOperations } from '../rules/values.ts';
 
@@ -94,7 +94,7 @@ async function saveTogether(
     const saved = await attempt(work, async (part) => {
       await saveCards(part, ctx, [...writes.values()]);
       const moving = moved.filter((id) => writes.has(id));
-      const loops = moving.length > 0 ? await findLoops(part.sql, moving) : new Set<string>();
+      const loops = moving.length > 0 ? await findCyclicMoves(part.sql, moving) : new Set<string>();
       if (loops.size > 0) throw new Circles(loops);
     });
     if (saved.ok) return;

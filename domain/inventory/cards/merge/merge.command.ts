@@ -4,7 +4,7 @@ import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, OBSERVER, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
-import { loadRelations, ofCards } from '../../relations/relations.load.ts';
+import { hasEndIn, loadRelations } from '../../relations/relations.load.ts';
 import { saveRelations } from '../../relations/relations.save.ts';
 import { refuseHiddenCosts } from '../cards.costs.ts';
 import { deleteRows } from '../cards.delete.ts';
@@ -21,7 +21,7 @@ import {
 import { EDIT } from '../cards.patch.ts';
 import { ARCHIVE } from '../cards.removal.ts';
 import { rescored } from '../cards.rows.ts';
-import { type CardWrite, newIds, type SavedCard, saveCards, settled } from '../cards.save.ts';
+import { type CardWrite, newIds, type SavedCard, saveCards, withDerivedValues } from '../cards.save.ts';
 import { ancestorsOf, levelsAfter, requireParent } from '../cards.tree.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../rules/capability.ts';
 import {
@@ -73,7 +73,7 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   const input = chosenInput(request.fields ?? {}, seen.byId);
   const chosen = input.parent_id;
   const tree = await planTree(work, ctx, { ...seen, chosen });
-  const peers = (await loadRelations(sql, ofCards(all))).ends.keys();
+  const peers = (await loadRelations(sql, hasEndIn(all))).ends.keys();
   await lockCards(work, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), 'update');
 
   const cards = await cardsOf(work, ctx, all);
@@ -90,7 +90,7 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   const values = survivingValues(metamodel, type, survivor, merged, patch);
 
   const gone = new Set(ids);
-  const { relations, ends } = await loadRelations(sql, ofCards(all));
+  const { relations, ends } = await loadRelations(sql, hasEndIn(all));
   ends.set(survivorId, { id: survivorId, name: survivor.name, type: survivor.type });
   const relationPlan = planRelations(metamodel, relations, survivorId, gone);
   const images = await readImages(work, { cards: ids, relations: relationPlan.writes });
@@ -201,7 +201,7 @@ async function saveSurviving(
     if (level !== undefined) after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
     // A card of which only the level changes was not edited by a user.
     const byHand = isSurvivor || moved.has(before.id);
-    return [{ before, after: byHand ? settled(type, before, after) : rescored(type, after) }];
+    return [{ before, after: byHand ? withDerivedValues(type, before, after) : rescored(type, after) }];
   });
   return await saveCards(work, ctx, writes);
 }

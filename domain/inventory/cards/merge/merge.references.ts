@@ -1,5 +1,5 @@
 /** Columns that refer to cards and have their own merge code, as `table.column`. */
-export const ownWays: ReadonlySet<string> = new Set([
+export const customReferences: ReadonlySet<string> = new Set([
   'cards.parent_id',
   'relations.source_id',
   'relations.target_id',

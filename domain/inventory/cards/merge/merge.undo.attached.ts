@@ -6,7 +6,7 @@ import type { Undoing } from './merge.attached.ts';
 import { changed, missing, movedEvent, ownerOf } from './merge.attached.ts';
 
 /** Moves attachments back to the merged cards and restores those that were deleted. */
-export async function bringBackAttached(undoing: Undoing): Promise<void> {
+export async function restoreAttached(undoing: Undoing): Promise<void> {
   for (const reference of undoing.work.extensions.cardReferences) await moveBack(undoing, reference);
   for (const reference of undoing.work.extensions.cardReferences) await insertBack(undoing, reference);
 }
@@ -74,7 +74,7 @@ interface NamedTag {
 }
 
 /** Restores the tags of the merged cards, and removes from the survivor those that the merge added. */
-export async function bringBackTags({ work, journal, survivorId, conflict }: Undoing): Promise<void> {
+export async function restoreTags({ work, journal, survivorId, conflict }: Undoing): Promise<void> {
   const { sql, emit } = work;
   const wanted = journal.cards.flatMap((card) =>
     card.tag_ids.map((tag_id) => ({ card_id: String(card.id), tag_id })),

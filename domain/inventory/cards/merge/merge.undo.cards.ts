@@ -62,7 +62,7 @@ const parentGone = (id: string, parent: string | null): MergeConflict =>
  * Parents may have been deleted, archived or merged since the merge.
  * @returns a check of whether a card of a status may be below a parent, including the cards that the undo restores.
  */
-export async function placesToReturnTo(
+export async function checkParents(
   { sql }: Pick<Work, 'sql'>,
   { cards, saved }: MergeJournal,
 ): Promise<Undoing['mayLieBelow']> {
@@ -105,7 +105,7 @@ const columns = `id, type, subtype, name, alias, description, parent_id, lifecyc
  * Creates the merged cards again from their stored rows.
  * @throws EstateError `sibling_name_taken`, `external_id_taken`.
  */
-export async function bringBackCards(undoing: Undoing): Promise<void> {
+export async function restoreMergedCards(undoing: Undoing): Promise<void> {
   const { work, journal, conflict, mayLieBelow } = undoing;
   const { sql, metamodel } = work;
   const rows = journal.cards.map(({ tag_ids: _, ...row }) => {
@@ -134,7 +134,7 @@ export async function bringBackCards(undoing: Undoing): Promise<void> {
 }
 
 /** Restores the relations of the merged cards, and creates again those that the merge deleted. */
-export async function bringBackRelations(undoing: Undoing): Promise<void> {
+export async function restoreRelations(undoing: Undoing): Promise<void> {
   const { work, ctx, journal } = undoing;
   const writes = [...(await revertRelations(undoing)), ...(await missingRelations(undoing))];
   const ids = new Set(writes.flatMap(({ before, after }) => endsOf(before, after)));

@@ -10,8 +10,8 @@ import { levelsAfter } from '../cards.tree.ts';
 import type { MergeJournal, Undoing } from './merge.attached.ts';
 import { type MergeConflict, mergeConflict, missing } from './merge.attached.ts';
 import { costFields, requireMergeRights } from './merge.command.ts';
-import { bringBackAttached, bringBackTags } from './merge.undo.attached.ts';
-import { bringBackCards, bringBackRelations, placesToReturnTo, revertCards } from './merge.undo.cards.ts';
+import { restoreAttached, restoreTags } from './merge.undo.attached.ts';
+import { checkParents, restoreMergedCards, restoreRelations, revertCards } from './merge.undo.cards.ts';
 
 interface UndoMergeRequest {
   dry_run: boolean;
@@ -58,15 +58,15 @@ async function undo(work: Work, ctx: Ctx, id: string, request: UndoMergeRequest)
     ctx,
     journal,
     survivorId,
-    mayLieBelow: await placesToReturnTo(work, journal),
+    mayLieBelow: await checkParents(work, journal),
     conflict: (conflict) => void conflicts.push(conflict),
   };
   try {
     await revertCards(undoing);
-    await bringBackCards(undoing);
-    await bringBackAttached(undoing);
-    await bringBackTags(undoing);
-    await bringBackRelations(undoing);
+    await restoreMergedCards(undoing);
+    await restoreAttached(undoing);
+    await restoreTags(undoing);
+    await restoreRelations(undoing);
     await settleTree(undoing);
   } catch (error) {
     if (!(error instanceof EstateError) || error.status >= 500) throw error;

@@ -36,7 +36,7 @@ export function maxDepth(underMacro: boolean): number {
 }
 
 /** The error for a capability below the maximum depth. */
-export function tooDeep(underMacro: boolean): EstateError {
+export function capabilityTooDeep(underMacro: boolean): EstateError {
   return new EstateError(
     'capability_too_deep',
     `Business capabilities have at most ${maxDepth(underMacro)} levels ${underMacro ? 'with' : 'without'} a Macro root.`,

@@ -1,7 +1,7 @@
 import { counted } from '../../../../platform/counted.ts';
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
-import { differing, rowEvent } from '../../../kernel/events/row-changes.ts';
+import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import { compileField } from '../../../kernel/metamodel/metamodel.compile.ts';
 import {
@@ -13,13 +13,13 @@ import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
 import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
 import { type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
-import { restateInventory } from '../changes/restate.ts';
+import { updateInventory } from '../changes/restate.ts';
 import {
   countRows,
   type Fields,
   measureValues,
-  minus,
-  refuseMisfits,
+  refuseValueLoss,
+  setDifference,
   valueChanges,
 } from '../changes/values.diff.ts';
 import { readCardType } from '../metamodel.list.ts';
@@ -40,7 +40,7 @@ export async function createCardType(run: ChangeRun, input: CardTypeInput): Prom
   if (faults.length > 0) throw invalidFields(faults);
   emitCardType(work, null, await insertRow(work.sql, CardTypeDefinition, values));
   await createRoles(work, key, input.stakeholder_roles);
-  await restateInventory(run);
+  await updateInventory(run);
   return await readCardType(work.sql, key, run.language);
 }
 
@@ -56,7 +56,7 @@ export async function patchCardType(run: ChangeRun, key: string, input: CardType
   const before = await lockCardType(run, key);
   const { values, faults } = cleanCardType(input, before);
   if (faults.length > 0) throw invalidFields(faults);
-  const changed = differing(before, values);
+  const changed = differingMembers(before, values);
   const roles = input.stakeholder_roles;
   const impact =
     Object.keys(changed).length === 0 && !roles
@@ -78,7 +78,7 @@ export async function deleteCardType(run: ChangeRun, key: string): Promise<JsonT
     return JSON.stringify({ status: 'hidden', key });
   }
   await removeCardType(run, before);
-  await restateInventory(run);
+  await updateInventory(run);
   return JSON.stringify({ status: 'deleted', key });
 }
 
@@ -147,15 +147,15 @@ export async function writeCardType(
   const holder = { table: 'cards', type } as const;
   const asked = run.dryRun ? values : { ...values, removed: [], options: [] };
   const measured = await measureValues(run, holder, asked);
-  refuseMisfits(run, measured);
-  const removedSubtypes = minus(subtypesOf(before), subtypesOf(after));
+  refuseValueLoss(run, measured);
+  const removedSubtypes = setDifference(subtypesOf(before), subtypesOf(after));
 
   let written = before;
   if (Object.keys(changed).length > 0) {
     written = await updateRow(work.sql, CardTypeDefinition, { key: type }, changed);
   }
   await besides();
-  const restated = await restateInventory(run, { cards: { type, values, removedSubtypes } });
+  const restated = await updateInventory(run, { cards: { type, values, removedSubtypes } });
   // Emitted after the events of its cards: an undo restores the type first, so that the old values are valid.
   if (written !== before) emitCardType(work, before, written);
   return {

@@ -25,7 +25,7 @@ export interface ChangeRun {
   expected: string | null;
   /** The ETag of the object as this run found it. */
   seen: string | null;
-  /** Buffers the events of a change that writes much, from its first batch on; see {@link workOf}. */
+  /** Buffers the events of a change that writes much, from its first batch on; see {@link changeWork}. */
   held: BufferedEvents | null;
   /**
    * Card types whose data quality is computed after the change is committed; null if it is computed with the change.
@@ -38,7 +38,7 @@ export interface ChangeRun {
 const FEW = 500;
 
 /** The work for a number of rows: the events of many rows are buffered on disk until the end. */
-export async function workOf(run: ChangeRun, rows: number): Promise<Work> {
+export async function changeWork(run: ChangeRun, rows: number): Promise<Work> {
   if (rows > FEW) run.held ??= await bufferEvents(run.work, run.ctx);
   return run.held?.work ?? run.work;
 }
@@ -122,7 +122,7 @@ interface Costly {
  * its values visible to all users, and removing it, which deletes them, needs `costs.view`.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
-export function requireChangeReach({ caller }: Ctx, before: Metamodel, after: Metamodel): void {
+export function requireChangeRights({ caller }: Ctx, before: Metamodel, after: Metamodel): void {
   for (const [key, type] of after.cardTypes) {
     const old = before.cardTypes.get(key);
     if (!old) continue;

@@ -11,11 +11,11 @@ import type { NamedEnd } from '../../relations/relations.save.ts';
 import { saveRelations } from '../../relations/relations.save.ts';
 import type { StoredRelation } from '../../relations/relations.types.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
-import { type ChangeRun, LargeChange, requireChangeReach, workOf } from './changes.types.ts';
+import { type ChangeRun, changeWork, LargeChange, requireChangeRights } from './changes.types.ts';
 import {
   changesNothing,
+  convertAttributes,
   countRows,
-  restatedAttributes,
   touchedRows,
   type ValueChanges,
 } from './values.diff.ts';
@@ -49,14 +49,14 @@ const none: Fragment = { sql: 'false', bindings: [] };
  * @throws LargeChange if they exceed the run's limit; EstateError `forbidden` if the change grants rights that the
  * caller does not have.
  */
-export async function restateInventory(
+export async function updateInventory(
   run: ChangeRun,
   stored: StoredChanges = {},
 ): Promise<{ cards: number; relations: number }> {
   const { work } = run;
   const before = work.metamodel;
   const after = await loadMetamodel(work.sql);
-  if (!run.dryRun) requireChangeReach(run.ctx, before, after);
+  if (!run.dryRun) requireChangeRights(run.ctx, before, after);
   const tasks = cardTasks(before, after, stored.cards);
   const relationTask =
     stored.relations && !changesNothing(stored.relations.values)
@@ -73,7 +73,7 @@ export async function restateInventory(
   const total = counts.cards + counts.relations;
   if (!run.dryRun && total > run.limit) throw new LargeChange(total);
   if (!run.dryRun && total > 0) {
-    const writing: Work = { ...(await workOf(run, total)), metamodel: transitional(before, after) };
+    const writing: Work = { ...(await changeWork(run, total)), metamodel: transitional(before, after) };
     let done = 0;
     const step = async (rows: number) => {
       await run.held?.flush();
@@ -177,7 +177,7 @@ async function restateCards(
     // No user has changed their content, so approvals remain.
     const writes = [...cards.values()].map((before) => {
       const gone = before.subtype !== null && removedSubtypes.has(before.subtype);
-      const attributes = values ? restatedAttributes(before.attributes, values) : before.attributes;
+      const attributes = values ? convertAttributes(before.attributes, values) : before.attributes;
       const after = { ...before, attributes, subtype: gone ? null : before.subtype };
       return { before, after: rescored(type, after) };
     });
@@ -202,7 +202,7 @@ async function restateRelations(
   await eachChunk(writing, task.type, task.where, async (relations, ends) => {
     const writes = relations.map((before) => ({
       before,
-      after: { ...before, attributes: restatedAttributes(before.attributes, task.values) },
+      after: { ...before, attributes: convertAttributes(before.attributes, task.values) },
     }));
     await saveRelations(writing, ctx, writes, ends);
     await step(relations.length);

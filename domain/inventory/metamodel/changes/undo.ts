@@ -1,7 +1,7 @@
 import { counted } from '../../../../platform/counted.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
-import { differing } from '../../../kernel/events/row-changes.ts';
+import { differingMembers } from '../../../kernel/events/row-changes.ts';
 import { DEFAULT_LANGUAGE } from '../../../kernel/metamodel/languages.ts';
 import {
   CardTypeDefinition,
@@ -20,7 +20,7 @@ import {
 import { countHolders, deleteRole, insertRole, updateRole } from '../roles/roles.changes.ts';
 import { openRun } from './changes.run.ts';
 import type { ChangeRun } from './changes.types.ts';
-import { restateInventory } from './restate.ts';
+import { updateInventory } from './restate.ts';
 
 /** Undoes an event by the inverse change, with the checks of that change. */
 function undoing(act: (run: ChangeRun, event: UndoneEvent) => Promise<UndoRefusal | null>) {
@@ -43,17 +43,17 @@ export const undoCardType = undoing(async (run, event) => {
   const { work } = run;
   if (event.event_type === 'card_type.deleted') {
     emitCardType(work, null, await insertRow(work.sql, CardTypeDefinition, columnsBefore(event)));
-    await restateInventory(run);
+    await updateInventory(run);
     return null;
   }
   const row = await lockRow(work.sql, CardTypeDefinition, { key: event.id });
   if (!row) return missing('card type');
   if (event.event_type === 'card_type.updated') {
-    await writeCardType(run, row, differing<typeof row>(row, columnsBefore(event)));
+    await writeCardType(run, row, differingMembers<typeof row>(row, columnsBefore(event)));
     return null;
   }
   await removeCardType(run, row);
-  await restateInventory(run);
+  await updateInventory(run);
   return null;
 });
 
@@ -61,14 +61,14 @@ export const undoRelationType = undoing(async (run, event) => {
   const { work } = run;
   if (event.event_type === 'relation_type.deleted') {
     const row = await insertRow(work.sql, RelationTypeDefinition, columnsBefore(event));
-    await restateInventory(run);
+    await updateInventory(run);
     emitRelationType(work, null, row);
     return null;
   }
   const row = await lockRow(work.sql, RelationTypeDefinition, { key: event.id });
   if (!row) return missing('relation type');
   if (event.event_type === 'relation_type.updated') {
-    await writeRelationType(run, row, differing<typeof row>(row, columnsBefore(event)));
+    await writeRelationType(run, row, differingMembers<typeof row>(row, columnsBefore(event)));
     return null;
   }
   const instances = await countInstances(work, event.id);
@@ -83,7 +83,7 @@ export const undoRole = undoing(async (run, event) => {
   const { work } = run;
   if (event.event_type === 'stakeholder_role.deleted') {
     await insertRole(work, { id: event.id, ...columnsBefore(event) });
-    await restateInventory(run);
+    await updateInventory(run);
     return null;
   }
   const row = await lockRow(work.sql, StakeholderRoleDefinition, { id: event.id });
@@ -94,6 +94,6 @@ export const undoRole = undoing(async (run, event) => {
     if (holders > 0) return { code: 'role_in_use', message: `The role is held ${holders} times.` };
     await deleteRole(work, row);
   }
-  await restateInventory(run);
+  await updateInventory(run);
   return null;
 });

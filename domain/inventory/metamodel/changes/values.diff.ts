@@ -19,7 +19,7 @@ export interface ValueChanges {
 }
 
 /** The elements of one set that are not in the other. */
-export function minus<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): Set<T> {
+export function setDifference<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): Set<T> {
   return new Set([...all].filter((item) => !others.has(item)));
 }
 
@@ -31,7 +31,7 @@ export function valueChanges(before: Fields, after: Fields): ValueChanges {
     if (!to) changes.removed.push(from.key);
     else if (to.type !== from.type) changes.retyped.push({ from, to });
     else {
-      const removed = minus(from.options, to.options);
+      const removed = setDifference(from.options, to.options);
       if (removed.size > 0) changes.options.push({ field: from.key, removed });
     }
   }
@@ -43,7 +43,7 @@ export function changesNothing({ removed, retyped, options }: ValueChanges): boo
 }
 
 /** Attributes converted to the changed fields; values that do not fit the new type are omitted. */
-export function restatedAttributes(
+export function convertAttributes(
   attributes: Record<string, unknown>,
   { removed, retyped, options }: ValueChanges,
 ): Record<string, unknown> {
@@ -72,14 +72,14 @@ export function touchedRows({ removed, retyped, options }: ValueChanges): Fragme
   const parts = ['jsonb_exists_any(t.attributes, ?::text[])'];
   const bindings: unknown[] = [keys];
   for (const { field, removed: gone } of options) {
-    parts.push(`(${holdsOption('t.attributes')})`);
+    parts.push(`(${hasOptionSql('t.attributes')})`);
     bindings.push(field, [...gone], field, [...gone]);
   }
   return { sql: `(${parts.join(' or ')})`, bindings };
 }
 
 /** Whether the attribute (1st and 3rd binding) is, or contains, one of the options (2nd and 4th). */
-export function holdsOption(attributes: string): string {
+export function hasOptionSql(attributes: string): string {
   return `${attributes} ->> ?::text = any(?::text[]) or jsonb_exists_any(${attributes} -> ?::text, ?::text[])`;
 }
 
@@ -171,7 +171,7 @@ export async function measureValues(
   for (const { field, removed } of changes.options) {
     for (const option_key of removed) {
       const held = [field, [option_key], field, [option_key]];
-      const affected = await countRows(run, holder, holdsOption('t.attributes'), held);
+      const affected = await countRows(run, holder, hasOptionSql('t.attributes'), held);
       measured.removed_options.push({ field_key: field, option_key, affected });
     }
   }
@@ -234,7 +234,7 @@ function shortened(value: unknown): unknown {
  * Refuses a change that would lose values, unless `force` is given.
  * @throws EstateError `values_do_not_fit` with the fields and some of the values.
  */
-export function refuseMisfits(run: ChangeRun, { changed_fields }: Pick<Impact, 'changed_fields'>): void {
+export function refuseValueLoss(run: ChangeRun, { changed_fields }: Pick<Impact, 'changed_fields'>): void {
   const misfits = changed_fields.filter((field) => field.misfits > 0);
   if (run.force || run.dryRun || misfits.length === 0) return;
   const names = misfits.map((field) => `${field.field_key} (${field.misfits})`).join(', ');

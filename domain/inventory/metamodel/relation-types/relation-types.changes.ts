@@ -2,7 +2,7 @@ import { counted } from '../../../../platform/counted.ts';
 import { queryRows } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
-import { differing, rowEvent } from '../../../kernel/events/row-changes.ts';
+import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import { compileField, type Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { RelationTypeDefinition, type RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
@@ -11,22 +11,22 @@ import type { Cardinality } from '../../../kernel/metamodel/metamodel.types.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
 import {
   type ChangeRun,
+  changeWork,
   checkSeen,
   type Impact,
   LargeChange,
   noImpact,
-  workOf,
 } from '../changes/changes.types.ts';
-import { deleteInstances, restateInventory } from '../changes/restate.ts';
+import { deleteInstances, updateInventory } from '../changes/restate.ts';
 import {
   countRows,
   type Fields,
   measureValues,
-  refuseMisfits,
+  refuseValueLoss,
   valueChanges,
 } from '../changes/values.diff.ts';
 import { readRelationType } from '../metamodel.list.ts';
-import { cleanRelationType, type Frozen, type RelationTypeInput } from './relation-types.rules.ts';
+import { type BuiltInChange, cleanRelationType, type RelationTypeInput } from './relation-types.rules.ts';
 
 /**
  * Creates a custom relation type.
@@ -43,7 +43,7 @@ export async function createRelationType(run: ChangeRun, input: RelationTypeInpu
   if (faults.length > 0) throw invalidFields(faults);
   const row = await insertRow(work.sql, RelationTypeDefinition, values);
   await requireFreePair(work, row);
-  await restateInventory(run);
+  await updateInventory(run);
   emitRelationType(work, null, row);
   return await readRelationType(work.sql, key, run.language);
 }
@@ -65,7 +65,7 @@ export async function patchRelationType(
   faults.push(...requireKnownEnds(work.metamodel, input));
   if (faults.length > 0) throw invalidFields(faults);
   refuseFrozen(frozen);
-  const changed = differing(before, values);
+  const changed = differingMembers(before, values);
   const impact = Object.keys(changed).length === 0 ? noImpact : await writeRelationType(run, before, changed);
   return run.dryRun ? JSON.stringify(impact) : await readRelationType(work.sql, key, run.language);
 }
@@ -110,7 +110,7 @@ async function removeInstances(run: ChangeRun, type: RelationTypeRow, instances:
       },
     ]),
   );
-  const writing: Work = { ...(await workOf(run, instances)), metamodel: { ...metamodel, cardTypes } };
+  const writing: Work = { ...(await changeWork(run, instances)), metamodel: { ...metamodel, cardTypes } };
   let done = 0;
   await deleteInstances(run, writing, type.key, async (rows) => {
     await run.held?.flush();
@@ -123,7 +123,7 @@ async function removeInstances(run: ChangeRun, type: RelationTypeRow, instances:
 export async function removeRelationType(run: ChangeRun, before: RelationTypeRow): Promise<void> {
   const { work } = run;
   await deleteRows(work.sql, RelationTypeDefinition, (query) => query.where({ key: before.key }));
-  await restateInventory(run);
+  await updateInventory(run);
   emitRelationType(work, before, null);
 }
 
@@ -142,7 +142,7 @@ async function lockRelationType(run: ChangeRun, key: string): Promise<RelationTy
   return row;
 }
 
-function refuseFrozen(frozen: Frozen[]): void {
+function refuseFrozen(frozen: BuiltInChange[]): void {
   if (frozen.length === 0) return;
   const names = frozen.map(({ attribute, option }) => (option ? `${attribute}.${option}` : attribute));
   throw new EstateError(
@@ -256,10 +256,10 @@ export async function writeRelationType(
   const holder = { table: 'relations', type: key } as const;
   const asked = run.dryRun ? values : { ...values, removed: [], options: [] };
   const measured = await measureValues(run, holder, asked);
-  refuseMisfits(run, measured);
+  refuseValueLoss(run, measured);
   const after = await updateRow(work.sql, RelationTypeDefinition, { key }, changed);
   await requireFreePair(work, after);
-  const restated = await restateInventory(run, { relations: { type: key, values } });
+  const restated = await updateInventory(run, { relations: { type: key, values } });
   emitRelationType(work, before, after);
   return {
     dry_run: true,

@@ -10,7 +10,7 @@ export type RelationTypeInput = Partial<
 > & { translations?: unknown };
 
 /** A built-in part that the input would change or remove. */
-export interface Frozen {
+export interface BuiltInChange {
   attribute: string;
   option?: string;
 }
@@ -22,7 +22,7 @@ export interface Frozen {
 export function cleanRelationType(
   input: RelationTypeInput,
   before: RelationAttribute[],
-): { values: Partial<RelationTypeRow>; faults: FieldError[]; frozen: Frozen[] } {
+): { values: Partial<RelationTypeRow>; faults: FieldError[]; frozen: BuiltInChange[] } {
   const faults: FieldError[] = [];
   const { translations, ...sent } = input;
   const values: Partial<RelationTypeRow> = { ...sent };
@@ -33,7 +33,7 @@ export function cleanRelationType(
     const members = ['label', 'reverse_label', 'description'];
     values.translations = cleanTranslations('translations', translations, members, faults);
   }
-  let frozen: Frozen[] = [];
+  let frozen: BuiltInChange[] = [];
   if (input.attributes_schema) {
     const after = cleanAttributes(input.attributes_schema, before, faults);
     values.attributes_schema = after;
@@ -72,7 +72,7 @@ function cleanAttributes(
   });
 }
 
-function frozenIn(attribute: RelationAttribute, after: RelationAttribute[]): Frozen[] {
+function frozenIn(attribute: RelationAttribute, after: RelationAttribute[]): BuiltInChange[] {
   if (!attribute.built_in) return [];
   const now = after.find((other) => other.key === attribute.key);
   if (!now || now.type !== attribute.type || now.label !== attribute.label) {

@@ -1,7 +1,7 @@
 import { queryValue } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
-import { differing, rowEvent } from '../../../kernel/events/row-changes.ts';
+import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import {
   StakeholderRoleDefinition,
@@ -13,8 +13,8 @@ import { cardPermissions } from '../../../kernel/permissions/permissions.data.ts
 import { deleteRows, findRows, insertRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { type CardTypeInput, unique } from '../card-types/card-types.rules.ts';
 import type { ChangeRun } from '../changes/changes.types.ts';
-import { checkSeen, requireChangeReach } from '../changes/changes.types.ts';
-import { restateInventory } from '../changes/restate.ts';
+import { checkSeen, requireChangeRights } from '../changes/changes.types.ts';
+import { updateInventory } from '../changes/restate.ts';
 import { readStakeholderRoleDefinition } from '../metamodel.list.ts';
 import { stakeholderRoleSeeds } from '../metamodel.seeds.data.ts';
 import { cleanTranslations } from '../translations.ts';
@@ -37,7 +37,7 @@ export async function createRole(run: ChangeRun, typeKey: string, input: RoleInp
   }
   const sort_order = 1 + Math.max(-1, ...stored.map((role) => role.sort_order));
   await insertRole(run.work, { sort_order, ...cleanRole(input), card_type_key: typeKey });
-  await restateInventory(run);
+  await updateInventory(run);
   return await text(run, typeKey, key);
 }
 
@@ -50,7 +50,7 @@ export async function patchRole(
 ): Promise<JsonText> {
   const { role } = await lockedRole(run, typeKey, key);
   await updateRole(run.work, role, cleanRole(input));
-  requireChangeReach(run.ctx, run.work.metamodel, await loadMetamodel(run.work.sql));
+  requireChangeRights(run.ctx, run.work.metamodel, await loadMetamodel(run.work.sql));
   return await text(run, typeKey, key);
 }
 
@@ -67,7 +67,7 @@ export async function archiveRole(run: ChangeRun, typeKey: string, key: string):
     archived_at: new Date().toISOString(),
     archived_by: run.ctx.caller.userId,
   });
-  await restateInventory(run);
+  await updateInventory(run);
   return await text(run, typeKey, key);
 }
 
@@ -76,7 +76,7 @@ export async function restoreRole(run: ChangeRun, typeKey: string, key: string):
   const { role } = await lockedRole(run, typeKey, key);
   if (!role.is_archived) throw new EstateError('wrong_state', 'The role is not archived.');
   await updateRole(run.work, role, { is_archived: false, archived_at: null, archived_by: null });
-  await restateInventory(run);
+  await updateInventory(run);
   return await text(run, typeKey, key);
 }
 
@@ -149,7 +149,7 @@ export async function updateRole(
   before: StakeholderRoleRow,
   values: Partial<StakeholderRoleRow>,
 ): Promise<boolean> {
-  const changed = differing(before, values);
+  const changed = differingMembers(before, values);
   if (Object.keys(changed).length === 0) return false;
   await emit(work, before, await updateRow(work.sql, StakeholderRoleDefinition, { id: before.id }, changed));
   return true;

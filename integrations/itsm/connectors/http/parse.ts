@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { csvRecords } from '../../../../domain/exchange/imports/imports.csv-records.ts';
-import { badText, utf8Chunks } from '../../../../domain/exchange/imports/imports.utf8.ts';
+import { findTextError, utf8Chunks } from '../../../../domain/exchange/imports/imports.utf8.ts';
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { RemoteError } from '../../remote.ts';
@@ -83,7 +83,7 @@ async function parseCsv(
       for (const { line, cells, fault } of records) {
         const place = `line ${line}`;
         if (fault) return `${fault.message} (${place})`;
-        const strange = cells.map((cell) => badText('', cell)).find((found) => found !== undefined);
+        const strange = cells.map((cell) => findTextError('', cell)).find((found) => found !== undefined);
         if (strange) return `${strange.message} (${place})`;
         if (!header) {
           header = cells.map((cell) => cell.trim());

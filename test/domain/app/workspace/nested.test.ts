@@ -7,7 +7,7 @@ import { nestedRules } from '../../../../domain/app/workspace/workspace.nested.d
 import { nestedErrors } from '../../../../domain/app/workspace/workspace.nested.ts';
 import { readShapes } from '../../../../domain/app/workspace/workspace.schema.ts';
 import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
-import { contentId, readAgain } from '../../../../domain/modelling/bpm/bpmn.read.ts';
+import { contentId, recheckContent } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import type { FieldError } from '../../../../platform/errors.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain } from '../../../api/bpm/models.ts';
@@ -66,8 +66,8 @@ it('a content of a process is read by its bytes, and known by their fingerprint'
   const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
   const given = { kind: 'svg', encoding: 'utf-8', text: svg, original: null, size: svg.length };
   const id = contentId('svg', 'utf-8', Buffer.from(svg));
-  const refused = async (content: Parameters<typeof readAgain>[0]) =>
-    await readAgain(content).then(
+  const refused = async (content: Parameters<typeof recheckContent>[0]) =>
+    await recheckContent(content).then(
       () => [],
       ({ errors }) => errors.map(({ field, code }: FieldError) => `${field} ${code}`),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  concerned,
-  gatherNotifications,
+  collectReferences,
+  deriveNotifications,
 } from '../../../../domain/collaboration/notifications/notifications.gather.ts';
 import type { People, Person } from '../../../../domain/collaboration/notifications/notifications.people.ts';
 import { allPreferences } from '../../../../domain/collaboration/notifications/notifications.types.ts';
@@ -53,7 +53,7 @@ function event(event_type: string, data: Record<string, unknown>, more: Partial<
 }
 
 const told = (events: FeedRow[], people: People = around(person(ANN), person(BOB), person(EVE))) =>
-  gatherNotifications(events, { metamodel, people, dateFormat: 'DD MMM YYYY' }).map(
+  deriveNotifications(events, { metamodel, people, dateFormat: 'DD MMM YYYY' }).map(
     ({ userId, type, title, message, link, things }) => ({
       userId,
       type,
@@ -106,9 +106,9 @@ describe('a comment', () => {
   it('passes over names that are no ids', () => {
     const odd = comment('Hi', ['nonsense', '', BOB]);
     odd.data.mentions = ['nonsense', 4711, null, BOB];
-    expect(concerned([odd])).toEqual({ users: [BOB], cards: [CARD] });
+    expect(collectReferences([odd])).toEqual({ users: [BOB], cards: [CARD] });
     odd.data.mentions = 'no list';
-    expect(concerned([odd]).users).toEqual([]);
+    expect(collectReferences([odd]).users).toEqual([]);
   });
 });
 

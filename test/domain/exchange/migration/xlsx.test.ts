@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
 import type { SheetRows } from '../../../../domain/exchange/migration/source.types.ts';
-import { dayOf, readXlsx, showsDay } from '../../../../domain/exchange/migration/xlsx.read.ts';
+import { dayOf, isDayFormat, readXlsx } from '../../../../domain/exchange/migration/xlsx.read.ts';
 import { storeContent } from '../../../../domain/kernel/files/files.store.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { workbook } from './workbook.ts';
@@ -127,7 +127,7 @@ describe('a workbook', () => {
 
 describe('days', () => {
   it('are told by number formats', () => {
-    const of = (code: string) => showsDay(164, code);
+    const of = (code: string) => isDayFormat(164, code);
     expect(['yyyy-mm-dd', 'd/m/yy h:mm', '[$-407]d. mmmm yyyy'].map(of)).toEqual([true, true, true]);
     expect(['General', '0.00', '#,##0 "days"', '0\\d', '[Red]0'].map(of)).toEqual([
       false,
@@ -136,7 +136,7 @@ describe('days', () => {
       false,
       false,
     ]);
-    expect([showsDay(14, undefined), showsDay(2, undefined)]).toEqual([true, false]);
+    expect([isDayFormat(14, undefined), isDayFormat(2, undefined)]).toEqual([true, false]);
   });
 
   it('count from where spreadsheets do', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AdrInput, readContent } from '../../../../domain/governance/adr/adr.content.ts';
 import { type AdrContent, adrLists, adrTexts } from '../../../../domain/governance/adr/adr.model.ts';
-import { BadHead, readMadr, writeMadr } from '../../../../domain/governance/adr/madr.ts';
+import { InvalidFrontMatter, readMadr, writeMadr } from '../../../../domain/governance/adr/madr.ts';
 
 const facts = { status: 'proposed', date: '2026-11-22', reference: 'ADR-007', revision: 2 };
 const empty = Object.fromEntries([
@@ -107,7 +107,7 @@ describe('a record', () => {
     expect(readMadr('no title').input.title).toBeUndefined();
     expect(readMadr('Setext\n===\n\ntext').input).toMatchObject({ title: 'Setext' });
     for (const bad of ['---\na: [\n---\n# T', '---\n- a\n---\n# T', '---\na: &x [1]\nb: *x\n---\n# T']) {
-      expect(() => readMadr(bad)).toThrow(BadHead);
+      expect(() => readMadr(bad)).toThrow(InvalidFrontMatter);
     }
   });
 

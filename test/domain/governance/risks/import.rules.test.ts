@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ImportRow, type Known, planImport } from '../../../../domain/governance/risks/risks.import.ts';
+import {
+  type ImportReferences,
+  type ImportRow,
+  planImport,
+} from '../../../../domain/governance/risks/risks.import.ts';
 
-const known: Known = {
+const known: ImportReferences = {
   byReference: new Map([['R-000007', { id: 'seven', reference: 'R-000007' }]]),
   byTitle: new Map([['fire', { id: 'seven', reference: 'R-000007' }]]),
   byEmail: new Map([['ann@estate.example', 'ann']]),

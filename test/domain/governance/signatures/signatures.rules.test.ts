@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { differencesOf } from '../../../../domain/governance/signatures/signatures.commands.ts';
 import {
   actionsOf,
-  askedToSign,
   canonicalJson,
   contentHash,
   integrityOf,
+  newSignatories,
   pendingIds,
   requireAction,
   type SigningAction,
@@ -44,14 +44,17 @@ it('a document takes these actions in these states, and no others', () => {
 });
 
 describe('signatures', () => {
-  const asked = { status: 'in_review' as const, signatories: askedToSign([anna, ben.toUpperCase(), anna]) };
+  const asked = {
+    status: 'in_review' as const,
+    signatories: newSignatories([anna, ben.toUpperCase(), anna]),
+  };
 
   it('are asked of each once', () => {
     expect(asked.signatories.map(({ user_id, status }) => [user_id, status])).toEqual([
       [anna, 'pending'],
       [ben, 'pending'],
     ]);
-    expect(() => askedToSign([])).toThrow(expect.objectContaining({ code: 'validation_failed' }));
+    expect(() => newSignatories([])).toThrow(expect.objectContaining({ code: 'validation_failed' }));
   });
 
   it('are complete with the last one, whoever gives it', () => {
@@ -80,11 +83,11 @@ describe('signatures', () => {
 
 it('somebody else signs in the place of one who has not, and of nobody else', () => {
   const cleo = '00000000-0000-4000-8000-0000000000cc';
-  const asked = askedToSign([anna, ben]);
+  const asked = newSignatories([anna, ben]);
   const once = signature({ status: 'in_review', signatories: asked }, { userId: anna, at, hash: 'h' });
   expect(pendingIds(once.signatories)).toEqual([ben]);
   const replaced = withSignatory(once.signatories, ben, cleo);
-  expect(replaced).toEqual([once.signatories[0], askedToSign([cleo])[0]]);
+  expect(replaced).toEqual([once.signatories[0], newSignatories([cleo])[0]]);
   expect(pendingIds(replaced)).toEqual([cleo]);
   const code = (left: string, by: string) => {
     try {

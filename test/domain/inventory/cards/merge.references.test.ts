@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { extensions } from '../../../../domain/app/extensions.ts';
-import { ownWays } from '../../../../domain/inventory/cards/merge/merge.references.ts';
+import { customReferences } from '../../../../domain/inventory/cards/merge/merge.references.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const t = closeAfterAll(await createTestServices());
@@ -46,7 +46,7 @@ it('every column that refers to cards has its way in a merge', async () => {
   );
   const known = new Set([
     ...cardReferences.map(({ table, column }) => `${table}.${column}`),
-    ...ownWays,
+    ...customReferences,
     ...left,
   ]);
   const columns: string[] = rows.map(({ name }: { name: string }) => name).sort();

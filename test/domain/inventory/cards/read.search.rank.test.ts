@@ -5,7 +5,7 @@ import {
   editDistance,
   queryWords,
   rankCandidates,
-  tellingWords,
+  selectiveWords,
   typoPatterns,
   typosAllowed,
 } from '../../../../domain/inventory/cards/cards.search.ts';
@@ -80,9 +80,9 @@ describe('patterns for misspelt words', () => {
   });
 
   it('leave the telling words of a query', () => {
-    expect(tellingWords(['open', 'claims', 'in', '3'])).toEqual(['open', 'claims']);
-    expect(tellingWords(['sap', 'crm', 'v2'])).toEqual(['sap', 'crm']);
-    expect(tellingWords(['kafka', '3'])).toEqual(['kafka', '3']);
+    expect(selectiveWords(['open', 'claims', 'in', '3'])).toEqual(['open', 'claims']);
+    expect(selectiveWords(['sap', 'crm', 'v2'])).toEqual(['sap', 'crm']);
+    expect(selectiveWords(['kafka', '3'])).toEqual(['kafka', '3']);
   });
 });
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkAttributes, checkValue } from '../../../../domain/inventory/cards/rules/values.ts';
 import {
+  convertAttributes,
   convertValue,
-  restatedAttributes,
   valueChanges,
 } from '../../../../domain/inventory/metamodel/changes/values.diff.ts';
 import { type CompiledField, compileField } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
@@ -87,7 +87,7 @@ describe('convertValue', () => {
   });
 });
 
-describe('restatedAttributes', () => {
+describe('convertAttributes', () => {
   it('leaves attributes that the new fields take, whatever the fields were', () => {
     const fields = fc
       .uniqueArray(
@@ -134,7 +134,7 @@ describe('restatedAttributes', () => {
     fc.assert(
       fc.property(stored, ([before, attributes, after]) => {
         expect(checkAttributes(before, attributes)).toEqual([]);
-        const restated = restatedAttributes(attributes, valueChanges(before, after));
+        const restated = convertAttributes(attributes, valueChanges(before, after));
         expect(checkAttributes(after, restated)).toEqual([]);
         // and touches nothing that fits as it is
         for (const [key, value] of Object.entries(attributes)) {

@@ -4,11 +4,11 @@ import { clamp } from '../../../../domain/modelling/bpm/assessments.ts';
 import { flowStatuses, type ModelElement } from '../../../../domain/modelling/bpm/bpm.model.ts';
 import { readModelText } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import {
-  approversToAsk,
   type FlowAction,
   flowActions,
   nextStatus,
   requireStatus,
+  selectApprovers,
 } from '../../../../domain/modelling/bpm/flow.approvers.ts';
 import { readTemplate, templates } from '../../../../domain/modelling/bpm/templates.ts';
 
@@ -32,7 +32,7 @@ it('a flow version moves as the table says, and in no other way', () => {
 
 it('those are asked to approve who may, first of all the owners, and nobody for himself where there are others', () => {
   const of = (named: string, holders: string, asked: string, submitter: string | null = 's') =>
-    approversToAsk({ named: [...named], holders: [...holders], asked: [...asked], submitter }).join('');
+    selectApprovers({ named: [...named], holders: [...holders], asked: [...asked], submitter }).join('');
   expect(of('ab', 'xy', '')).toBe('ab');
   expect(of('as', 'xy', 'xy')).toBe('a');
   expect(of('s', 'xy', '')).toBe('xy');
@@ -44,14 +44,14 @@ it('those are asked to approve who may, first of all the owners, and nobody for 
   fc.assert(
     fc.property(people, people, people, fc.constantFrom('s', null), (named, holders, asked, submitter) => {
       const known = { named, holders, asked, submitter };
-      const wanted = approversToAsk(known);
+      const wanted = selectApprovers(known);
       const able = new Set([...named, ...holders]);
       // somebody is asked wherever somebody may, each once, and nobody who may not
       expect(wanted.length > 0).toBe(able.size > 0);
       expect(new Set(wanted).size).toBe(wanted.length);
       expect(wanted.every((id) => able.has(id))).toBe(true);
       // what is in step stays
-      expect(approversToAsk({ ...known, asked: wanted })).toEqual(wanted);
+      expect(selectApprovers({ ...known, asked: wanted })).toEqual(wanted);
     }),
   );
 });

@@ -4,6 +4,7 @@ import { fiscalYearOf } from '../../../../domain/modelling/ppm/fiscal-years.ts';
 import { placeError } from '../../../../domain/modelling/ppm/plan.queries.ts';
 import {
   completionOf,
+  computeProgress,
   dayNumber,
   daysBetween,
   dayText,
@@ -12,7 +13,6 @@ import {
   type PlanItem,
   type PlanTask,
   partKind,
-  progressOf,
   scheduleOf as scheduleColumns,
 } from '../../../../domain/modelling/ppm/plan.rules.ts';
 
@@ -137,7 +137,7 @@ describe('completion', () => {
       task('c', 'test', inMarch(1, 10, { status: 'in_progress' })),
       task('d', null, { status: 'done' }),
     ];
-    const found = progressOf(items, tasks);
+    const found = computeProgress(items, tasks);
     expect(found.get('build')).toMatchObject({ progress: 45, tasks: 3 });
     expect(found.get('test')).toMatchObject({ progress: 0, tasks: 1 });
     expect(found.get('rollout')).toMatchObject({ progress: 30, tasks: 0 });
@@ -152,13 +152,13 @@ describe('completion', () => {
       task('long', 'left', inMarch(1, 20, { status: 'done' })),
       task('short', 'right', inMarch(1, 1)),
     ];
-    expect(progressOf(items, tasks).get('top')).toMatchObject({ progress: 50, tasks: 2 });
+    expect(computeProgress(items, tasks).get('top')).toMatchObject({ progress: 50, tasks: 2 });
   });
 
   it('stays between 0 and 100, and is 100 just when every leaf is', () => {
     fc.assert(
       fc.property(plans(), ({ items, tasks }) => {
-        const found = progressOf(items, tasks);
+        const found = computeProgress(items, tasks);
         expect(found.size).toBe(items.length);
         for (const { progress } of found.values()) {
           expect(progress).toBeGreaterThanOrEqual(0);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
-import { type Snapshot, wholeTable, withSnapshot } from '../../../../platform/snapshot.ts';
+import { entireTable, type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
 import { planExtraction } from '../../../../reports/exchange/extraction/extraction.plan.ts';
 import { prepareExtraction } from '../../../../reports/exchange/extraction/extraction.write.ts';
 import { connect } from '../../../bench/harness/database.ts';
@@ -26,7 +26,7 @@ await client.end();
 const asOne = (snapshot: Snapshot): Snapshot => ({
   ...snapshot,
   ranges: (form, _table, statement) => {
-    const { sql, bindings } = statement(wholeTable);
+    const { sql, bindings } = statement(entireTable);
     return snapshot.lines(form, sql, bindings);
   },
 });
