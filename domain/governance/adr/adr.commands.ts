@@ -134,7 +134,7 @@ interface ImportedAdr {
 /**
  * Writes the decisions of Markdown records, as drafts with the next numbers in the order of the files: all of them or
  * none.
- * @throws EstateError `forbidden`, `validation_failed` naming files and what in them does not fit.
+ * @throws EstateError `forbidden`, `validation_failed` naming files and their errors.
  */
 export async function importAdrs(ctx: Ctx, files: readonly RecordFile[]): Promise<ImportedAdr[]> {
   requirePermission(ctx.caller, adrKind.rights.manage);

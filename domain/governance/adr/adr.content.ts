@@ -11,7 +11,7 @@ import {
   MAX_TITLE,
 } from './adr.model.ts';
 
-/** People, or other decisions, that a decision names. */
+/** Users, or other decisions, that a decision references. */
 export const AdrEntries = Type.Array(Type.String({ maxLength: MAX_ENTRY }), { maxItems: MAX_ENTRIES });
 
 /** What a client sends of a decision's content. */

@@ -4,7 +4,10 @@ import { parse, stringify } from 'yaml';
 import { type AdrInput, plainText } from './adr.content.ts';
 import { type AdrContent, type AdrList, type AdrText, adrLists, adrTexts } from './adr.model.ts';
 
-/** The sections of MADR 4 (https://adr.github.io/madr/) in the order of its template, with the text that each holds. */
+/**
+ * The sections of MADR 4 (https://adr.github.io/madr/) in the order of its template, with the member that each
+ * contains.
+ */
 export const madrSections: { text: AdrText; heading: string; depth: 2 | 3 }[] = [
   { text: 'context', heading: 'Context and Problem Statement', depth: 2 },
   { text: 'decision_drivers', heading: 'Decision Drivers', depth: 2 },
@@ -71,7 +74,7 @@ function readSections(markdown: string): ReadSections {
       const known = token.depth === 2 || token.depth === 3 ? names.get(name) : undefined;
       if (known) {
         current = known;
-        // a section of its own, though there be nothing in it
+        // A section, even if it is empty.
         const before = found.texts[known]?.trimEnd();
         found.texts[known] = before ? `${before}\n\n` : '';
         continue;
@@ -79,7 +82,7 @@ function readSections(markdown: string): ReadSections {
       current = (token.depth === 3 ? retainedNames[name] : undefined) ?? current;
     }
     const before = found.texts[current] ?? '';
-    // where a text goes on
+    // Where the text continues.
     if (token.type === 'space' && before.endsWith('\n\n')) continue;
     found.texts[current] = before + token.raw;
   }
@@ -133,10 +136,10 @@ const headNames: Record<AdrList, string[]> = {
   informed: ['informed'],
   related_decisions: ['related-decisions'],
 };
-/** Members of the head that say what the service says in other ways. */
+/** Members of the front matter that repeat other members. */
 const ownNames = ['title', 'status', 'date', 'reference', 'revision', 'marks'];
 
-/** The members of the head besides the content. */
+/** The members of the front matter besides the content. */
 interface MadrFacts {
   status: string;
   /** `YYYY-MM-DD` */

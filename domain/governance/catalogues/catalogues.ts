@@ -9,12 +9,12 @@ import { Principle, Regulation, ResourceType } from './catalogues.model.ts';
 /** A small list that administrators maintain, such as the link types: the rows of one table. */
 export interface Catalogue {
   model: RowModel;
-  /** What one entry is called in a refusal, such as `principle`. */
+  /** The name of one entry in errors, such as `principle`. */
   entity: string;
   events: { created: EventType; updated: EventType; deleted: EventType };
   /** The members of an entry, over the alias `t`, labels in the language. */
   list(language: string): ListSpec;
-  /** The members of events that name the entry, besides its id. */
+  /** The members of events that identify the entry, besides its id. */
   names(row: StoredRow): Record<string, unknown>;
   /** The unique index of its keys. */
   uniqueKey?: string;

@@ -66,7 +66,7 @@ export class Finding extends rowModel('compliance_findings', {
 }) {}
 export type FindingRow = RowOf<typeof Finding>;
 
-/** What a person may write of a finding, and what a scan writes of its own. */
+/** The members of a finding that users may write, and those that only scans write. */
 export type FindingContent = Pick<
   FindingRow,
   | 'regulation'

@@ -77,7 +77,7 @@ export async function deleteFinding(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** The refusal for a finding that was promoted to a risk. */
+/** The error for a finding that was promoted to a risk. */
 function trackedBy({ row, risk_reference }: LoadedFinding): [message: string, more: object] {
   const message = `${risk_reference ? `The risk ${risk_reference}` : 'A risk'} tracks this finding, whose decision follows the risk.`;
   return [message, { extra: { decision: row.decision, allowed: [], risk_id: row.risk_id, risk_reference } }];
@@ -247,18 +247,18 @@ export async function deleteFindings(ctx: Ctx, ids: string[]): Promise<BulkResul
   });
 }
 
-/** The attribute that says whether a card uses artificial intelligence. */
+/** The attribute that states whether a card uses artificial intelligence. */
 const AI_FIELD = 'hasAiFeatures';
 
 /**
  * Says of a finding's card whether it uses artificial intelligence, as a change of the card by hand does. The finding
  * itself follows with the next scan.
- * @throws EstateError `forbidden`, also where the card may not be edited; `not_found`; `wrong_state` where the finding
- * is about no card, or cards of its type do not say so.
+ * @throws EstateError `forbidden`, also if the card may not be edited; `not_found`; `wrong_state` if the finding has no
+ * card, or cards of its type do not have the attribute.
  */
 export async function decideAiUse(ctx: Ctx, id: string, verdict: 'confirm' | 'deny'): Promise<JsonText> {
   requireMaintainer(ctx);
-  // what an If-Match names is the finding, not the card
+  // An If-Match refers to the finding, not to the card.
   const onCard: Ctx = { ...ctx, ifMatch: undefined };
   return await command(ctx, async (work) => {
     const text = await findingText(work.sql, ctx, id);

@@ -134,7 +134,7 @@ export async function readFinding(ctx: Ctx, id: string): Promise<JsonText> {
   return await findingText(ctx.db, ctx, id);
 }
 
-/** One finding that the caller sees, as its JSON text. @throws EstateError `not_found`. */
+/** One visible finding as its JSON text. @throws EstateError `not_found`. */
 export async function findingText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
   return await readItem(sql, findingList, 'compliance finding', id, [visibleFindings(ctx)]);
 }

@@ -22,8 +22,8 @@ export function requireMaintainer(ctx: Ctx): void {
 }
 
 /**
- * The findings that the caller sees, over the aliases `f` of `compliance_findings` and `c` of the card that may be joined
- * to it: those about the landscape, and those on cards that the caller sees.
+ * The findings that are visible to the caller, over the aliases `f` of `compliance_findings` and `c` of the joined
+ * card, if any: those about the landscape, and those on visible cards.
  */
 export function visibleFindings(ctx: Ctx): Condition {
   const { sql, bindings } = visibleCards(ctx);
@@ -57,7 +57,7 @@ export interface LoadedFinding {
   risk_reference: string | null;
 }
 
-/** Locks the findings that the caller sees, and their cards for sharing; other findings are left out. */
+/** Locks the visible findings, and their cards for sharing; other findings are omitted. */
 export async function lockFindings(
   work: Work,
   ctx: Ctx,

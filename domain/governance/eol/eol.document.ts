@@ -1,7 +1,7 @@
 import { isDay } from '../../kernel/dates.ts';
 import type { CycleFacts, ProductFacts } from './eol.model.ts';
 
-/** A document that is not as version 1 of the endoflife.date API describes it; the message says where. */
+/** A document that is not valid in version 1 of the endoflife.date API; the message contains the location. */
 export class InvalidFacts extends Error {
   override readonly name = 'InvalidFacts';
 }
@@ -66,7 +66,7 @@ function readCycle(value: unknown, path: string): CycleFacts {
   const isEoas = flag(given.isEoas, at('isEoas'));
   const ltsFrom = day(given.ltsFrom, at('ltsFrom'));
   const discontinuedFrom = day(given.discontinuedFrom, at('discontinuedFrom'));
-  // a flag beside a date is the source's reading of it on the day it was asked
+  // A flag beside a date is the source's evaluation of the date on the day of the request.
   const unlessDated = (date: string | null, value: boolean | null) => (date === null ? value : null);
   return {
     cycle: required(given.name, at('name'), CYCLE_NAME),

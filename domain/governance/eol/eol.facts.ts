@@ -123,7 +123,7 @@ export async function confirmFacts(sql: Sql, names: string[]): Promise<void> {
 
 /**
  * Loads the facts of a document of products in the form of the public API, all of them or, when one does not fit, none.
- * @throws EstateError `forbidden`, `validation_failed` saying what does not fit.
+ * @throws EstateError `forbidden`, `validation_failed` with the error.
  */
 export async function loadFacts(ctx: Ctx, products: unknown[]) {
   requirePermission(ctx.caller, 'admin.settings');
@@ -189,7 +189,7 @@ export async function seedFacts(db: Db): Promise<void> {
   });
 }
 
-/** Reads the facts about products from their source again. */
+/** Reloads the facts about products from their source. */
 export const eolRefreshJob = defineJob({
   kind: 'eol_refresh',
   queue: 'bulk',
@@ -201,7 +201,7 @@ export const eolRefreshJob = defineJob({
 });
 
 /**
- * Starts the job that reads the facts again, unless it is queued or running.
+ * Starts the job that reloads the facts, unless it is queued or running.
  * @throws EstateError `forbidden`, `wrong_state`.
  */
 export async function startRefresh(ctx: Ctx): Promise<StartedJob> {

@@ -16,14 +16,14 @@ import { mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts
 import { loadMatcher } from './eol.lists.ts';
 import type { Matcher } from './eol.match.ts';
 
-/** A card and what it is linked to. */
+/** A card and its link. */
 interface EolLink {
   card_id: string;
   eol_product: string;
   eol_cycle: string;
 }
 
-/** Why one link was not made. */
+/** Why a link was not created. */
 interface EolLinkError {
   /** The place in the request, from 0. */
   row_index: number;
@@ -34,7 +34,7 @@ interface EolLinkError {
 
 interface MassLinkAnswer {
   dry_run: boolean;
-  /** Cards that are linked as asked now, those that were already included. */
+  /** Number of cards that are linked as requested now, existing links included. */
   linked: number;
   /** Those of them that were linked so before. */
   unchanged: number;
@@ -129,9 +129,9 @@ async function knownCycles(sql: Sql, links: EolLink[]): Promise<Map<string, Read
 /** Products proposed for one card. */
 const MOST_CANDIDATES = 5;
 const LEAST_SCORE = 0.5;
-/** How far below the best of a card a candidate may be: what is a match by far leaves no doubt. */
+/** How far below the best candidate of a card another candidate may be: a clear match has no alternatives. */
 const NEAR_BEST = 0.2;
-/** The type whose cards are makers, and what is known of a card under its maker's name. */
+/** The card type of makers, and the products of a maker. */
 const MAKER_TYPE = 'Provider';
 
 interface MassSearch extends ListParams {
@@ -252,7 +252,7 @@ function candidatesOf({ card_id, card_name, card_type }: Item, texts: CardTexts,
     }));
 }
 
-/** The items with the asked members only. @throws EstateError naming an unknown one. */
+/** The items with the requested members only. @throws EstateError naming an unknown one. */
 function cutTo(items: Item[], fields: string | undefined): object[] {
   if (fields === undefined) return items;
   const names = fields.split(',').map((name) => name.trim());

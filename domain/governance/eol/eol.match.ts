@@ -1,6 +1,6 @@
 import { editDistance, typosAllowed, wordsOf } from '../../inventory/cards/cards.search.ts';
 
-/** A product as far as finding it by a name goes. */
+/** The properties of a product that are needed to find it by a name. */
 export interface KnownName {
   name: string;
   label: string;
@@ -40,7 +40,7 @@ const distinct = (forms: Form[]): Form[] => [
   ...new Map(forms.map((form) => [form.words.join(' '), form])).values(),
 ];
 
-/** Products made ready to be compared with many names. */
+/** Products with precomputed data for comparisons with many names. */
 export interface Matcher {
   /** The products that a text may mean, the likeliest first; scores of 0 to 1, at least `least`. */
   find(text: string, most: number, least: number): Match[];
@@ -53,7 +53,7 @@ interface Match {
   score: number;
 }
 
-/** How near two words are: 1 for the same, 0 for others. */
+/** The similarity of two words: 1 if equal, 0 if different. */
 function nearness(asked: string, word: string): number {
   if (asked === word) return 1;
   if (asked.length >= 3 && word.startsWith(asked)) return 0.6 + (0.3 * asked.length) / word.length;
@@ -90,11 +90,11 @@ function scoreOf(asked: Form, form: Form): number {
     used.add(by);
     if (weight === 1) strong = true;
   }
-  // a name of weak words alone, such as Oracle Database, has to be there as a whole
+  // A name that consists of common words, such as Oracle Database, must occur completely.
   if (total === 0 || (!strong && found < total * 0.99)) return 0;
   const rest = asked.words.filter((word) => !used.has(word));
   const strange = rest.filter((word) => weightOf(word) === 1).length;
-  // Apache alone is the web server, but with another name behind it is the maker
+  // Apache alone is the web server, but followed by another name it is the maker.
   if (!strong && form.words.length === 1 && strange > 0) return 0;
   // a server of windows is nearer to Windows Server than to Windows
   const vague = rest.filter((word) => weakWords.has(word)).length;
@@ -108,7 +108,7 @@ export function createMatcher(products: readonly KnownName[]): Matcher {
     forms: distinct([label, name, ...aliases].map(formOf)),
   }));
   const byName = new Map(products.map((product) => [product.name, product]));
-  // which products a word can lead to at all, by its first and last letters; a typo changes only one of them
+  // The products that a word may match, by its first and last letters; a typo changes only one of them.
   const byWord = new Map<string, Set<number>>();
   const note = (key: string, index: number) => {
     const set = byWord.get(key) ?? new Set();
@@ -152,7 +152,7 @@ const VERSION = /(?<![\p{L}\p{N}.])v?(\d+(?:\.\d+)*)/giu;
 
 const NUMBERS = /^[\d.]+$/;
 
-/** The cycle that a text names: by its name for people, its own name, or a version that belongs to it. */
+/** The cycle in a text: by its display name, its name, or a version that belongs to it. */
 function cycleNamed(text: string, cycles: readonly KnownCycle[]): string | null {
   const plain = ` ${wordsOf(folded(text)).join(' ')} `;
   const says = (name: string | null) =>

@@ -66,8 +66,8 @@ const foldName = (text: string): string => text.trim().toLowerCase();
 const IMPORTED_RATIONALE = 'Accepted before it was imported.';
 
 /**
- * Decides about every row on its own: a risk that the register has, by reference or else by title, is skipped, as is a row
- * that says the same as one before; what names nobody or nothing is a warning. @param userId who imports.
+ * Decides each row separately: a risk that already exists, by reference or else by title, is skipped, as is a row that
+ * repeats an earlier one; unknown users and cards are warnings. @param userId the importing user.
  */
 export function planImport(
   rows: readonly ImportRow[],
@@ -239,7 +239,7 @@ async function readRegister(
   };
 }
 
-/** The active users whom the rows name as owners. */
+/** The active users that the rows name as owners. */
 async function readPeople(
   { sql }: Work,
   rows: ImportRow[],
@@ -259,7 +259,7 @@ async function readPeople(
   };
 }
 
-/** The active cards of the rows that the caller sees, locked for sharing. */
+/** The visible active cards of the rows, locked for sharing. */
 async function readCards(work: Work, ctx: Ctx, rows: ImportRow[]): Promise<ImportReferences['cards']> {
   const names = [...new Set(rows.flatMap(({ card_names }) => (card_names ?? []).map(foldName)))];
   if (names.length === 0) return new Map();

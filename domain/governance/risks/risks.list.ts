@@ -38,7 +38,7 @@ const oneOf = (values: readonly string[]): string =>
 /** Whether the target date is past and the risk is unresolved, by the database's date. */
 const isOverdue = `(r.target_resolution_date < current_date and r.status = any(${oneOf(overdueStatuses)}))`;
 
-/** The cards of a risk that the caller sees. */
+/** The visible cards of a risk. */
 function linkedCards(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
   return {
@@ -129,7 +129,7 @@ export function filterConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
   return where;
 }
 
-/** Risks of a card that the caller sees. */
+/** The visible risks of a card. */
 function onCard(ctx: Ctx, cardId: string): Condition {
   const visible = visibleCards(ctx);
   return {
@@ -139,7 +139,7 @@ function onCard(ctx: Ctx, cardId: string): Condition {
   };
 }
 
-/** The risk register, what was changed last first. @throws EstateError `forbidden`. */
+/** The risk register, last changed first. @throws EstateError `forbidden`. */
 export async function listRisks(ctx: Ctx, params: ListParams & RiskFilter): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   return await runList(ctx.db, riskList(ctx), filterConditions(ctx, params), params, {

@@ -25,7 +25,7 @@ export function levelOf(probability: Probability | null, impact: Impact | null):
   return probability && impact ? matrix[probability][impacts.indexOf(impact)]! : null;
 }
 
-/** The effective level: the residual one where it is set, otherwise the initial one. */
+/** The effective level: the residual one if it is set, otherwise the initial one. */
 export const currentLevel = (risk: RiskRow): Level =>
   levelOf(risk.residual_probability, risk.residual_impact) ??
   levelOf(risk.initial_probability, risk.initial_impact)!;

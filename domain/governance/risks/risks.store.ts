@@ -58,7 +58,7 @@ export function riskEvent(
 
 /**
  * The event of one written link of a risk to a card, in the card's history.
- * @param risk undefined where a merge of cards drops a link, because it has only the rows.
+ * @param risk undefined if a merge of cards deletes a link, because only the rows are available.
  */
 export function riskCardEvent(
   card: LinkedCard,
@@ -123,7 +123,7 @@ const kinds = {
 
 /**
  * The next references of a kind, such as `R-000042`: consecutive, because a lock until the end of the transaction serialises
- * commands that take one. Commands take this lock last.
+ * commands that assign one. Commands acquire this lock last.
  */
 export async function nextReferences(
   { sql }: Work,
@@ -137,7 +137,7 @@ export async function nextReferences(
   return Array.from({ length: count }, (_, n) => `${kind}-${String(rows[0].last + n + 1).padStart(6, '0')}`);
 }
 
-/** Runs a command that takes references, and retries it where a rollback has restored one of them. */
+/** Runs a command that assigns references, and retries it if a rollback has restored one of them. */
 export async function withReferences<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -150,7 +150,7 @@ export async function withReferences<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The to-do of the owner of a risk, which only the owner sees. */
+/** The to-do of the owner of a risk, which is only visible to the owner. */
 const ownerTodo = (risk: RiskRow): SystemTodo & { card: null } => ({
   topic: RISK_TOPIC,
   subjectId: risk.id,

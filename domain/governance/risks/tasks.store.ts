@@ -23,7 +23,7 @@ import {
 import { defaultTaskLead, seriesDay } from './risks.rules.ts';
 import { type LoadedRisk, nextReferences, occurrenceEvent, riskLink, taskEvent } from './risks.store.ts';
 
-/** The to-do of the owner of an open occurrence, which only the owner sees. */
+/** The to-do of the owner of an open occurrence, which is only visible to the owner. */
 export const occurrenceTodo = (
   task: Pick<TaskRow, 'reference' | 'title' | 'risk_id'>,
   occurrence: OccurrenceRow,
@@ -81,8 +81,8 @@ async function addOccurrence(
 }
 
 /**
- * Adds the next occurrence of an active recurring task, unless one is scheduled or open. It is due an interval after the last
- * one was; where that had no date, an interval from today.
+ * Adds the next occurrence of an active recurring task, unless one is scheduled or open. It is due one interval after
+ * the last one; if that had no date, one interval from today.
  */
 export async function addNext(work: Work, context: TaskContext): Promise<void> {
   const { task, today } = context;
@@ -169,13 +169,14 @@ export async function updateTaskTodos(work: Work, before: RiskRow, after: RiskRo
   }
 }
 
-/** Occurrences that one transaction opens. */
+/** Maximum occurrences that one transaction opens. */
 const BATCH = 1000;
 
 /**
- * Opens, batch by batch, the occurrences that have come within their task's lead time by the database's day, and asks their
- * owners. Those of inactive tasks and of closed risks wait. Run again it finds none.
- * @returns how many.
+ * Opens, in batches, the occurrences that have come within their task's lead time by the database's day, and creates
+ * to-dos for their owners. Those of inactive tasks and of closed risks remain scheduled. Repeated runs find nothing to
+ * do.
+ * @returns the number of opened occurrences.
  */
 export async function openDueOccurrences(job: RunningJob): Promise<number> {
   return await inBatches(job, 'opened', BATCH, openBatch);

@@ -25,7 +25,7 @@ import {
 import { requirePerson, requireSignatories, updateGoneSignatories } from './signatures.signatories.ts';
 import type { SignedKind, SignedRow, SigningEvent } from './signatures.types.ts';
 
-/** What a step of the signing process writes. */
+/** The writes of a step of the signing process. */
 interface Step {
   values: StoredRow;
   event: SigningEvent;
@@ -228,7 +228,7 @@ export async function reviseRecord<Row extends SignedRow>(
   });
 }
 
-/** One member that differs; members of objects by their path. */
+/** One member that differs, identified by its path. */
 interface FieldDifference {
   field: string;
   old: unknown;
@@ -236,7 +236,7 @@ interface FieldDifference {
 }
 
 /**
- * What differs between two contents: text by text, and lists as a whole where they hold texts or nothing.
+ * The differences of two contents: texts one at a time; lists as a whole if they contain only texts.
  * @param old,now as {@link SignedKind.contentOf} returns them.
  */
 export function differencesOf(

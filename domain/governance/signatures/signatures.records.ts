@@ -14,7 +14,7 @@ import { findRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { integrityOf } from './signatures.rules.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
-/** One document, locked. @throws EstateError `not_found`, `precondition_failed`. */
+/** Reads and locks one document. @throws EstateError `not_found`, `precondition_failed`. */
 export async function lockRecord<Row extends SignedRow>(
   work: Work,
   ctx: Ctx,
@@ -25,7 +25,7 @@ export async function lockRecord<Row extends SignedRow>(
   return (await lockItem(work, ctx, kind.model, { id }, kind.entity, text)) as Row;
 }
 
-/** One document as its JSON text, with whether it still equals what was signed. @throws EstateError `not_found`. */
+/** One document as its JSON text, with the result of the integrity check. @throws EstateError `not_found`. */
 export async function recordText(sql: Sql, ctx: Ctx, kind: SignedKind, id: string): Promise<JsonText> {
   const text = await readItem(sql, kind.list(ctx, true), kind.entity, id);
   const [row] = await findRows(sql, kind.model, (query) => query.where({ id }));
@@ -121,7 +121,10 @@ export const rejectionMember = (alias: string): string =>
      'comment', ${alias}.rejection ->> 'comment', 'rejected_at', utc((${alias}.rejection ->> 'rejected_at')::timestamptz))
    from users u where u.id = (${alias}.rejection ->> 'user_id')::uuid) end`;
 
-/** What people are asked to do about a document in review: to sign it, or to see to somebody who no longer can sign. */
+/**
+ * What is requested from users about a document in review: to sign it, or to replace a signatory who can no longer
+ * sign.
+ */
 export type RequestKind = 'signature' | 'signatory_gone';
 
 const topicOf = ({ key }: Pick<SignedKind, 'key'>, asked: RequestKind): (typeof signatureTopics)[number] =>
@@ -132,7 +135,7 @@ const said: Record<RequestKind, (name: string) => string> = {
   signatory_gone: (name) => `Somebody who was to sign ${name} no longer can: ask somebody else, or recall it`,
 };
 
-/** Asks people something about a document; who is asked already is not asked twice. */
+/** Creates to-dos about a document; users who have one already are skipped. */
 export async function openRequests(
   work: Work,
   kind: SignedKind,
@@ -152,7 +155,7 @@ export async function openRequests(
   }
 }
 
-/** Of whom something is asked about documents at present. */
+/** The users with open to-dos about documents. */
 export async function readRequested(
   { sql }: Work,
   kind: Pick<SignedKind, 'key'>,
@@ -170,7 +173,7 @@ export async function readRequested(
   return (asked, id) => of(topicOf(kind, asked), id);
 }
 
-/** Ends what was asked about a document: of everybody, or of one. */
+/** Closes to-dos about a document: of all users, or of one. */
 export async function closeRequests(
   work: Work,
   kind: SignedKind,
@@ -181,7 +184,7 @@ export async function closeRequests(
   await closeSystemTodos(work, { topic: topicOf(kind, asked), subjectId: id, assignedTo: of }, how);
 }
 
-/** Takes back all that people were asked, where the document goes back or is deleted. */
+/** Withdraws all to-dos about a document that is returned to draft or deleted. */
 export async function withdrawTodos(work: Work, kind: SignedKind, id: string): Promise<void> {
   await closeRequests(work, kind, id, 'signature', { how: 'withdrawn' });
   await closeRequests(work, kind, id, 'signatory_gone', { how: 'withdrawn' });

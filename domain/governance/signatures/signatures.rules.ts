@@ -2,11 +2,12 @@ import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Signatory, SignedRow, SignedStatus } from './signatures.types.ts';
 
-/** Whether a signed document is still what was signed; null before it is signed. */
+/** Whether the content of a document still equals the signed one; null before it is signed. */
 type Integrity = 'intact' | 'changed' | null;
 
 /**
- * JSON in the canonical form of RFC 8785: members by the code units of their names, no blanks. Numbers must be whole.
+ * JSON in the canonical form of RFC 8785: members sorted by the code units of their names, no whitespace. Numbers must
+ * be integers.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -21,7 +22,7 @@ export function canonicalJson(value: unknown): string {
 /** SHA-256, in hexadecimal, of a document's content in canonical form (UTF-8). */
 export const contentHash = (content: Record<string, unknown>): string => sha256(canonicalJson(content));
 
-/** Compares a document with what its signatures are under. */
+/** Compares the content of a document with the signed hash. */
 export function integrityOf(
   content: Record<string, unknown>,
   { content_hash, signatories }: { content_hash: string | null; signatories: readonly Signatory[] },
@@ -34,7 +35,7 @@ export function integrityOf(
   return hashes.every((hash) => hash === now) ? 'intact' : 'changed';
 }
 
-/** The statuses in which each action is possible. */
+/** The statuses in which each action is allowed. */
 export const signingActions = {
   edit: ['draft', 'approved'],
   request: ['draft', 'approved'],
@@ -63,7 +64,7 @@ const statusTexts: Record<SignedStatus, string> = {
   signed: 'is signed, and stays as it is; revise it (POST …/revise) and change the new draft instead',
 };
 
-/** The actions that a document in this state takes. */
+/** The actions that are allowed for a document in this state. */
 export function actionsOf(status: SignedStatus): SigningAction[] {
   return (Object.keys(signingActions) as SigningAction[]).filter((action) =>
     (signingActions[action] as readonly SignedStatus[]).includes(status),
@@ -71,8 +72,8 @@ export function actionsOf(status: SignedStatus): SigningAction[] {
 }
 
 /**
- * @throws EstateError with the `state` and what is `allowed`: `document_signed` for editing what is signed, which nobody may
- * whatever he holds, else `wrong_state`.
+ * @throws EstateError with the `state` and the `allowed` actions: `document_signed` for editing a signed document,
+ * whatever the permissions, else `wrong_state`.
  */
 export function requireAction(action: SigningAction, status: SignedStatus): void {
   const allowed = actionsOf(status);
@@ -83,7 +84,7 @@ export function requireAction(action: SigningAction, status: SignedStatus): void
   });
 }
 
-/** What a status in a body is refused with that is not the present one. */
+/** The error for a status in a request body that differs from the current one. */
 export function statusChangeError(): EstateError {
   const message = 'is changed by operations of its own: request-signatures, sign, recall-signatures, reject';
   return new EstateError('use_operation', `status ${message}.`, {
@@ -91,7 +92,10 @@ export function statusChangeError(): EstateError {
   });
 }
 
-/** Those who are asked, each once, none of whom has signed yet. @throws EstateError `validation_failed` for nobody. */
+/**
+ * The signatories of a request, without duplicates, none of whom has signed. @throws EstateError `validation_failed` if
+ * empty.
+ */
 export function newSignatories(userIds: readonly string[]): Signatory[] {
   const ids = [...new Set(userIds.map((id) => id.toLowerCase()))];
   if (ids.length === 0) throw invalidField('user_ids', 'required', 'must name somebody');
@@ -99,8 +103,8 @@ export function newSignatories(userIds: readonly string[]): Signatory[] {
 }
 
 /**
- * The place of a user among those who are still to sign.
- * @throws EstateError `not_signatory`, or `wrong_state` for somebody who has signed.
+ * The entry of a user among the pending signatories.
+ * @throws EstateError `not_signatory`, or `wrong_state` if the user has signed.
  */
 export function pendingOf(signatories: readonly Signatory[], userId: string | null): Signatory {
   const own = signatories.find(({ user_id }) => user_id === userId);
@@ -114,8 +118,8 @@ export const pendingIds = (signatories: readonly Signatory[]): string[] =>
   signatories.filter(({ status }) => status === 'pending').map(({ user_id }) => user_id);
 
 /**
- * Those who are asked, with another in the place of one who has not signed yet.
- * @throws EstateError `validation_failed`, or `wrong_state` for somebody who has signed.
+ * Replaces a signatory who has not signed yet.
+ * @throws EstateError `validation_failed`, or `wrong_state` if the signatory has signed.
  */
 export function withSignatory(signatories: readonly Signatory[], left: string, asked: string): Signatory[] {
   const place = signatories.findIndex(({ user_id }) => user_id === left);
@@ -129,7 +133,7 @@ export function withSignatory(signatories: readonly Signatory[], left: string, a
   return signatories.with(place, newSignatories([asked])[0]!);
 }
 
-/** What a signature changes: with the last one the document is signed, under the hash of its content. */
+/** The changes of a signature: with the last one the document is signed, with the hash of its content. */
 export function signature(
   { signatories, status }: Pick<SignedRow, 'signatories' | 'status'>,
   { userId, at, hash }: { userId: string | null; at: string; hash: string },

@@ -13,7 +13,7 @@ import type { SignedKind, SignedRow } from './signatures.types.ts';
 
 type Rights = SignedKind['rights'];
 
-/** The permissions of those users who are active persons, by id. */
+/** The permissions of the active users among these, by id. */
 async function heldBy(
   sql: Sql,
   userIds: readonly string[],
@@ -54,9 +54,9 @@ async function abilitiesOf(sql: Sql, rights: Rights, userIds: readonly string[])
 }
 
 /**
- * Whether all of them can sign: active people whose role lets them read it and sign it. Their accounts and roles stay as
- * they are until the command has ended, so that nobody loses either without a look at what was just asked of them.
- * @throws EstateError `validation_failed` naming each who cannot.
+ * Checks that all users can sign: active users whose role allows to read and to sign the document. Their accounts and
+ * roles are locked until the command has ended.
+ * @throws EstateError `validation_failed` naming each user who cannot.
  */
 export async function requireSignatories(
   { sql }: Work,
@@ -75,15 +75,15 @@ export async function requireSignatories(
   if (errors.length > 0) throw invalidFields(errors);
 }
 
-/** @throws EstateError `forbidden`: the service itself signs nothing. */
+/** @throws EstateError `forbidden` for the service itself. */
 export function requirePerson(userId: string | null): string {
   if (userId === null) throw new EstateError('forbidden', 'Only people sign.');
   return userId;
 }
 
 /**
- * Updates to-dos after changes of accounts and roles, inside the same command. Where a signatory can no longer sign, the
- * person responsible for the document gets a to-do, because the document would wait for ever otherwise.
+ * Updates to-dos after changes of accounts and roles, in the same command. If a signatory can no longer sign, the user
+ * responsible for the document gets a to-do, because the document would stay in review otherwise.
  */
 export async function followSignatories(
   work: Work,
@@ -109,8 +109,8 @@ export async function followSignatories(
 }
 
 /**
- * Asks somebody to see to those who are to sign one document and cannot, or takes that back where everybody can. To-dos to
- * sign are left alone: they come and go with the writes that the caller makes or undoes.
+ * Creates or withdraws the to-do to replace signatories of one document who can no longer sign. To-dos to sign are not
+ * changed: the caller updates them.
  */
 export async function updateGoneSignatories(
   work: Work,
@@ -121,7 +121,7 @@ export async function updateGoneSignatories(
   await follow(work, ctx, kind, [row], ['signatory_gone']);
 }
 
-/** Brings what people are asked about documents in step with what they can do; locked, and few queries for many. */
+/** Updates the to-dos about documents after changes of permissions; locks the documents, with few queries for many. */
 async function follow(
   work: Work,
   ctx: Ctx,
@@ -163,7 +163,10 @@ async function follow(
   }
 }
 
-/** Who is responsible for a document: its author; if that user cannot manage it, its other signatories; else the caller. */
+/**
+ * The user responsible for a document: its author; if that user cannot manage it, its other signatories; else the
+ * caller.
+ */
 function responsibleFor(
   { created_by, signatories }: SignedRow,
   abilities: Abilities,

@@ -56,17 +56,17 @@ export type SigningEvent =
 export interface SignedKind<Row extends SignedRow = SignedRow> {
   /** The first part of its event types, of its to-dos' topic and of its notifications. */
   key: 'adr' | 'soaw';
-  /** What one is called in a refusal. */
+  /** The name of one document in errors. */
   entity: string;
   model: RowModel;
-  /** The page of the application under which one is shown. */
+  /** The page of the application that shows one document. */
   page: string;
   rights: { view: AppPermission; manage: AppPermission; sign: AppPermission };
-  /** The name that messages show. */
+  /** The name of the document in messages. */
   nameOf(row: Row): string;
   /**
-   * What is signed: the content, without the state of the document and without what other operations change. It consists of
-   * strings, integers, booleans, null, arrays and objects.
+   * The signed content: without the state of the document and without columns that other operations change. It consists
+   * of strings, integers, booleans, null, arrays and objects.
    */
   contentOf(row: Row): Record<string, unknown>;
   event(
@@ -75,6 +75,6 @@ export interface SignedKind<Row extends SignedRow = SignedRow> {
     type?: EventType,
     more?: Record<string, unknown>,
   ): EventDraft | Promise<EventDraft>;
-  /** The documents as the caller may see them. @param isWhole with the members that lists omit. */
+  /** The visible documents. @param isWhole with the members that lists omit. */
   list(ctx: Ctx, isWhole: boolean): ListSpec;
 }

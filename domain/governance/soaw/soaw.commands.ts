@@ -81,7 +81,7 @@ export async function reviseSoaw(ctx: Ctx, id: string): Promise<JsonText> {
   return await reviseRecord(ctx, soawKind, id, copiedContent);
 }
 
-/** @throws EstateError `validation_failed` unless it is an initiative that the caller sees. */
+/** @throws EstateError `validation_failed` unless it is a visible initiative. */
 async function requireInitiative(work: Work, ctx: Ctx, id: string | null | undefined): Promise<void> {
   if (!id) return;
   await lockCards(work, [id], 'share');

@@ -11,7 +11,7 @@ import {
   type VersionEntry,
 } from './soaw.model.ts';
 
-/** Elements that a section may be made of; what runs, loads or looks like something else is not among them. */
+/** Elements that are allowed in a section; none of them can execute or load anything. */
 export const sectionElements = [
   'p',
   'br',
@@ -47,12 +47,12 @@ export const sectionElements = [
   'caption',
 ] as const;
 
-/** How deep they may lie in each other; what lies deeper is unwrapped. */
+/** Their maximum nesting; deeper elements are unwrapped. */
 const DEPTH = 30;
 
 /**
- * HTML with nothing but known elements in it, well formed: others are unwrapped or, where their text is no text, left
- * out; of attributes only the addresses of links and the spans of cells stay.
+ * Well-formed HTML with allowed elements only: others are unwrapped or, if their contents are not text, removed; the
+ * only allowed attributes are URLs of links and spans of cells.
  */
 export function cleanHtml(html: string): string {
   return sanitizeHtml(html, {
@@ -66,14 +66,14 @@ export function cleanHtml(html: string): string {
   }).trim();
 }
 
-/** What a client sends of a statement's content; null clears. */
+/** The members of a statement's content in a request; null clears. */
 export type SoawInput = {
   [Name in keyof SoawContent]?: SoawContent[Name] | null;
 };
 
 /**
  * The input as it is stored: HTML cleaned, absent members of the head null, sections in the order of their numbers.
- * @throws EstateError `validation_failed` naming all that does not fit.
+ * @throws EstateError `validation_failed` naming all errors.
  */
 export function checkedSoaw(input: SoawInput): Partial<SoawContent> {
   const errors: FieldError[] = [];
@@ -105,7 +105,7 @@ export function checkedSoaw(input: SoawInput): Partial<SoawContent> {
   return content;
 }
 
-/** Reading elements in each other takes the square of their number. */
+/** Limits the nesting: parsing takes quadratic time in it. */
 function tooManyTags(sections: Record<string, Section>): FieldError | undefined {
   const tags = Object.values(sections).reduce(
     (sum, { content = '' }) => sum + (content.match(/</g)?.length ?? 0),
@@ -116,7 +116,7 @@ function tooManyTags(sections: Record<string, Section>): FieldError | undefined 
   return { field: 'sections', code: 'too_many', message };
 }
 
-/** The first lines with all their members. */
+/** The document information with all its members. */
 export const completeInfo = ({
   prepared_by = null,
   review_date = null,
@@ -162,7 +162,7 @@ function cleanSections(sections: Record<string, Section>, errors: FieldError[]):
   );
 }
 
-/** The numbers of sections in the order in which they are read. */
+/** The numbers of sections in reading order. */
 export function sectionNumbers(sections: Record<string, unknown>): string[] {
   const parts = (number: string) => number.split('.').map(Number) as [number, number];
   return Object.keys(sections).sort((a, b) => {

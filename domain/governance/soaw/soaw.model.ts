@@ -9,16 +9,16 @@ export const soawRights: SignedKind['rights'] = {
   sign: 'soaw.sign',
 };
 
-/** The type of the cards that a statement may be about. */
+/** The card type that a statement can belong to. */
 export const INITIATIVE = 'Initiative';
 
 /** Phases of TOGAF's development method, from requirements management to H. */
 export const togafPhases = ['RM', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const;
 
 export const MAX_NAME = 500;
-/** Tags of all sections together. */
+/** Maximum number of tags in all sections together. */
 export const MAX_TAGS = 20_000;
-/** Characters of all that a statement says, as JSON. */
+/** Maximum size of a statement, in characters of JSON. */
 export const MAX_CONTENT = 900_000;
 
 const Line = Nullable(Type.String({ maxLength: 500 }));
@@ -77,16 +77,16 @@ export const sections = (
 
 /** The head of a statement. */
 export const DocumentHead = Type.Partial(Type.Object(info), closed);
-/** What has become of it, version by version. */
+/** Its version history. */
 export const VersionHistory = Type.Array(Type.Partial(Type.Object(entry), closed), { maxItems: 200 });
-/** Its sections as they are written. */
+/** Its sections in the stored form. */
 export const Sections = sections(Type.Partial(SectionSchema, closed));
 
 export type DocumentInfo = Static<typeof DocumentHead>;
 export type VersionEntry = Static<typeof VersionHistory>[number];
 export type Section = Partial<Static<typeof SectionSchema>>;
 
-/** What a statement says; sections by their numbers, such as `1.1`. */
+/** The content of a statement; sections by their numbers, such as `1.1`. */
 export interface SoawContent {
   name: string;
   initiative_id: string | null;

@@ -109,7 +109,10 @@ export async function closeSurvey(ctx: Ctx, id: string): Promise<JsonText> {
   });
 }
 
-/** A survey in the required state, locked. @throws EstateError `not_found`, `precondition_failed`, `wrong_state`. */
+/**
+ * Reads and locks a survey in the required state. @throws EstateError `not_found`, `precondition_failed`,
+ * `wrong_state`.
+ */
 async function lockSurvey(work: Work, ctx: Ctx, id: string, status: 'draft' | 'active'): Promise<SurveyRow> {
   const row = await lockItem(work, ctx, Survey, { id }, 'survey', (of) => surveyText(work.sql, of));
   if (row.status !== status) {
@@ -184,7 +187,7 @@ interface Target {
  * are saved as the card type declares them now.
  * @returns the survey, with the number of requested responses.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`, `survey_incomplete`,
- * `survey_too_large`; `validation_failed` where the filters no longer fit the metamodel.
+ * `survey_too_large`; `validation_failed` if the filters are not valid in the current metamodel.
  */
 export async function sendSurvey(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'surveys.manage');

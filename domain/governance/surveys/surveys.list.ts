@@ -90,7 +90,7 @@ const {
   ...responseColumns
 } = columnMembers('r', SurveyResponse);
 
-/** The answers as the caller may see them: costs show with `costs.view` or a role on the card. */
+/** The answers as far as they are visible to the caller: costs need `costs.view` or a role on the card. */
 function visibleAnswers(ctx: Ctx): Fragment {
   if (may(ctx.caller, 'costs.view')) return { sql: 'r.responses', bindings: [] };
   return {
@@ -129,10 +129,10 @@ export async function listResponses(
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }
 
-/** Questions of one survey that a list spells out. */
+/** Maximum number of questions of a survey in a list. */
 const LISTED = 500;
 
-/** The questions that wait for the caller, on active cards that the caller sees: the aliases `r`, `c` and `s`. */
+/** The caller's pending questions on visible active cards: the aliases `r`, `c` and `s`. */
 function waiting(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
   return {
@@ -144,7 +144,7 @@ function waiting(ctx: Ctx): Fragment {
 }
 
 /**
- * Whoever may answer surveys, or is asked in one: a role on a card is enough to be asked about it.
+ * Requires that the caller may answer surveys, or is asked in one because of a role on a card.
  * @throws EstateError `forbidden`.
  */
 async function requireAsked(ctx: Ctx): Promise<void> {
@@ -158,8 +158,7 @@ async function requireAsked(ctx: Ctx): Promise<void> {
 }
 
 /**
- * The surveys that wait for the caller's answers, the last sent first, each with the cards that it asks about: the first
- * 500 by name.
+ * The surveys with pending questions of the caller, the last sent first, each with its cards: the first 500 by name.
  * @throws EstateError `forbidden`.
  */
 export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonText> {

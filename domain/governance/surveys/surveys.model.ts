@@ -21,7 +21,7 @@ export interface SurveyField {
 export interface Answer {
   current_value: unknown;
   new_value: unknown;
-  /** The present value is correct. */
+  /** The current value is correct. */
   confirmed: boolean;
 }
 
@@ -45,7 +45,7 @@ const AttributeFilterSchema = Type.Object(
 
 export type AttributeFilter = Static<typeof AttributeFilterSchema>;
 
-/** Which cards a survey asks about; absent and empty members do not filter. */
+/** Selects the cards of a survey; absent and empty members do not filter. */
 export const SurveyFilters = Type.Object(
   {
     card_ids: Ids('Only these'),
@@ -74,9 +74,9 @@ const FieldInput = Type.Object(
   { ...closed, description: 'What it says besides key and action is taken from the card type' },
 );
 
-/** What a survey asks for. */
+/** The questions of a survey. */
 export const SurveyFields = Type.Array(FieldInput, { maxItems: 200 });
-/** Whom a survey asks. */
+/** The recipients of a survey. */
 export const SurveyRoles = Type.Array(Key, {
   maxItems: 100,
   description: 'Keys of stakeholder roles of the type',
@@ -93,7 +93,7 @@ export class Survey extends rowModel(
     target_type_key: Type.String({ minLength: 1, maxLength: 100 }),
     target_filters: Type.Unsafe<TargetFilters>(OpenObject),
     target_roles: Type.Array(Type.String()),
-    /** As they were when the survey was saved or, once sent, when it was sent. */
+    /** The fields as declared when the survey was saved or, once sent, when it was sent. */
     fields: Type.Unsafe<SurveyField[]>(Type.Array(OpenObject)),
     created_by: Nullable(Uuid),
     sent_at: Nullable(Timestamp),

@@ -35,22 +35,22 @@ interface NotApplied {
   card_id: string | null;
   code: string;
   message: string;
-  /** The keys of the fields that were in the way. */
+  /** The keys of the conflicting fields. */
   fields: string[];
 }
 
 interface ApplyReport {
   dry_run: boolean;
-  /** How many were applied, or would be. */
+  /** Number of applied responses. */
   applied: number;
   errors: NotApplied[];
 }
 
 /**
- * Writes answers into their cards by the rules of a bulk change, each answer whole or not at all; of two that give one
- * field different values the first counts. What was confirmed changes nothing. Answers that cannot be applied are
+ * Writes answers to their cards like a bulk change, each answer completely or not at all; of two that give one field
+ * different values the first takes precedence. Confirmed values are not changed. Answers that cannot be applied are
  * reported, and the others applied.
- * @throws EstateError `forbidden` where one of the cards may not be edited or a cost not be seen; `not_found`.
+ * @throws EstateError `forbidden` if one of the cards may not be edited or a cost is not visible; `not_found`.
  */
 export async function applyResponses(
   ctx: Ctx,
@@ -106,7 +106,7 @@ export async function applyResponses(
   );
 }
 
-/** The responses on locked cards; one that a merge has just moved to another card is left out. */
+/** The responses on locked cards; one that a merge has just moved to another card is omitted. */
 async function lockResponses(
   work: Work,
   id: string,
@@ -125,7 +125,7 @@ async function lockResponses(
 
 type Refused = Omit<NotApplied, 'response_id' | 'card_id'>;
 
-/** Applies one answer to the card as the previous answers have changed it. @returns why it was refused. */
+/** Applies one answer to the card after the previous answers. @returns why it was refused. */
 function attempt(
   work: Work,
   ctx: Ctx,
@@ -176,7 +176,7 @@ interface AskedCard {
   type: string;
   subtype: string | null;
   attributes: Record<string, unknown>;
-  /** Keys of the roles that the caller holds on it. */
+  /** Keys of the caller's roles on it. */
   myRoles: string[];
 }
 
@@ -187,8 +187,8 @@ interface Question {
 }
 
 /**
- * The caller's response to a survey about a card that the caller sees: the first pending one, else the last answered one.
- * @throws EstateError `not_found`; `forbidden` where there is none and the caller may not answer surveys.
+ * The caller's response to a survey about a visible card: the first pending one, else the last answered one.
+ * @throws EstateError `not_found`; `forbidden` if there is none and the caller may not answer surveys.
  */
 async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string): Promise<Question> {
   const visible = visibleCards(ctx);
@@ -210,8 +210,8 @@ async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string
 }
 
 /**
- * The form of an answer: the fields as the card type declares them now, with their present values. Deleted fields, and
- * costs that the caller does not see, are left out.
+ * The form of an answer: the fields as the card type declares them now, with their current values. Deleted fields, and
+ * costs that the caller may not see, are omitted.
  * @throws EstateError `not_found`, also for a survey that is closed; `forbidden`.
  */
 export async function readForm(ctx: Ctx, surveyId: string, cardId: string): Promise<JsonText> {
@@ -244,9 +244,9 @@ export async function readForm(ctx: Ctx, surveyId: string, cardId: string): Prom
 /**
  * Answers a survey about a card, once. Absent fields are not answered. The card does not change before the answer is
  * applied.
- * @throws EstateError `not_found`, `forbidden`, `validation_failed` naming each answer that does not fit its field,
- * `wrong_state` when it was answered, the survey is closed or the card archived, `conflict` when a value is no longer
- * what the sender saw.
+ * @throws EstateError `not_found`, `forbidden`, `validation_failed` naming each answer that is not valid for its field,
+ * `wrong_state` if it was answered, the survey is closed or the card archived, `conflict` if a value has changed since
+ * the form was read.
  */
 export async function submitAnswer(
   ctx: Ctx,
@@ -256,7 +256,7 @@ export async function submitAnswer(
 ): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const { sql } = work;
-    // locks, so that neither the survey is closed nor the card written before the commit
+    // Locks, so that neither the survey is closed nor the card written before the commit.
     await sql.raw('select from surveys where id = ?::uuid for share', [surveyId]);
     await lockCards(work, [cardId]);
     const found = await findQuestion(sql, ctx, surveyId, cardId);

@@ -7,7 +7,7 @@ import { validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Answer, SurveyAction, SurveyField } from './surveys.model.ts';
 
-/** A field as the card type declares it now; undefined where the type has none that people may set. */
+/** A field as the card type declares it now; undefined if users cannot set it. */
 export function describeField(
   type: CardType,
   { key, action }: { key: string; action: SurveyAction },
@@ -30,7 +30,7 @@ export function describeField(
   return undefined;
 }
 
-/** The fields that a survey asks for, described; what cannot be asked for is added to `errors`. */
+/** The fields of a survey with their declarations; fields that cannot be used are added to `errors`. */
 export function describeFields(
   type: CardType,
   asked: readonly { key: string; action?: SurveyAction }[],
@@ -51,22 +51,22 @@ export function describeFields(
   });
 }
 
-/** An answer as it is sent. */
+/** An answer in a request. */
 export interface SentAnswer {
   new_value?: unknown;
   confirmed?: boolean;
-  /** What the sender took for the present value. */
+  /** The current value according to the client. */
   current_value?: unknown;
 }
 
 export interface CheckedAnswers {
   answers: Record<string, Answer>;
   errors: FieldError[];
-  /** Fields whose value is no longer what the sender saw. */
+  /** Fields whose value has changed since the form was read. */
   outdated: string[];
 }
 
-/** Checks what is sent against the fields as they are declared now, and adds what the card holds. */
+/** Checks an answer against the fields as they are declared now, and adds the card's values. */
 export function checkAnswers(
   metamodel: Metamodel,
   type: CardType,
@@ -125,8 +125,8 @@ export interface ApplyRefusal {
 }
 
 /**
- * The attributes after an answer: confirmed values stay as they are. Refused where a value is neither what it was
- * when the question was answered nor the answer, or where the answer no longer fits its field.
+ * The attributes after an answer: confirmed values are unchanged. Refused if a value is neither what it was when the
+ * question was answered nor the answer, or if the answer is no longer valid for its field.
  */
 export function applyAnswer(
   metamodel: Metamodel,

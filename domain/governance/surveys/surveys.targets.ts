@@ -28,8 +28,9 @@ const RELATED = `exists (select from relations r where r.source_id = c.id and r.
     and r.type = any(?::text[]))`;
 
 /**
- * The active cards that a survey asks about, among those that the caller sees: conditions over the alias `c`.
- * @throws EstateError 422 naming the member under `target_filters`; `forbidden` for what the caller may not ask about.
+ * The visible active cards of a survey: conditions over the alias `c`.
+ * @throws EstateError 422 naming the member under `target_filters`; `forbidden` for data that the caller may not filter
+ * by.
  */
 async function targetConditions(ctx: Ctx, survey: SurveyTargets): Promise<Condition[]> {
   const { card_ids, tag_ids, related_ids, attribute_filters, filter } = survey.target_filters;
@@ -61,7 +62,7 @@ async function targetConditions(ctx: Ctx, survey: SurveyTargets): Promise<Condit
   return conditions;
 }
 
-/** What decides who is asked. */
+/** The columns that determine the recipients. */
 export type SurveyTargets = Pick<SurveyRow, 'target_type_key' | 'target_filters' | 'target_roles'>;
 
 function attributeNode(
@@ -75,7 +76,7 @@ function attributeNode(
   if (!empty && (value === undefined || value === null)) {
     throw invalidField(`${field}.value`, 'required', `is needed for ${op}`);
   }
-  // a list contains an option as a whole, a text a part of it
+  // A list contains an option as a whole, a text a part of it.
   const contains: FilterOperator = declared.type === 'multiple_select' ? '=' : '~';
   return {
     kind: 'condition',
@@ -133,8 +134,8 @@ export async function checkTargets(
 }
 
 /**
- * Who would be asked about which card, as a query of `card_id`, `user_id` and `role`: active people who hold one
- * of the roles on a card that the filters select, and who see that card. Of several roles the first by key is returned.
+ * The recipients of a survey, as a query of `card_id`, `user_id` and `role`: active users who have one of the roles on
+ * a card that the filters select, and to whom that card is visible. Of several roles the first by key is returned.
  */
 export async function targetQuery(ctx: Ctx, survey: SurveyTargets): Promise<Fragment> {
   const where = whereClause([...(await targetConditions(ctx, survey)), seesIt(ctx, survey)]);
@@ -148,7 +149,7 @@ export async function targetQuery(ctx: Ctx, survey: SurveyTargets): Promise<Frag
   };
 }
 
-/** Whether the user `u` of the role `o` sees the card, as {@link visibleCards} decides for the caller. */
+/** Whether the card is visible to the user `u` of the role `o`, with the conditions of {@link visibleCards}. */
 function seesIt(ctx: Ctx, survey: SurveyTargets): Condition {
   const roles = ctx.metamodel.cardTypes.get(survey.target_type_key)?.stakeholderRoles ?? [];
   const viewing = roles.filter((role) => role.permissions.has('card.view')).map(({ key }) => key);
@@ -160,7 +161,7 @@ function seesIt(ctx: Ctx, survey: SurveyTargets): Condition {
 }
 
 /**
- * One page of the cards that a survey would ask about now, with the people who would be asked, by name.
+ * One page of the cards of a survey, with their recipients, by name.
  * @throws EstateError `forbidden`, `not_found`; as the filters do.
  */
 export async function previewSurvey(

@@ -24,7 +24,7 @@ const SOON_DAYS = 182;
 
 /**
  * Compiles a rule for all cards, independent of who starts the scan.
- * @throws EstateError `validation_failed` where the metamodel lacks what the rule names.
+ * @throws EstateError `validation_failed` if the metamodel lacks names that the rule uses.
  */
 export function compileRule(metamodel: Metamodel, rule: ComplianceRule, today: string): CompiledRule {
   const { schema, parse, compile } = compiler(metamodel, today);
@@ -55,7 +55,7 @@ export function compileRule(metamodel: Metamodel, rule: ComplianceRule, today: s
 
 /**
  * Compiles which cards a rule is about.
- * @throws EstateError `validation_failed` where the metamodel lacks what it names.
+ * @throws EstateError `validation_failed` if the metamodel lacks names that it uses.
  */
 export function compileApplies(metamodel: Metamodel, applies: string, today: string): Fragment {
   const { parse, compile } = compiler(metamodel, today);
@@ -87,7 +87,7 @@ function factSql(schema: FilterSchema, fact: Fact, compile: (text: string) => Fr
       bindings: [fact.role],
     };
   }
-  // refuses what the metamodel does not know
+  // Refuses names that the metamodel lacks.
   compile(`relation.${fact.relation}.${fact.end} is not empty`);
   const own = fact.end === 'source' ? 'target' : 'source';
   const where = fact.where === undefined ? { sql: 'true', bindings: [] } : compile(fact.where);

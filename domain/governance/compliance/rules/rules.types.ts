@@ -21,12 +21,12 @@ export interface ComplianceRule {
   requirement: string;
   /** The active cards that it is about. */
   applies: string;
-  /** Those of them that meet it; the others have a gap. */
+  /** Those of them that comply; the others have a gap. */
   meets: string;
   /** What a gap means. */
   status: Exclude<FindingStatus, 'compliant' | 'not_applicable'>;
   severity: Severity;
-  /** The severity of the first condition that holds replaces `severity`. */
+  /** The severity of the first condition that matches replaces `severity`. */
   overrides?: { when: string; severity: Severity }[];
   gap: string;
   remediation: string;
