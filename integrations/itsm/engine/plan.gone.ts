@@ -65,8 +65,8 @@ export function planQuarantined(
   if (pair.state.kind !== 'quarantined') return;
   const { gone, since } = pair.state;
   const ids = pairIds(pair, cardId);
-  const back = gone === 'local' ? card !== undefined : recordState.kind === 'there';
-  if (back) {
+  const hasReturned = gone === 'local' ? card !== undefined : recordState.kind === 'there';
+  if (hasReturned) {
     const reason = gone === 'local' ? 'The card exists again' : 'The record exists again';
     addRow(planning, {
       ...ids,

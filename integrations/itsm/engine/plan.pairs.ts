@@ -119,16 +119,16 @@ function planRemoved(
     card: { there: card !== undefined, fields: {} },
     record: { there: true, fields: {} },
   } as const;
-  const back = {
+  const common = {
     ...pairIds(pair, cardId),
     expects,
     before: mappedBase(planning, pair),
     state: { kind: 'linked' },
     was: pair.state,
   } as const;
-  if (card) addRow(planning, { ...back, action: 'release', reason: 'The card and the record exist again' });
+  if (card) addRow(planning, { ...common, action: 'release', reason: 'The card and the record exist again' });
   else if (mapping.sync_direction === 'push') return;
-  else addRow(planning, { ...back, action: 'restore', side: 'local', reason: 'The record exists again' });
+  else addRow(planning, { ...common, action: 'restore', side: 'local', reason: 'The record exists again' });
   planning.again.add(pair.remoteId);
 }
 

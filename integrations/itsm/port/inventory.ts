@@ -201,16 +201,16 @@ async function patchCards(
   if (updated.length === 0) return;
   const rows = updated.map(({ write, input }): CardPatchRow => ({ card_id: write.cardId, patch: input }));
   const errors = await patchEachWithin(work, ctx, rows);
-  const again: CardValues[] = [];
+  const refused: CardValues[] = [];
   for (const [k, { n, write, values }] of updated.entries()) {
     const error = errors[k]!;
     const done: LocalWriteResult = { kind: 'done', cardId: write.cardId };
     if (error && Object.keys(write.values).length > 1) {
       results[n] = done;
-      again.push({ n, cardId: write.cardId, values });
+      refused.push({ n, cardId: write.cardId, values });
     } else results[n] = error ? { kind: 'refused', message: describeError(error) } : done;
   }
-  await patchEachValue(work, ctx, again, results);
+  await patchEachValue(work, ctx, refused, results);
 }
 
 /** Values of a card that are written separately. */
@@ -372,14 +372,14 @@ async function planRelationSteps({ sql }: Work, wanted: readonly RelationValue[]
     );
     const present = Map.groupBy(rows as StoredRelation[], (row) => row[own]);
     for (const { at, cardId, value } of ofPath) {
-      const there = present.get(cardId) ?? [];
+      const existing = present.get(cardId) ?? [];
       const ids = new Set(idsIn(value));
-      for (const before of there) {
+      for (const before of existing) {
         if (!ids.has(before[other]))
           removals.push({ at, operation: operationOf('delete', field, cardId, before[other]), before });
       }
       for (const id of ids) {
-        if (!there.some((row) => row[other] === id))
+        if (!existing.some((row) => row[other] === id))
           additions.push({ at, operation: operationOf('upsert', field, cardId, id) });
       }
     }
