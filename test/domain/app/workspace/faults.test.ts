@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
 import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import { addRows, archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   exportArchive,
   manifestOf,
@@ -239,23 +240,14 @@ it('leaves alone what does not fit, and says why', async () => {
     };
     let broken = cards(change(/"attributes":\{/, '"attributes":{"nothing": 1, '));
     broken = rewrite(broken, CARDS, change(/"type":"Platform"/, '"type":"Unheard"'));
-    broken = rewrite(broken, CARDS, (rows) => {
-      const nested = rows.map((row) => JSON.parse(row)).find(({ parent_id }) => parent_id);
-      return rows.map((row) =>
-        row.includes(`"id":"${nested.id}"`)
-          ? row.replace(/"parent_id":"[^"]*"/, `"parent_id":"${nested.id}"`)
-          : row,
-      );
-    });
-    broken = rewrite(broken, 'content/roles.ndjson', (rows) => [
-      ...rows,
-      JSON.stringify({ ...JSON.parse(rows[0]!), key: 'evil', permissions: { 'no.such': true } }),
-    ]);
+    const nested = archiveRows(broken, 'cards').find(({ parent_id }) => parent_id)!;
+    broken = changeRows(broken, 'cards', ({ id }) => (id === nested.id ? { parent_id: id } : undefined));
+    broken = addRows(broken, 'roles', [{ key: 'evil', permissions: { 'no.such': true } }]);
     broken = rewrite(broken, 'content/settings.ndjson', (rows) => [
       ...rows,
       '{"key": "sso", "value": {"enabled": true}}',
     ]);
-    const { status, diff } = await uploadArchive(other.services, await other.ctx(), await pack(broken));
+    const { status, diff } = await preview(other, broken);
     expect(status).toBe('previewed');
     const codes = diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`);
     expect(codes).toEqual(
@@ -280,9 +272,7 @@ it('names line and column of each row whose values do not fit, by the rules of s
   try {
     let amiss = parts;
     const set = (table: string, at: number, values: object) => {
-      amiss = rewrite(amiss, `content/${table}.ndjson`, (rows) =>
-        rows.map((row, n) => (n === at ? JSON.stringify({ ...JSON.parse(row), ...values }) : row)),
-      );
+      amiss = changeRows(amiss, table, (_, n) => (n === at ? values : undefined));
     };
     set('todos', 0, { description: '   ' });
     set('todos', 1, { status: 'forgotten' });
@@ -297,7 +287,7 @@ it('names line and column of each row whose values do not fit, by the rules of s
     set('cards', 301, { parent_id: 'not-a-uuid' });
     set('relations', 0, { source_id: 'not-a-uuid' });
     set('card_tags', 0, { tag_id: 'not-a-uuid' });
-    const { status, diff } = await uploadArchive(other.services, await other.ctx(), await pack(amiss));
+    const { status, diff } = await preview(other, amiss);
     expect(status).toBe('previewed');
     // the others of a kind are judged by themselves, and each fault has its row and its column
     const told = (table: string) =>
@@ -338,6 +328,6 @@ it('reads thousands of rows in a moment, also where all of them are amiss', asyn
     ),
   );
   // looked at once for each other row, they would take minutes
-  const { diff } = await uploadArchive(t.services, await t.ctx(), await pack(many));
+  const { diff } = await preview(t, many);
   expect(diff!.kinds.todos).toEqual({ create: 0, update: 0, unchanged: 0, conflict: ROWS });
 }, 60_000);

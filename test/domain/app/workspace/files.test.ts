@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import { sha256 } from '../../../../platform/crypto.ts';
+import { archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   applyArchive,
   createTwoServices,
@@ -8,10 +9,7 @@ import {
   manifestOf,
   only,
   type Parts,
-  pack,
-  rewrite,
   unpack,
-  uploadArchive,
 } from '../../../support/archives.ts';
 import type { TestClient } from '../../../support/harness.ts';
 
@@ -46,28 +44,16 @@ async function send(client: TestClient, url: string, name: string, content: stri
   expect(answer.status, answer.text).toBeLessThan(300);
 }
 
-type Row = Record<string, unknown> & { id: string; name: string };
-const change = (from: Parts, table: string, values: (row: Row) => object): Parts =>
-  rewrite(from, `content/${table}.ndjson`, (rows) =>
-    rows.map((row) => JSON.stringify({ ...JSON.parse(row), ...values(JSON.parse(row)) })),
-  );
-
 /** The archive with another content of the file, told by everything that tells of it. */
 function withContent(name: string, content: Buffer): Parts {
-  const { id } = parts
-    .get('content/files.ndjson')!
-    .toString()
-    .split('\n')
-    .filter(Boolean)
-    .map((row) => JSON.parse(row) as Row)
-    .find((row) => row.name === name)!;
+  const { id } = archiveRows(parts, 'files').find((row) => row.name === name)!;
   const told = { size: content.length, sha256: sha256(content) };
-  let changed = change(parts, 'files', (row) => (row.id === id ? told : {}));
-  changed = change(changed, 'file_attachments', (row) =>
+  let changed = changeRows(parts, 'files', (row) => (row.id === id ? told : {}));
+  changed = changeRows(changed, 'file_attachments', (row) =>
     row.file_id === id ? { size: content.length } : {},
   );
-  changed = change(changed, 'settings', ({ value }) =>
-    (value as Row | null)?.file_id === id ? { value: { ...(value as Row), ...told } } : {},
+  changed = changeRows(changed, 'settings', ({ value }) =>
+    value?.file_id === id ? { value: { ...value, ...told } } : {},
   );
   const manifest = manifestOf(changed);
   const part = manifest.files.find((file) => file.name === `blobs/${id}`)!;
@@ -80,8 +66,8 @@ function withContent(name: string, content: Buffer): Parts {
 }
 
 const picture = (values: object) =>
-  change(parts, 'settings', ({ key, value }) =>
-    key === 'logo' ? { value: { ...(value as Row), ...values } } : {},
+  changeRows(parts, 'settings', ({ key, value }) =>
+    key === 'logo' ? { value: { ...value, ...values } } : {},
   );
 
 const cases: [string, () => Parts, string][] = [
@@ -89,17 +75,17 @@ const cases: [string, () => Parts, string][] = [
   ['a logo that runs something', () => withContent('logo.svg', script), 'files unsupported_file'],
   [
     'a type that is none of the content',
-    () => change(parts, 'files', () => ({ media_type: 'text/html' })),
+    () => changeRows(parts, 'files', () => ({ media_type: 'text/html' })),
     'files content_mismatch',
   ],
   [
     'a name that says something else',
-    () => change(parts, 'files', ({ name }) => (name === 'notes.txt' ? { name: 'notes.pdf' } : {})),
+    () => changeRows(parts, 'files', ({ name }) => (name === 'notes.txt' ? { name: 'notes.pdf' } : {})),
     'files content_mismatch',
   ],
   [
     'an attached file of another type',
-    () => change(parts, 'file_attachments', () => ({ mime_type: 'text/html' })),
+    () => changeRows(parts, 'file_attachments', () => ({ mime_type: 'text/html' })),
     'file_attachments content_mismatch',
   ],
   ['a logo that is no picture', () => picture({ media_type: 'text/html' }), 'settings wrong_type'],
@@ -112,14 +98,14 @@ const cases: [string, () => Parts, string][] = [
   ['a logo that is nowhere', () => picture({ file_id: randomUUID() }), 'settings content_mismatch'],
 ];
 it.each(cases)('names %s', async (_name, archive, told) => {
-  const { status, diff } = await uploadArchive(target.services, await target.ctx(), await pack(archive()));
+  const { status, diff } = await preview(target, archive());
   expect(status).toBe('previewed');
   expect(diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`)).toContain(told);
 });
 
 it('brings files that are what they say, and the pictures of the workspace', async () => {
   const ctx = await target.ctx();
-  const { id, diff } = await uploadArchive(target.services, ctx, await pack(parts));
+  const { id, diff } = await preview(target, parts);
   expect(diff!.conflicts).toEqual([]);
   expect((await applyArchive(ctx, id)).result!.left).toEqual([]);
   expect((await target.anonymous.get('/api/v1/settings/logo')).text).toBe(svg('<circle r="5"/>'));

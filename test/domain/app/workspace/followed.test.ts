@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { systemCaller } from '../../../../domain/kernel/context.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain } from '../../../api/bpm/models.ts';
+import { changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   applyArchive,
   contentOf,
@@ -43,14 +44,8 @@ it('follows roles and owners that an archive changes: nothing waits for who can 
 
   const own = await unpack(await exportArchive(t.services, ctx));
   const change = (values: object) =>
-    rewrite(own, 'content/roles.ndjson', (rows) =>
-      rows.map((row) => {
-        const role = JSON.parse(row);
-        return role.key === 'signers' ? JSON.stringify({ ...role, ...values }) : row;
-      }),
-    );
-  const bring = async (changed: Parts) =>
-    await applyArchive(ctx, (await uploadArchive(t.services, ctx, await pack(changed))).id);
+    changeRows(own, 'roles', ({ key }) => (key === 'signers' ? values : undefined));
+  const bring = async (changed: Parts) => await applyArchive(ctx, (await preview(t, changed)).id);
   await bring(change({ permissions: { 'adr.view': true } }));
   expect(await asked(adr.id)).toEqual([{ topic: 'adr_signatory_gone', assigned_to: admin.userId }]);
   expect((await asked(draft.id)).map(({ assigned_to }) => assigned_to)).not.toContain(signer.userId);
@@ -63,12 +58,8 @@ it('follows roles and owners that an archive changes: nothing waits for who can 
   expect((await signer.get('/api/v1/auth/me')).status).toBe(401);
 
   // the default stays one that newcomers can be given
-  const lost = rewrite(own, 'content/roles.ndjson', (rows) =>
-    rows.map((row) =>
-      row.includes('"key":"member"') ? JSON.stringify({ ...JSON.parse(row), is_archived: true }) : row,
-    ),
-  );
-  const { diff } = await uploadArchive(t.services, ctx, await pack(lost));
+  const lost = changeRows(own, 'roles', ({ key }) => (key === 'member' ? { is_archived: true } : undefined));
+  const { diff } = await preview(t, lost);
   expect(diff!.conflicts).toContainEqual(
     expect.objectContaining({ kind: 'roles', key: 'member', field: 'is_archived', code: 'conflict' }),
   );
@@ -84,10 +75,10 @@ it('changes nothing that is signed here, whether it was when the archive was rea
   const [signed, draft] = [await make('Signed'), await make('Draft')];
   await sign(signed);
   const own = await unpack(await exportArchive(t.services, ctx));
-  const changed = rewrite(own, 'content/adrs.ndjson', (rows) =>
-    rows.map((row) => row.replace(/"title":"(Signed|Draft)"/, '"title":"Another"')),
+  const changed = changeRows(own, 'adrs', ({ title }) =>
+    ['Signed', 'Draft'].includes(title) ? { title: 'Another' } : undefined,
   );
-  const { id, diff } = await uploadArchive(t.services, ctx, await pack(changed));
+  const { id, diff } = await preview(t, changed);
   expect(diff!.kinds.adrs).toMatchObject({ update: 1, conflict: 1 });
   expect(diff!.conflicts).toMatchObject([{ kind: 'adrs', field: 'status', code: 'document_signed' }]);
   await sign(draft);
@@ -166,7 +157,7 @@ it('lets no archive close what somebody is asked to approve', async () => {
       JSON.stringify({ ...Object.fromEntries(columns!.map((key) => [key, row[key]])), status: 'done' }),
     ),
   ]);
-  const { id, diff } = await uploadArchive(t.services, ctx, await pack(closed));
+  const { id, diff } = await preview(t, closed);
   expect(diff!.kinds.todos).toMatchObject({ update: before.length });
   await applyArchive(ctx, id);
   expect(await asked()).toEqual(before);

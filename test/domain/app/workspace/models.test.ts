@@ -6,6 +6,7 @@ import { drawingId } from '../../../../domain/modelling/diagrams/drawings.store.
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain, definitions, rich } from '../../../api/bpm/models.ts';
 import { drawn } from '../../../api/diagrams/diagrams.fixture.ts';
+import { addRows, archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   applyArchive,
   createTwoServices,
@@ -13,10 +14,8 @@ import {
   manifestOf,
   only,
   type Parts,
-  pack,
   rewrite,
   unpack,
-  uploadArchive,
 } from '../../../support/archives.ts';
 import { createTestServices, type TestApp } from '../../../support/harness.ts';
 
@@ -57,21 +56,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => close());
 
-type Row = Record<string, never> & { id: string; text: string; xml: string };
-const rowsOf = (from: Parts, table: string): Row[] =>
-  from
-    .get(`content/${table}.ndjson`)!
-    .toString()
-    .split('\n')
-    .filter(Boolean)
-    .map((row) => JSON.parse(row));
-const changed = (from: Parts, table: string, change: (row: Row) => object | null): Parts =>
-  rewrite(from, `content/${table}.ndjson`, (rows) =>
-    rows.flatMap((row) => {
-      const after = change(JSON.parse(row));
-      return after === null ? [] : [JSON.stringify(after)];
-    }),
-  );
 /** The archive with another id wherever the one stood. */
 const exchanged = (from: Parts, id: string, other: string): Parts =>
   manifestOf(from)
@@ -83,26 +67,21 @@ const exchanged = (from: Parts, id: string, other: string): Parts =>
 
 /** The archive with another text in the place of the rich model, as whoever forges one would do it. */
 function withModel(text: string, more: object = {}): Parts {
-  const { id } = rowsOf(parts, 'process_contents').find((row) => row.text === rich)!;
+  const { id } = archiveRows(parts, 'process_contents').find((row) => row.text === rich)!;
   const own = contentId('bpmn', 'utf-8', Buffer.from(text));
-  const put = changed(parts, 'process_contents', (row) =>
-    row.id === id ? { ...row, text, size: Buffer.byteLength(text), ...more } : row,
+  const put = changeRows(parts, 'process_contents', (row) =>
+    row.id === id ? { text, size: Buffer.byteLength(text), ...more } : undefined,
   );
   return exchanged(put, id, own);
 }
 
 function withDrawing(name: string, change: { xml?: string; card_ids?: string[]; marked?: boolean }): Parts {
-  const { drawing } = rowsOf(parts, 'diagrams').find((row) => row.name === name) as unknown as {
-    drawing: string;
-  };
-  const before = rowsOf(parts, 'diagram_drawings').find(({ id }) => id === drawing)!;
+  const { drawing } = archiveRows(parts, 'diagrams').find((row) => row.name === name)!;
+  const before = archiveRows(parts, 'diagram_drawings').find(({ id }) => id === drawing)!;
   const after = { ...before, ...change } as never;
-  const put = changed(parts, 'diagram_drawings', (row) => (row.id === drawing ? after : row));
+  const put = changeRows(parts, 'diagram_drawings', (row) => (row.id === drawing ? after : undefined));
   return exchanged(put, drawing, drawingId(after));
 }
-
-const preview = async (archive: Parts) =>
-  await uploadArchive(target.services, await target.ctx(), await pack(archive));
 
 describe('what a request would refuse is named, line and column, and nothing of it comes along', () => {
   const entities = `<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaaaaaaaa">${Array.from(
@@ -139,11 +118,9 @@ describe('what a request would refuse is named, line and column, and nothing of 
       'a picture in the place of a model',
       () => {
         const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
-        const { id } = rowsOf(parts, 'process_contents').find((row) => row.text === rich)!;
+        const { id } = archiveRows(parts, 'process_contents').find((row) => row.text === rich)!;
         const picture = { kind: 'svg', text: svg, size: svg.length };
-        const put = changed(parts, 'process_contents', (row) =>
-          row.id === id ? { ...row, ...picture } : row,
-        );
+        const put = changeRows(parts, 'process_contents', (row) => (row.id === id ? picture : undefined));
         return exchanged(put, id, contentId('svg', 'utf-8', Buffer.from(svg)));
       },
       'process_diagrams',
@@ -152,8 +129,8 @@ describe('what a request would refuse is named, line and column, and nothing of 
     [
       'an element of which the model knows nothing',
       () =>
-        changed(parts, 'process_content_elements', (row) =>
-          row.bpmn_element_id === 'check' ? { ...row, bpmn_element_id: 'evil' } : row,
+        changeRows(parts, 'process_content_elements', (row) =>
+          row.bpmn_element_id === 'check' ? { bpmn_element_id: 'evil' } : undefined,
         ),
       'process_content_elements',
       /^elements_differ bpmn_element_id /,
@@ -161,8 +138,8 @@ describe('what a request would refuse is named, line and column, and nothing of 
     [
       'an element of another name',
       () =>
-        changed(parts, 'process_content_elements', (row) =>
-          row.bpmn_element_id === 'check' ? { ...row, name: 'Evil' } : row,
+        changeRows(parts, 'process_content_elements', (row) =>
+          row.bpmn_element_id === 'check' ? { name: 'Evil' } : undefined,
         ),
       'process_content_elements',
       /^elements_differ bpmn_element_id /,
@@ -170,7 +147,9 @@ describe('what a request would refuse is named, line and column, and nothing of 
     [
       'a model without its elements',
       () =>
-        changed(parts, 'process_content_elements', (row) => (row.bpmn_element_id === 'check' ? null : row)),
+        changeRows(parts, 'process_content_elements', (row) =>
+          row.bpmn_element_id === 'check' ? null : undefined,
+        ),
       'process_contents',
       /^elements_differ text .*check/,
     ],
@@ -206,16 +185,14 @@ describe('what a request would refuse is named, line and column, and nothing of 
     ],
     [
       'a drawing under the id of another',
-      () =>
-        changed(parts, 'diagram_drawings', (row) => ({ ...row, xml: row.xml.replace('<root>', '<root >') })),
+      () => changeRows(parts, 'diagram_drawings', (row) => ({ xml: row.xml.replace('<root>', '<root >') })),
       'diagram_drawings',
       /^checksum id /,
     ],
     [
       'a thumbnail that runs something',
       () =>
-        changed(parts, 'diagrams', (row) => ({
-          ...row,
+        changeRows(parts, 'diagrams', () => ({
           thumbnail: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>',
         })),
       'diagrams',
@@ -225,7 +202,7 @@ describe('what a request would refuse is named, line and column, and nothing of 
   it.each(cases)(
     '%s',
     async (_name, archive, kind, told) => {
-      const { status, diff, error_message } = await preview(archive());
+      const { status, diff, error_message } = await preview(target, archive());
       expect([status, error_message]).toEqual(['previewed', null]);
       const own = diff!.conflicts.filter((one) => one.kind === kind);
       expect(own.map(({ code, field, message }) => `${code} ${field} ${message}`)).toContainEqual(
@@ -247,13 +224,11 @@ it('brings the rest of such an archive, and nothing of what was faulty', async (
   try {
     const ctx = await other.ctx();
     const faulty = withModel('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>');
-    const { drawing } = rowsOf(faulty, 'diagrams').find((row) => row.name === 'Plain') as unknown as {
-      drawing: string;
-    };
-    const broken = changed(faulty, 'diagram_drawings', (row) =>
-      row.id === drawing ? { ...row, xml: '<mxfile>' } : row,
+    const { drawing } = archiveRows(faulty, 'diagrams').find((row) => row.name === 'Plain')!;
+    const broken = changeRows(faulty, 'diagram_drawings', (row) =>
+      row.id === drawing ? { xml: '<mxfile>' } : undefined,
     );
-    const { id } = await uploadArchive(other.services, ctx, await pack(broken));
+    const { id } = await preview(other, broken);
     const { status, result } = await applyArchive(ctx, id);
     expect(status).toBe('applied');
     expect(result!.left.length).toBeGreaterThan(0);
@@ -279,17 +254,16 @@ it('takes what is right as it was sent, draws it anew, and has packed pages name
     name: 'Ledger',
     external_id: 'LX-1',
   });
-  const lying = changed(parts, 'process_contents', (row) => ({
-    ...row,
+  const lying = changeRows(parts, 'process_contents', () => ({
     picture: '<svg onload="x()"/>',
     warnings: ['No'],
   }));
-  const { id, diff } = await preview(lying);
+  const { id, diff } = await preview(target, lying);
   expect(diff!.conflicts.filter(({ kind }) => kind !== 'cards')).toEqual([]);
   const { result } = await applyArchive(await target.ctx(), id);
   expect(result!.left.filter(({ kind }) => kind !== 'cards')).toEqual([]);
   const contents = () =>
-    ['process_contents', 'process_content_elements'].map((table) => rowsOf(parts, table).length);
+    ['process_contents', 'process_content_elements'].map((table) => archiveRows(parts, table).length);
   expect(contents()).toEqual([
     Number((await db('process_contents').count('* as n').first())!.n),
     Number((await db('process_content_elements').count('* as n').first())!.n),
@@ -313,17 +287,12 @@ it('takes what is right as it was sent, draws it anew, and has packed pages name
   expect(plain.xml).toBe(drawn(here.id, 'Ledger'));
   expect(unpackPage(/<diagram>(.*)<\/diagram>/.exec(packed.xml)![1]!, 10_000)).toBe(drawn(here.id, 'Ledger'));
 
-  const again = await preview(parts);
+  const again = await preview(target, parts);
   expect(again.diff!.kinds.process_content_elements).toMatchObject({ create: 0, conflict: 0 });
   // what is here already gets no further elements
-  const more = rewrite(parts, 'content/process_content_elements.ndjson', ([row, ...rows]) => [
-    ...[row!, ...rows],
-    JSON.stringify({
-      ...JSON.parse(row!),
-      id: '00000000-0000-4000-8000-000000000001',
-      bpmn_element_id: 'evil',
-    }),
+  const more = addRows(parts, 'process_content_elements', [
+    { id: '00000000-0000-4000-8000-000000000001', bpmn_element_id: 'evil' },
   ]);
-  const { diff: planted } = await preview(more);
+  const { diff: planted } = await preview(target, more);
   expect(planted!.kinds.process_content_elements).toMatchObject({ create: 0, conflict: 1 });
 }, 60_000);

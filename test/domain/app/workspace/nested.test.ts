@@ -11,14 +11,8 @@ import { contentId, recheckContent } from '../../../../domain/modelling/bpm/bpmn
 import type { FieldError } from '../../../../platform/errors.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain } from '../../../api/bpm/models.ts';
-import {
-  exportArchive,
-  type Parts,
-  pack,
-  rewrite,
-  unpack,
-  uploadArchive,
-} from '../../../support/archives.ts';
+import { changeRows, preview } from '../../../support/archive-rows.ts';
+import { exportArchive, type Parts, rewrite, unpack } from '../../../support/archives.ts';
 import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 
 const t = closeAfterAll(await createTestApp());
@@ -43,9 +37,7 @@ await make('adr', { title: 'D', consulted: ['Ann'] });
 const parts = await unpack(await exportArchive(t.services, await t.ctx()));
 
 const change = (from: Parts, table: string, line: number, values: object): Parts =>
-  rewrite(from, `content/${table}.ndjson`, (rows) =>
-    rows.map((row, n) => (n === line - 1 ? JSON.stringify({ ...JSON.parse(row), ...values }) : row)),
-  );
+  changeRows(from, table, (_, n) => (n === line - 1 ? values : undefined));
 
 it('every column that holds JSON is looked into', async () => {
   // cards, relations and types are checked by the rules of their own operations
@@ -191,7 +183,7 @@ it('is named in the preview by line and field, and nothing of the row is written
   amiss = change(amiss, 'surveys', 1, { fields: [{ key: 'businessCriticality', evil: true }] });
   amiss = change(amiss, 'saved_reports', 1, { config: 'all' });
   amiss = change(amiss, 'adrs', 1, { consulted: 'Ann' });
-  const { status, diff } = await uploadArchive(t.services, await t.ctx(), await pack(amiss));
+  const { status, diff } = await preview(t, amiss);
   expect([status, diff!.totals]).toMatchObject(['previewed', { create: 0, update: 0, conflict: 6 }]);
   expect(diff!.conflicts.map(({ kind, line, field, code }) => `${kind} ${line} ${field} ${code}`)).toEqual(
     expect.arrayContaining([
@@ -215,7 +207,7 @@ it.each([
 ])('a portal that would show or filter by what is not public is skipped: %s', async (expected, values) => {
   const id = '00000000-0000-4000-8000-000000000002';
   const archive = change(parts, 'web_portals', 1, { id, slug: 'r', ...values });
-  const { diff } = await uploadArchive(t.services, await t.ctx(), await pack(archive));
+  const { diff } = await preview(t, archive);
   const skipped = diff!.conflicts.map(({ kind, line, field, code }) => `${kind} ${line}: ${code} ${field}`);
   expect(skipped).toEqual(expected === undefined ? [] : [`web_portals 1: ${expected}`]);
 });
@@ -232,11 +224,7 @@ it('what is nested too deep, or reaches for a prototype, is no archive', async (
     [`{"a":${abyss}}`, /nested too deep|is no JSON object|cannot be stored/],
     ['{"x":{"__proto__":{"isAdmin":true}}}', /config\.x\.__proto__ is no name for a member/],
   ] as const) {
-    const { status, diff, error_message } = await uploadArchive(
-      t.services,
-      await t.ctx(),
-      await pack(raw(json)),
-    );
+    const { status, diff, error_message } = await preview(t, raw(json));
     expect([status, diff]).toEqual(['failed', null]);
     expect(error_message).toMatch(reason);
   }

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
 import { appPermissions } from '../../../../domain/kernel/permissions/permissions.data.ts';
+import { addRows, archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   applyArchive,
   createTwoServices,
   exportArchive,
   type Parts,
   pack,
-  rewrite,
   transferOf,
   unpack,
-  uploadArchive,
 } from '../../../support/archives.ts';
 import type { TestApp, TestClient } from '../../../support/harness.ts';
 import { until } from '../../../support/until.ts';
@@ -54,7 +53,7 @@ it('finds what is here by its names, brings what is new, changes what differs, a
   const { db } = target.services;
   const ctx = await target.ctx();
   const before = await db('cards').pluck('id');
-  const { id, diff } = await uploadArchive(target.services, ctx, await pack(parts));
+  const { id, diff } = await preview(target, parts);
   expect(diff!.kinds.cards).toMatchObject({ create: 1, update: 1, conflict: 1 });
   expect(diff!.kinds.relations).toMatchObject({ create: 0, update: 0, conflict: 0 });
   expect(diff!.kinds.tags).toMatchObject({ create: 0, update: 0, conflict: 0 });
@@ -75,57 +74,44 @@ it('finds what is here by its names, brings what is new, changes what differs, a
   const { body: history } = await admin.get(`/api/v1/cards/${brought.id}/history`);
   expect(history.items.map(({ event_type }: { event_type: string }) => event_type)).toContain('card.created');
 
-  const again = await uploadArchive(target.services, ctx, await pack(parts));
+  const again = await preview(target, parts);
   expect(again.diff!.totals).toMatchObject({ create: 0, update: 0, conflict: 1 });
 }, 60_000);
 
 it('takes nothing from values that lie under a type, and nothing that the importer may not give', async () => {
-  const narrowed = rewrite(parts, 'content/card_types.ndjson', (rows) =>
-    rows.map((row) =>
-      row.includes('"key":"Application"') ? JSON.stringify({ ...JSON.parse(row), subtypes: [] }) : row,
-    ),
+  const narrowed = changeRows(parts, 'card_types', ({ key }) =>
+    key === 'Application' ? { subtypes: [] } : undefined,
   );
-  const { diff } = await uploadArchive(target.services, await target.ctx(), await pack(narrowed));
+  const { diff } = await preview(target, narrowed);
   expect(diff!.conflicts).toContainEqual(
     expect.objectContaining({ kind: 'card_types', key: 'Application', code: 'values_do_not_fit' }),
   );
 }, 60_000);
 
 it('takes an archive of an older schema, whose rows lack columns', async () => {
-  const older = rewrite(parts, 'content/cards.ndjson', (rows) =>
-    rows.map((row) => {
-      const { alias: _, ...rest } = JSON.parse(row);
-      return JSON.stringify(rest);
-    }),
-  );
+  const older = changeRows(parts, 'cards', () => ({ alias: undefined }));
   const manifest = JSON.parse(older.get('manifest.json')!.toString());
   manifest.schema_version = '0000-before';
   const file = manifest.files.find(({ kind }: { kind: string }) => kind === 'cards');
   file.columns = file.columns.filter((column: string) => column !== 'alias');
   older.set('manifest.json', Buffer.from(JSON.stringify(manifest)));
-  const { status, diff } = await uploadArchive(target.services, await target.ctx(), await pack(older));
+  const { status, diff } = await preview(target, older);
   expect([status, diff!.totals.update]).toEqual(['previewed', 0]);
 }, 60_000);
 
 it('names what others take while it waits, and writes the rest', async () => {
   const { db } = target.services;
   const ctx = await target.ctx();
-  const [row] = parts.get('content/cards.ndjson')!.toString().split('\n');
-  const more = rewrite(parts, 'content/cards.ndjson', (rows) => [
-    ...rows,
-    ...[1, 2, 3].map((n) =>
-      JSON.stringify({
-        ...JSON.parse(row!),
-        id: `00000000-0000-4000-8000-00000000000${n}`,
-        parent_id: null,
-        external_id: `LATE-${n}`,
-        name: `Late ${n}`,
-      }),
-    ),
-  ]);
-  const { id, diff } = await uploadArchive(target.services, ctx, await pack(more));
+  const late = [1, 2, 3].map((n) => ({
+    id: `00000000-0000-4000-8000-00000000000${n}`,
+    parent_id: null,
+    external_id: `LATE-${n}`,
+    name: `Late ${n}`,
+  }));
+  const more = addRows(parts, 'cards', late);
+  const { id, diff } = await preview(target, more);
   expect(diff!.kinds.cards).toMatchObject({ create: 3 });
-  const type = JSON.parse(row!).type;
+  const { type } = archiveRows(parts, 'cards')[0]!;
   expect((await admin.post('/api/v1/cards', { type, name: 'Late 2' })).status).toBe(201);
   const { result } = await applyArchive(ctx, id);
   expect(result!.kinds.cards).toMatchObject({ create: 2, conflict: 2 });
@@ -138,26 +124,10 @@ it('names what others take while it waits, and writes the rest', async () => {
 }, 60_000);
 
 it('lets nobody give by an archive what he does not hold himself', async () => {
-  const roles = rewrite(parts, 'content/roles.ndjson', (rows) => [
-    ...rows,
-    JSON.stringify({
-      ...JSON.parse(rows[0]!),
-      key: 'almighty',
-      label: 'Almighty',
-      permissions: { '*': true },
-    }),
-    JSON.stringify({
-      ...JSON.parse(rows[0]!),
-      key: 'boundless',
-      label: 'Boundless',
-      permissions: { '*': true },
-    }),
-    JSON.stringify({
-      ...JSON.parse(rows[0]!),
-      key: 'modest',
-      label: 'Modest',
-      permissions: { 'costs.view': true },
-    }),
+  const roles = addRows(parts, 'roles', [
+    { key: 'almighty', label: 'Almighty', permissions: { '*': true } },
+    { key: 'boundless', label: 'Boundless', permissions: { '*': true } },
+    { key: 'modest', label: 'Modest', permissions: { 'costs.view': true } },
   ]);
   await admin.post('/api/v1/roles', {
     key: 'mover',
@@ -191,7 +161,7 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
   expect(read.diff!.conflicts).toContainEqual(expect.objectContaining({ kind: 'roles', key: 'boundless' }));
   expect(read.diff!.kinds.roles).toMatchObject({ create: 1 });
   // not even an administrator brings a second role with the wildcard
-  const byAdmin = await uploadArchive(target.services, await target.ctx(), await pack(roles));
+  const byAdmin = await preview(target, roles);
   expect(byAdmin.diff!.conflicts).toContainEqual(
     expect.objectContaining({ kind: 'roles', key: 'boundless' }),
   );
