@@ -76,16 +76,20 @@ export async function untilDone(api: Api, jobId: string): Promise<Job> {
   }
 }
 
-/** Sends a CSV file to the import and waits for the job's end; throws when a row failed. */
-export async function importFile(api: Api, kind: 'cards' | 'relations', file: string): Promise<Job> {
-  const answer = await api.fetch(`/imports?kind=${kind}&mode=create`, {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: Readable.toWeb(createReadStream(file)) as ReadableStream,
-    duplex: 'half',
-  } as RequestInit);
+/** Sends CSV to the import and waits for the job's end. @throws Error when a row failed. */
+export async function importCsv(
+  api: Api,
+  kind: 'cards' | 'relations',
+  body: RequestInit['body'],
+): Promise<Job> {
+  const headers = { 'content-type': 'text/csv' };
+  const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+  const answer = await api.fetch(`/imports?kind=${kind}&mode=create`, init);
   const { job_id } = (await answer.json()) as { job_id: string };
   const job = await untilDone(api, job_id);
   if (job.counts?.failed) throw new Error(`The import of ${kind} left ${job.counts.failed} rows out.`);
   return job;
 }
+
+export const importFile = (api: Api, kind: 'cards' | 'relations', file: string): Promise<Job> =>
+  importCsv(api, kind, Readable.toWeb(createReadStream(file)) as ReadableStream);

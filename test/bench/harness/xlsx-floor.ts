@@ -1,21 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import ExcelJS from 'exceljs';
-import { pino } from 'pino';
-import { extensions } from '../../../domain/app/extensions.ts';
-import { type Ctx, systemCaller } from '../../../domain/kernel/context.ts';
-import { createMetamodelStore, loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { openDatabase } from '../../../platform/database.ts';
-import { createPasswords } from '../../../platform/passwords.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
 import { cardSource } from '../../../reports/exchange/extraction/extraction.cards.ts';
 import { planExtraction } from '../../../reports/exchange/extraction/extraction.plan.ts';
 import { readRows } from '../../../reports/exchange/extraction/extraction.rows.ts';
 import { readTable } from '../../../reports/kernel/formats/binary-rows.ts';
 import type { Cell, ColumnType } from '../../../reports/kernel/formats/formats.types.ts';
+import { benchContext } from './context.ts';
 
 /** What the process prints. */
 export interface XlsxFloor {
@@ -37,22 +32,7 @@ function valueIn(cell: Cell, type: ColumnType): Value {
 /** All cells of an export of all cards, held in memory before the clock starts. */
 async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: Value[][] }> {
   const db = openDatabase({ url: databaseUrl, name: 'bench floor', poolMax: 2 });
-  const ctx: Ctx = {
-    db,
-    log: pino({ level: 'silent' }),
-    caller: systemCaller,
-    requestId: 'bench',
-    origin: 'system',
-    jobId: null,
-    batch: { id: randomUUID(), toolName: 'bench' },
-    passwords: createPasswords(),
-    extensions,
-    metamodels: createMetamodelStore(),
-    metamodel: await loadMetamodel(db),
-    position: undefined,
-    ifMatch: undefined,
-    claim: undefined,
-  };
+  const ctx = await benchContext(db);
   try {
     const plan = await planExtraction(ctx, {
       format: 'xlsx',

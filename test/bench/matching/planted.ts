@@ -1,4 +1,5 @@
 import type { MatchField, MatchRecord } from '../../../integrations/matching/matching.types.ts';
+import { mulberry32 } from '../landscape/random.ts';
 import { type Judged, pairKey } from './judged.ts';
 
 /** Made-up names of a kind, and what happens to their copies. */
@@ -14,18 +15,10 @@ interface Kind {
 
 /** Numbers in 0..1, the same for the same seed. */
 export class Random {
-  #state: number;
+  readonly next: () => number;
 
   constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  /** mulberry32 */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    this.next = mulberry32(seed);
   }
 
   below(count: number): number {

@@ -1,16 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { extensions } from '../../../domain/app/extensions.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { systemCaller } from '../../../domain/kernel/context.ts';
-import { createMetamodelStore, loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { openDatabase } from '../../../platform/database.ts';
-import { createLogger } from '../../../platform/logging.ts';
-import { createPasswords } from '../../../platform/passwords.ts';
+import { benchContext } from '../harness/context.ts';
 import { startNode } from '../harness/processes.ts';
 import type { BareQuery, BareServerInput } from './bare-server.ts';
 
@@ -26,22 +21,7 @@ export type Reads = Record<string, (ctx: Ctx) => Promise<unknown>>;
 async function recordQueries(databaseUrl: string, reads: Reads): Promise<BareServerInput['paths']> {
   const db = openDatabase({ url: databaseUrl, name: 'bench recorder', poolMax: 1 });
   try {
-    const ctx: Ctx = {
-      db,
-      log: createLogger('silent', 'bench'),
-      caller: systemCaller,
-      requestId: 'bench',
-      origin: 'system',
-      jobId: null,
-      batch: { id: randomUUID(), toolName: 'bench' },
-      passwords: createPasswords(),
-      extensions,
-      metamodels: createMetamodelStore(),
-      metamodel: await loadMetamodel(db),
-      position: undefined,
-      ifMatch: undefined,
-      claim: undefined,
-    };
+    const ctx = await benchContext(db);
     const paths: BareServerInput['paths'] = {};
     let noted: BareQuery[] = [];
     // the one connection is listened to itself, since not all queries go through knex

@@ -1,8 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { importFile, untilDone } from '../harness/api.ts';
+import { importCsv, untilDone } from '../harness/api.ts';
 import { mapApplications, startRemote } from '../harness/itsm.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
@@ -22,15 +19,8 @@ interface Told {
 }
 
 async function importCards({ api }: Service, from: number, count: number): Promise<void> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-push-'));
-  try {
-    const file = path.join(folder, 'cards.csv');
-    const lines = Array.from({ length: count }, (_, at) => `Application,Pushed ${from + at},Made here`);
-    await writeFile(file, ['type,name,description', ...lines].join('\n'));
-    await importFile(api, 'cards', file);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const lines = Array.from({ length: count }, (_, at) => `Application,Pushed ${from + at},Made here`);
+  await importCsv(api, 'cards', ['type,name,description', ...lines].join('\n'));
 }
 
 interface Started {

@@ -1,12 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { authority } from '../../emulators/certificates.ts';
 import { memoryLimiterStore } from '../../support/memory-limiter.ts';
-import { importFile } from '../harness/api.ts';
+import { importCsv } from '../harness/api.ts';
 import { mapApplications, type RemoteProcess, runOnce, type SyncRun, startRemote } from '../harness/itsm.ts';
 import { type Row, under, within } from '../harness/rows.ts';
 import type { Context } from '../harness/scenario.ts';
@@ -51,28 +49,21 @@ async function readAway({ hello: { base, types } }: Remote): Promise<number> {
 
 /** Seconds for importing as many cards and relations as the remote has. */
 async function importSame(records: number, relations: number): Promise<number> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-bench-sync-'));
   const service = await startService();
   try {
-    const cards = path.join(folder, 'cards.csv');
     const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
     const card = (at: number) =>
       `Application,A-${at},Application ${at},Application number ${at} of the landscape`;
-    await writeFile(cards, ['type,external_id,name,description', ...numbers(records).map(card)].join('\n'));
-    const links = path.join(folder, 'relations.csv');
+    const cards = ['type,external_id,name,description', ...numbers(records).map(card)].join('\n');
     const link = (at: number) =>
       `relAppSuccessor,A-${at % records},A-${(at + 1 + Math.floor(at / records)) % records}`;
-    await writeFile(
-      links,
-      ['type,source_external_id,target_external_id', ...numbers(relations).map(link)].join('\n'),
-    );
+    const links = ['type,source_external_id,target_external_id', ...numbers(relations).map(link)].join('\n');
     const start = performance.now();
-    await importFile(service.api, 'cards', cards);
-    await importFile(service.api, 'relations', links);
+    await importCsv(service.api, 'cards', cards);
+    await importCsv(service.api, 'relations', links);
     return (performance.now() - start) / 1000;
   } finally {
     await service.stop();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
