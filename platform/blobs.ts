@@ -12,21 +12,21 @@ export interface BlobInfo {
   sha256: string;
 }
 
-/** Where files are kept. The key is a UUID of the caller's; an object store fits the same interface. */
+/** Stores files. The key is a UUID chosen by the caller. */
 export interface BlobStore {
-  /** Stores the stream under the key, whole or not at all; replaces what was there. */
+  /** Stores the stream under the key, completely or not at all; replaces an existing blob. */
   put(key: string, content: Readable): Promise<BlobInfo>;
   /** Reads all, or the bytes `start` to `end` (both included). @throws Error with code ENOENT when absent. */
   get(key: string, range?: { start: number; end: number }): Promise<Readable>;
   remove(key: string): Promise<void>;
   /**
-   * Keys of blobs last written before the moment, for the clean-up of what no row names; halves of blobs from then
-   * are removed on the way.
+   * Keys of blobs last written before the given time, for the clean-up of blobs without a row; deletes partial blobs of
+   * that age.
    */
   olderThan(moment: Date): AsyncIterable<string>;
 }
 
-/** Bytes that are read at once: for a long file the file system is asked a sixteenth as often as by default. */
+/** Read chunk size in bytes: 16 times the default, so that long files need fewer reads. */
 const READ = 1024 * 1024;
 
 /** A blob store in a folder; a blob appears under its name only when it is complete and on disk. */
@@ -66,7 +66,7 @@ export function createDiskBlobStore(folder: string): BlobStore {
           const info = await stat(path.join(folder, shelf, name)).catch(() => undefined);
           if (!info || info.mtime >= moment) continue;
           if (/^[0-9a-f-]{36}$/.test(name)) yield name;
-          // what a killed process had not finished
+          // Partial files of crashed processes.
           else if (name.endsWith('.part')) await rm(path.join(folder, shelf, name), { force: true });
         }
       }
@@ -74,26 +74,26 @@ export function createDiskBlobStore(folder: string): BlobStore {
   };
 }
 
-/** Bytes that may wait to be written: what comes while the file system is at work goes to it together. */
+/** Maximum buffered bytes: chunks that arrive during a write are written together. */
 const WAITING = 512 * 1024;
 
-/** Bytes after which the disk is notified to take what is written: at the end all that is left would have to be waited for. */
+/** Bytes after which data is flushed to disk in the background, so that the final flush is short. */
 const FLUSHED = 8 * 1024 * 1024;
 
 type Done = (error?: Error | null) => void;
 
 /**
- * Writes a file, and knows its size and hash when it has finished: all of it is on the disk then. It is done with a chunk
- * when the file system has it.
+ * Writes a file, and computes its size and hash; when it has finished, all data is on disk. The callback of a chunk is
+ * called when the file system has accepted it.
  */
 export class FileSink extends Writable {
   readonly #hash = createHash('sha256');
   readonly #file: WriteStream;
   #fd: number | undefined;
-  /** Bytes that nobody has told the disk to take. */
+  /** Bytes that were not flushed yet. */
   #unflushed = 0;
   #flushing = false;
-  /** Called when no flushing is under way. */
+  /** Called when no flush is running. */
   #flushed: (() => void) | undefined;
   /** Bytes. */
   size = 0;
@@ -107,7 +107,7 @@ export class FileSink extends Writable {
     });
   }
 
-  /** Hexadecimal; to be asked for once. */
+  /** Hexadecimal; can be called once. */
   sha256(): string {
     return this.#hash.digest('hex');
   }
@@ -128,13 +128,13 @@ export class FileSink extends Writable {
   }
 
   override _final(done: Done): void {
-    // closed is more than finished: what is flushed is flushed between the two
+    // `close` instead of `finish`: the last flush is between the two.
     finished(this.#file, done);
     this.#whenFlushed(() => this.#file.end());
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    // a number of a file that is closed may be another's at once
+    // The descriptor of a closed file may be reused immediately.
     this.#whenFlushed(() => this.#file.destroy());
     done(error);
   }
@@ -144,7 +144,7 @@ export class FileSink extends Writable {
     else act();
   }
 
-  /** Has the disk take what the file system has, beside what is still written. */
+  /** Flushes written data to disk while further data is written. */
   #flush(): void {
     if (this.#flushing || this.#unflushed < FLUSHED || this.#fd === undefined || this.#file.destroyed) return;
     this.#unflushed = 0;

@@ -3,23 +3,23 @@ import { gunzip, gzip } from 'node:zlib';
 import { Redis } from 'ioredis';
 import type { Logger } from './logging.ts';
 
-/** Values that can always be computed again: losing any of them costs time only. */
+/** A cache of values that can be recomputed: losing any of them only costs time. */
 export interface Cache {
   get(key: string): Promise<string | undefined>;
   /**
    * Replaces what is stored under the key. A new version of a value is stored under the same key, so that no old
    * version takes up memory.
-   * @returns whether it was stored: a value that is too large is not.
+   * @returns whether it was stored: too large values are not.
    */
   set(key: string, value: string, ttlSeconds: number): Promise<boolean>;
-  /** @throws Error if the cache accepts no write. */
+  /** @throws Error if the cache accepts no writes. */
   probe(): Promise<void>;
   close(): Promise<void>;
 }
 
 const MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** A cache in the process's own memory; the values unused for longest go first. */
+/** A cache in the memory of the process with LRU eviction. */
 export function createMemoryCache(limitBytes = MEMORY_LIMIT_BYTES): Cache {
   const entries = new Map<string, { value: string; until: number }>();
   let bytes = 0;
@@ -100,8 +100,8 @@ interface CacheCommands {
 }
 
 /**
- * A cache on Redis. When Redis is away reads miss and writes are let go; callers compute.
- * @param namespace keeps installations apart that share one Redis.
+ * A cache on Redis. If Redis is unavailable, reads miss and writes are skipped; callers compute.
+ * @param namespace separates installations that share one Redis.
  */
 export function createRedisCache(url: string, namespace: string, log: Logger): Cache {
   const redis = new Redis(url, {

@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * Reads that may be on their way at once. With a single one half of those who ask have to wait for a whole read before
- * theirs begins, while the process has nothing to do; more make rounds smaller and so the database's work greater.
+ * Maximum concurrent reads. With one, half of the callers wait for a complete read before theirs starts, while the
+ * process is idle; with more, each read serves fewer callers and the database has more work.
  */
 const CONCURRENT_READS = 2;
 
 /**
- * Shares one read among all callers that asked before it began. While as many reads as may be are under way, later
- * callers gather for the next one; so every caller gets an answer that was read after its call, and any number of
- * concurrent callers cost few reads at a time. A read begins when all that arrived in the same turn of the event loop
- * have asked. Reads may end in another order than they began: what `read` remembers must stand that.
+ * Shares one read among all callers that requested it before it started. While the maximum number of reads is running,
+ * later callers share the next one; so every caller gets a result that was read after its call, and any number of
+ * concurrent callers causes few concurrent reads. A read starts after all callers of the same turn of the event loop.
+ * Reads may finish in another order than they started: state that `read` caches must allow for that.
  */
 export function coalesce<K, V>(read: (keys: K[]) => Promise<V>): (key: K) => Promise<V> {
   interface Round {

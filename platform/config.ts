@@ -138,14 +138,14 @@ function secretKeys(given: string | undefined, embedded: boolean, dataDir: strin
   return [keptKey(dataDir)];
 }
 
-/** The key of the embedded default: made once and kept in the data folder, readable by its owner only. */
+/** The secret key of the embedded default: created once and stored in the data folder, readable only by its owner. */
 function keptKey(dataDir: string): string {
   const file = path.join(dataDir, 'secret.key');
   try {
     makeFolder(dataDir);
     if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    // another process of the same folder made it in between
+    // Another process of the same folder has created it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const key = readFileSync(file, 'utf8').trim();

@@ -1,33 +1,33 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
 
-/** Whole lines of CSV or JSON, or whole rows, and how many they are. */
+/** Complete lines of CSV or JSON, or complete rows, and their number. */
 export interface CopiedLines {
   bytes: Buffer;
   rows: number;
 }
 
-/** Lines that have begun to come, to be read once. */
+/** A running stream of lines, to be read once. */
 interface Copying {
   lines(): AsyncGenerator<CopiedLines>;
   /** All lines in one buffer. */
   whole(): Promise<Buffer>;
-  /** Discards what was not consumed, and what the server still sends: only then the connection is usable again. */
+  /** Discards unread data, including what the server still sends: only then the connection is usable again. */
   discard(): Promise<void>;
   /** Resolves when the server has sent everything or has failed: the connection is usable again. Never rejects. */
   ended: Promise<void>;
 }
 
 const CHUNK = 64 * 1024;
-/** Chunks that may wait for the reader before the connection is read no further. */
+/** Chunks that may be buffered before reading from the connection is paused. */
 const WAITING = 4;
 const LF = 10;
-/** Of a binary copy: what goes before the first row, and before the value of a row of one column. */
+/** Of a binary copy: the bytes before the first row, and before the value of a row with one column. */
 const BINARY_HEAD = 19;
 const VALUE_HEAD = 6;
-/** What goes after the last row. */
+/** The bytes after the last row. */
 const BINARY_END = 2;
 
-/** A `COPY ... TO STDOUT` under way. The server sends each row as a message of its own, ended by a line feed. */
+/** A running `COPY ... TO STDOUT`. The server sends each row as a message that ends with a line feed. */
 class CopyOut implements Submittable, Copying {
   readonly text: string;
   readonly ended: Promise<void>;
@@ -45,7 +45,7 @@ class CopyOut implements Submittable, Copying {
   readonly #waiting: number;
   #head = BINARY_HEAD;
 
-  /** @param waiting chunks that may wait for the reader. */
+  /** @param waiting maximum buffered chunks. */
   constructor(text: string, form: CopyForm, waiting: number) {
     this.text = text;
     this.#form = form;
@@ -73,7 +73,7 @@ class CopyOut implements Submittable, Copying {
     }
     if (form === 'json') from += VALUE_HEAD;
     if (this.#used + to - from + 1 > this.#chunk.length) this.#pass(to - from + 1);
-    // the driver uses the message's memory again
+    // The driver reuses the message's memory.
     this.#used += chunk.copy(this.#chunk, this.#used, from, to);
     this.#rows += 1;
     if (form === 'rows') return;
@@ -109,7 +109,7 @@ class CopyOut implements Submittable, Copying {
     this.#wake?.();
   }
 
-  /** Hands on what was gathered, and makes room for a line of that many bytes. */
+  /** Emits the buffered lines, and allocates space for a line of the given size. */
   #pass(room: number): void {
     if (this.#rows > 0) {
       this.#ready.push({ bytes: this.#chunk.subarray(0, this.#used), rows: this.#rows });
@@ -121,7 +121,7 @@ class CopyOut implements Submittable, Copying {
     this.#wake?.();
   }
 
-  /** Waits until something has come. */
+  /** Waits until data has arrived. */
   async #news(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wake = resolve;

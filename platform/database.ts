@@ -28,8 +28,8 @@ function setParsers(): void {
 }
 
 /**
- * After this time without a statement the server ends a transaction: one of a process that is frozen, or cut off, holds its
- * locks for no longer. It is run again where it had not committed, see `inTransaction`.
+ * Milliseconds without a statement after which the server ends a transaction, so that a frozen or disconnected process
+ * releases its locks. Uncommitted transactions are retried, see `inTransaction`.
  */
 const IDLE_MS = 4_500;
 
@@ -39,10 +39,10 @@ const IDLE_MS = 4_500;
  * process do not hold a lock one after the other.
  */
 const LOCK_MS = 4_000;
-/** How long a transaction is run again because of locks, in milliseconds. */
+/** How long a transaction is retried because of locks, in milliseconds. */
 const LOCK_PATIENCE_MS = 120_000;
 
-/** For transactions that only read, and hold nobody up, while much is computed between their statements. */
+/** For read-only transactions, which block nobody, with long computations between their statements. */
 export const READER_IDLE_TIMEOUT = `set local idle_in_transaction_session_timeout = '60s'`;
 
 interface DatabaseOptions {
@@ -66,7 +66,7 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
     },
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: 15_000,
-    // every error reaches its caller; knex would print it to the console besides
+    // Every error reaches its caller; knex would also print it.
     log: { warn: () => undefined, error: () => undefined },
   });
 }
@@ -97,7 +97,7 @@ export async function queryValue<T>(sql: Sql, text: string, bindings?: readonly 
   return (await queryColumn<T>(sql, text, bindings))[0]!;
 }
 
-/** Sets columns of the rows that a query names. To set none is no fault, as it would be to the query builder. */
+/** Sets columns of the rows that a query selects. An empty object is allowed, unlike in the query builder. */
 export async function setColumns(rows: Knex.QueryBuilder, columns: Record<string, unknown>): Promise<void> {
   if (Object.keys(columns).length > 0) await rows.update(columns);
 }
@@ -119,26 +119,25 @@ const LOST_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 
 const LOST_MESSAGES =
   /connection (terminated|ended)|connection error and is not queryable|timeout (exceeded when trying to connect|expired)|timeout acquiring a connection|client was closed|query read timeout/i;
 
-/** Whether an error says that the connection to PostgreSQL was lost or could not be made, not that a query is wrong. */
+/** Whether an error means that the connection to PostgreSQL was lost or could not be established. */
 export function isConnectionLoss(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code, syscall } = at as NodeJS.ErrnoException;
     const state = sqlState(at);
     if (state && (state.startsWith('08') || LOST_STATES.has(state))) return true;
-    // ENOENT: the server's unix socket, as opposed to a file
+    // ENOENT: the server's unix socket, as opposed to a file.
     if (code && LOST_CODES.has(code) && (code !== 'ENOENT' || syscall === 'connect')) return true;
     if (LOST_MESSAGES.test(at.message)) return true;
   }
   return false;
 }
 
-/** How often a transaction that waits for work outside the database shows that its process lives. */
+/** Interval in milliseconds of the heartbeat statements. */
 const AWAKE_MS = 1_000;
 
 /**
- * Does work outside the database while a transaction holds locks. A transaction without statements is ended by the
- * server after five seconds, so that a process that is frozen or gone keeps nobody waiting: this one says by a statement
- * each second that its process lives.
+ * Does work outside the database while a transaction holds locks. The server ends a transaction after five seconds
+ * without a statement, so that a frozen process blocks nobody: this function sends a statement each second.
  */
 export async function withHeartbeat<T>(trx: Knex.Transaction, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => void trx.raw('select 1').catch(() => undefined), AWAKE_MS);

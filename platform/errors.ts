@@ -117,7 +117,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** One fault of the input: the field's path (`attributes.timeModel`), a machine code and a sentence. */
+/** One error in the input: the field's path (`attributes.timeModel`), a code and a message. */
 export interface FieldError {
   field: string;
   code: string;
@@ -125,18 +125,18 @@ export interface FieldError {
 }
 
 interface EstateErrorOptions {
-  /** Faults by field; for the codes answered with 422. */
+  /** Errors by field; for the codes with status 422. */
   errors?: FieldError[];
   /** Further members of the problem document, such as `child_count`. */
   extra?: Record<string, unknown>;
   /** Headers of the answer, such as `Retry-After` or `Allow`. */
   headers?: Record<string, string>;
   cause?: unknown;
-  /** What was looked for; told to nobody. */
+  /** The object that was not found; not returned to clients. */
   subject?: { kind: string; id: string };
 }
 
-/** The one error class for expected refusals: a code of the closed list and a sentence for the client. */
+/** The class of all expected errors: a code of the closed list and a message for the client. */
 export class EstateError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -157,7 +157,7 @@ export class EstateError extends Error {
   }
 }
 
-/** A 422 that names one field; its sentence does as well, unless the message is one already. */
+/** A 422 that names one field. */
 export function invalidField(field: string, code: string, message: string): EstateError {
   const errors = [{ field, code, message }];
   return /^[A-Z].*\.$/s.test(message)
@@ -172,7 +172,7 @@ export function invalidFields(errors: FieldError[]): EstateError {
   return new EstateError('validation_failed', `${first.field}: ${first.message}${more}`, { errors });
 }
 
-/** A 404 for a thing of the given kind, such as `card`. */
+/** A 404 for an object of the given kind, such as `card`. */
 export function notFound(kind: string, id: string): EstateError {
   return new EstateError('not_found', `There is no ${kind} ${id}.`, { subject: { kind, id } });
 }

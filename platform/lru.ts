@@ -1,10 +1,10 @@
-/** A cache in memory that is bounded in bytes: the entries unused for longest go first. */
+/** An in-memory cache limited in bytes, with LRU eviction. */
 export interface Lru<V> {
   get(key: string): V | undefined;
-  /** Keeps the value, unless it alone would take more than a quarter of the room. */
+  /** Stores the value, unless it alone would take more than a quarter of the limit. */
   set(key: string, value: V): void;
   delete(key: string): void;
-  /** Bytes of all entries, as far as they are counted. */
+  /** Size of all entries in bytes. */
   readonly bytes: number;
 }
 
@@ -12,7 +12,7 @@ export interface Lru<V> {
 const ENTRY_BYTES = 200;
 
 /**
- * Every cache whose keys come from requests is one of these.
+ * Used for every cache whose keys come from requests.
  * @param limitBytes of all entries together: keys, values, and some bytes for each entry.
  * @param sizeOf bytes of a value; it must not change while the value is kept.
  */

@@ -8,8 +8,8 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
 /**
- * Does work that may be repeated as a whole, again and again while the connection to the database is lost.
- * @param isFinal whether an error that says so is thrown nevertheless.
+ * Does work that can be repeated completely, and retries it while the database is unavailable.
+ * @param isFinal whether an error that indicates an outage is thrown nevertheless.
  * @throws whatever else `work` throws.
  */
 export async function retryDuringOutages<T>(
@@ -29,7 +29,7 @@ export async function retryDuringOutages<T>(
 }
 
 /**
- * Does a step of the start, through outages where it may be repeated as a whole.
+ * Executes a step of the startup, and retries it during outages if it can be repeated completely.
  * @param disk the folder of the embedded PostgreSQL, which stops when it cannot write; undefined for another server.
  * @throws the error of a full disk that names the folder; whatever else `work` throws.
  */

@@ -10,12 +10,12 @@ import {
 } from 'undici';
 import { type AllowedEntry, mayConnect, readAllowed, refusalBefore, type Target } from './outbound.rules.ts';
 
-/** An address of a user's that this service does not call; the message is for the user. */
+/** An address from a user that this service does not connect to; the message is for the user. */
 export class OutboundRefusal extends Error {
   override readonly name = 'OutboundRefusal';
 }
 
-/** An answer that is longer than the caller takes. */
+/** A response that exceeds the caller's limit. */
 export class OutboundOverflow extends Error {
   override readonly name = 'OutboundOverflow';
 }
@@ -26,7 +26,7 @@ interface OutboundRequest {
   body?: string | Buffer;
   /** From the first byte sent to the last one read; 30 s unless given. */
   timeoutMs?: number;
-  /** More of an answer is not read; 10 MiB unless given. */
+  /** Maximum size of a response; 10 MiB by default. */
   maxBytes?: number;
   /** How many redirects are followed, each checked like the first address; none unless given. */
   redirects?: number;
@@ -39,7 +39,7 @@ export interface OutboundAnswer {
   body: Buffer;
 }
 
-/** Calls addresses that users have given. */
+/** Sends requests to addresses from users. */
 export interface Outbound {
   /**
    * Why the address can't be called, as far as it tells by itself, or undefined: anything but https on port 443,
@@ -87,7 +87,7 @@ export interface OutboundOptions {
   resolve?: Resolve;
   /** Holds for all calls of this instance. */
   tls?: OutboundTls;
-  /** Where the details of failed connections go, which users are not told. */
+  /** Logs the details of failed connections, which are not shown to users. */
   log?: { info(details: object, message: string): void };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** What a hash costs, as scrypt (RFC 7914) counts it. */
+/** The cost parameters of scrypt (RFC 7914). */
 interface PasswordCost {
   logN: number;
   r: number;
@@ -16,8 +16,8 @@ export interface Passwords {
   /** A password's hash with its parameters: `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password fits the hash; constant in time for hashes of the same parameters. Where there is no hash, it takes
-   * as long as with one, so that nobody learns which accounts there are.
+   * Whether the password matches the hash; constant in time for hashes of the same parameters. Without a hash it takes
+   * the same time, so that the existence of accounts is not revealed.
    */
   verify(password: string, stored: string | null | undefined): Promise<boolean>;
 }

@@ -4,7 +4,7 @@ import type { Logger } from './logging.ts';
 
 type Listener = (payload: string) => void;
 
-/** News between processes over PostgreSQL's LISTEN/NOTIFY: a hint to look, never the thing itself. */
+/** Notifications between processes by LISTEN/NOTIFY: a hint to read the database, never the data itself. */
 export interface Signals {
   /** Names this process in the database: `process_alive` is true of it for as long as the connection lives. */
   readonly processNumber: number;

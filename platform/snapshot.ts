@@ -13,10 +13,10 @@ export interface Statement {
 /** A part of a table's rows: gives the condition that a column which holds their ids is in that part. */
 export type IdRange = (column: string) => string;
 
-/** The whole table. */
+/** Selects the complete table. */
 export const entireTable: IdRange = () => 'true';
 
-/** One moment of the database, held open for reading. */
+/** A snapshot of the database, held open for reading. */
 export interface Snapshot {
   /** Runs a query, with `?` or `$1` for its values. */
   query<R>(text: string, values?: unknown[]): Promise<R[]>;

@@ -1,7 +1,7 @@
 import type { FieldError } from './errors.ts';
 
 export const BAD_TEXT = 'bad_text';
-/** Deeper values than any operation takes; code that walks values by recursion relies on it. */
+/** The maximum depth of JSON values; recursive code relies on it. */
 const MAX_DEPTH = 50;
 
 interface Place {
@@ -31,7 +31,7 @@ export function storageErrors(part: unknown): FieldError[] {
         faults.push({
           field: pathOf(place),
           code: BAD_TEXT,
-          message: 'holds a NUL or an incomplete character',
+          message: 'contains a NUL or an incomplete character',
         });
       }
     } else if (depth > MAX_DEPTH) {

@@ -40,7 +40,7 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   if (name === '') throw invalidField('name', 'required', 'must not be blank');
   const asked = input.expires_at ? new Date(input.expires_at) : null;
   // A leap second is not a valid time here.
-  if (asked && !(asked.getTime() > Date.now())) throw invalidField('expires_at', 'past', 'lies in the past');
+  if (asked && !(asked.getTime() > Date.now())) throw invalidField('expires_at', 'past', 'is in the past');
   const made = newApiToken();
   return await command(ctx, async (work) => {
     const user = (await lockUsers(work.sql, [userId])).get(userId);
@@ -53,7 +53,10 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
       [userId],
     );
     if (held[0].n >= MAX_TOKENS) {
-      throw new EstateError('conflict', `An account holds at most ${MAX_TOKENS} tokens; revoke one first.`);
+      throw new EstateError(
+        'conflict',
+        `An account can have at most ${MAX_TOKENS} tokens; revoke one first.`,
+      );
     }
     const [{ row }] = await work
       .sql('api_tokens')

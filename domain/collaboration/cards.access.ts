@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 import type { CardForPolicy } from '../kernel/permissions/policy.ts';
 import { lockRow, type RowModel, type RowOf } from '../kernel/resources/rows.ts';
 
-/** A card with what decides about attaching something to it. */
+/** A card with the data that decides whether a row can be attached to it. */
 export interface CardWithAccess extends CardForPolicy {
   name: string;
   isVisible: boolean;

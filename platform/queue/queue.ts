@@ -13,21 +13,21 @@ interface QueueBackendOptions {
   /** Given: the queue is on Redis; else on PostgreSQL. */
   redisUrl: string | undefined;
   databaseUrl: string;
-  /** Keeps installations apart that share one Redis. */
+  /** Separates installations that share one Redis. */
   namespace: string;
   log: Logger;
 }
 
 const ANSWER_MS = 5_000;
 const RETRY_MS = 1_000;
-/** One to be told of runs, the others for what is done with them. */
+/** One to receive runs, the others to acknowledge them. */
 const WORKER_CONNECTIONS = 3;
 
 /** A run leaves the queue when it has ended, however it did, so that nothing piles up. */
 const runOptions: JobsOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 
 const workerOptions = {
-  // what a killed worker held comes back for its own sake only: the lease in the row decides
+  // A run of a crashed worker is only redelivered to update the queue: the lease in the row is decisive.
   maxStalledCount: 1_000_000,
   // the wait after a lost connection; the default is 15 s
   runRetryDelay: RETRY_MS,
@@ -46,7 +46,7 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
   const queues = new Map<string, Promise<Queue>>();
   let closed = false;
 
-  /** Errors come by the dozen while a server is away: one line for each message until it is back. */
+  /** Errors are frequent while a server is unavailable: each message is logged once until it is available again. */
   const reporter = (queue: string) => {
     let last = '';
     return (error: Error) => {
@@ -71,7 +71,7 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
         ? new Queue(name, { ...common, connection: pool }, createPollingBackend)
         : new Queue(name, {
             ...common,
-            // an `add` must reject while Redis is away, not wait
+            // `add` must reject while Redis is unavailable, not wait.
             connection: { url: redisUrl!, maxRetriesPerRequest: 1, enableOfflineQueue: false },
           })
     ) as Queue;
@@ -90,7 +90,7 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
     if (known) return known;
     const open = openQueue(name);
     queues.set(name, open);
-    // a queue remembers a failed beginning for ever: the next call makes a new one
+    // A queue caches a failed initialisation: the next call creates a new one.
     open.catch(() => queues.delete(name));
     return open;
   };
@@ -281,7 +281,7 @@ export interface QueuedRun {
   attempt: number;
 }
 
-/** Where the queue has a run: `missing` when it has lost it or is done with it. */
+/** Where the queue has a run: `missing` if it is lost or completed. */
 type QueuedState = 'waiting' | 'active' | 'missing';
 
 export interface QueueWorker {
@@ -290,8 +290,8 @@ export interface QueueWorker {
 }
 
 /**
- * Brings runs to workers. It may forget or repeat any of them at any time: who runs what, and how it ended, is
- * decided in the database alone.
+ * Delivers runs to workers. It may lose or repeat any of them at any time: the database decides who executes what, and
+ * how it ended.
  */
 export interface QueueBackend {
   /** Adds a run under an id of its own; does nothing while the queue knows that id. Rejects when it is away. */

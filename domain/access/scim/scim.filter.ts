@@ -40,7 +40,7 @@ export function parsedFilter(text: string): Filter {
   // Control characters never occur in filters, and the parser is slow on them.
   const readable = text.length <= MAX_FILTER && !/\p{Cc}/u.test(text) && depthOf(text) <= MAX_DEPTH;
   if (!readable)
-    throw scimError('invalidFilter', 'The filter is too long, too deep or holds control characters.');
+    throw scimError('invalidFilter', 'The filter is too long, too deep or contains control characters.');
   try {
     return parse(text);
   } catch {
@@ -66,7 +66,7 @@ function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number
   const named = filter as { op: string; attrPath: string };
   const path = `${inside}${plainPath(named.attrPath, spec)}`;
   if (filter.op === '[]') {
-    if (inside !== '') throw scimError('invalidFilter', 'A value filter holds no other one.');
+    if (inside !== '') throw scimError('invalidFilter', 'A value filter cannot contain another one.');
     const { valFilter } = filter as { valFilter: Filter };
     const rows = own(spec.multiple, path);
     if (!rows) return compile(valFilter, spec, `${path}.`, depth + 1);

@@ -196,7 +196,7 @@ function risksOf(
       'high',
       `What ends stays in use: ${names(ended.map(({ card }) => card))}.`,
     ],
-    [isUnfounded, 'medium', 'The inventory knows of no weakness of what is replaced.'],
+    [isUnfounded, 'medium', 'The inventory shows no weakness of the replaced application.'],
     [left > 0, 'low', `${counted(left, 'further application')} of the session were not looked at.`],
   ];
   return risks.flatMap(([applies, severity, text]) => (applies ? [{ severity, text }] : []));

@@ -29,7 +29,7 @@ export const OverviewSchema = object(
     vendor_count: Count,
     duplicate_clusters: Type.Integer({
       minimum: 0,
-      description: 'Those that nobody has confirmed or dismissed',
+      description: 'Those without a decision',
     }),
     modernization_count: Count,
     top_issues: arrayOf(

@@ -118,9 +118,13 @@ export async function rollBack(
       if (refused && request.dry_run) return report;
       if (unsupported_events.length > 0) {
         const names = unsupported_events.map(({ event_type }) => event_type).join(', ');
-        throw new EstateError('rollback_unsupported', `The batch holds what cannot be undone: ${names}.`, {
-          extra: { unsupported_events },
-        });
+        throw new EstateError(
+          'rollback_unsupported',
+          `The batch contains writes that cannot be undone: ${names}.`,
+          {
+            extra: { unsupported_events },
+          },
+        );
       }
       if (refused) {
         throw new EstateError('rollback_conflicts', 'Later batches have changed what this one wrote.', {

@@ -32,19 +32,19 @@ export const outsideBatches = ['auth', 'mutation_batch'] as const;
 /** Events that cannot be undone, by the event type or its first part, with the reason. */
 export const refusedEvents: Record<string, string> = {
   user: 'Accounts are administered by hand.',
-  api_token: 'Tokens are not kept and cannot come back.',
+  api_token: 'Tokens are not stored and cannot be restored.',
   'settings.secret_changed': 'Secrets are not in events, and so cannot be restored.',
   job: 'Jobs run on, or have ended.',
   schedule: 'Schedules are administered by hand.',
   extraction_schedule: 'Schedules contain secrets, and extracted data has left the service.',
   extraction_run: 'Extracted data has left the service.',
-  itsm_connection: 'Connections hold secrets, which are told to nobody, and so cannot come back.',
+  itsm_connection: 'Connections have secrets, which are not in events, so they cannot be restored.',
   itsm_mapping: 'What was agreed on with the remote is forgotten with a mapping, and does not come back.',
   itsm_pair: 'Pairs are taken apart and put together by operations of their own.',
   itsm_pairs: 'Pairs are taken apart and put together by operations of their own.',
   itsm_question: 'The answer is carried out by a run, which can be taken back.',
   itsm_run: 'A run is taken back by an undo of its own, which sees to both sides.',
-  duplicates: 'A run has found them, and the next one finds them anew.',
+  duplicates: 'A run has found them, and the next one finds them again.',
   'notification.created': 'Notifications cannot be withdrawn.',
   'notification.updated': 'Notifications cannot be withdrawn.',
 };

@@ -34,7 +34,7 @@ export const settingUndo: UndoSpec[] = [
         Object.keys(differingMembers({ value }, { value: settingDefaults[key] })).length === 0;
       if (key === 'logo' || key === 'favicon') {
         const there = await exchangeImages(work.sql, settings.values[key], value as StoredImage | null);
-        if (!there) return { code: 'content_purged', message: `The ${key} is no longer kept.` };
+        if (!there) return { code: 'content_purged', message: `The ${key} was deleted.` };
       }
       if (isGroupWithSecret(key) && changesSecretTarget(key, settings, value as SettingValues[typeof key])) {
         return { code: 'secret_needed', message: `The secret of ${key} was given for another server.` };

@@ -191,7 +191,8 @@ function refusalOf(error: unknown): Reason | undefined {
   if (!isRowError(error)) return undefined;
   const { code, constraint } = error as { code: string; constraint?: string };
   if (code === '23505') return { code: `taken:${constraint}`, message: 'Another row here has it already.' };
-  if (code === '23503') return { code: 'unknown_reference', message: 'It refers to what is not here.' };
+  if (code === '23503')
+    return { code: 'unknown_reference', message: 'It refers to an object that does not exist here.' };
   return { code: 'does_not_fit', message: `A value does not fit${constraint ? ` (${constraint})` : ''}.` };
 }
 

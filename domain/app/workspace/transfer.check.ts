@@ -43,7 +43,9 @@ export function roleErrors(caller: Caller, content: StoredRow, here: StoredRole 
   // Including the wildcard: the only role with it is a system role.
   const unknown = Object.keys(permissions).find((key) => !Object.hasOwn(appPermissions, key));
   if (unknown !== undefined) {
-    return [{ field: 'permissions', code: 'unknown_permission', message: `holds ${unknown.slice(0, 60)}` }];
+    return [
+      { field: 'permissions', code: 'unknown_permission', message: `contains ${unknown.slice(0, 60)}` },
+    ];
   }
   const missing = missingFrom(caller, permissions);
   return missing

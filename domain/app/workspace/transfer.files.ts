@@ -76,5 +76,5 @@ export async function checkAttachments({ db, transferId }: Checking): Promise<vo
 const otherFile = {
   code: 'content_mismatch',
   field: 'file_id',
-  message: 'file_id names a file of another name, type or size, or of somebody’s own',
+  message: 'file_id names a file of another name, type or size, or a file of a user',
 };

@@ -103,7 +103,7 @@ export async function measureDepths(
   );
   await db.raw(
     `update workspace_transfer_rows s
-     set action = 'conflict', reason = '{"code": "parent_cycle", "message": "lies below itself"}'
+     set action = 'conflict', reason = '{"code": "parent_cycle", "message": "is its own ancestor"}'
      where s.transfer_id = ?::uuid and s.kind = ? and s.depth = 0 and exists (
        select from workspace_transfer_rows p
        where p.transfer_id = s.transfer_id and p.kind = s.kind and p.ref = ${parent})`,
@@ -119,5 +119,5 @@ export async function requireOnce({ db, transferId }: Staging, kind: string): Pr
     [transferId, kind],
   );
   if (rows[0])
-    throw new ArchiveError(`The archive holds ${kind} ${String(rows[0].ref).slice(0, 100)} twice.`);
+    throw new ArchiveError(`The archive contains ${kind} ${String(rows[0].ref).slice(0, 100)} twice.`);
 }

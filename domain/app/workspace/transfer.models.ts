@@ -109,7 +109,7 @@ export async function checkElements(checking: Checking): Promise<void> {
       line,
       code: 'elements_differ',
       field: 'text',
-      message: `text holds the element ${element.slice(0, 100)}, which the archive has not, or otherwise`,
+      message: `text holds the element ${element.slice(0, 100)}, which is missing or different in the archive`,
     })),
   );
   await db('workspace_transfer_rows').where({ transfer_id: transferId, kind: READ_ELEMENTS }).delete();

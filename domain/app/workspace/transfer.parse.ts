@@ -145,7 +145,7 @@ async function readPeople(checking: Checking): Promise<void> {
     const named =
       typeof display_name === 'string' && display_name.trim() !== '' && display_name.length <= 200;
     if (typeof email !== 'string' || !MAIL.test(email) || addresses.has(email.toLowerCase()) || !named) {
-      throw new ArchiveError(`Line ${line} of ${PEOPLE} names nobody, or somebody twice.`);
+      throw new ArchiveError(`Line ${line} of ${PEOPLE} names no user, or a user twice.`);
     }
     addresses.add(email.toLowerCase());
   }

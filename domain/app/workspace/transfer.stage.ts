@@ -47,7 +47,7 @@ export function columnsOf(
   const unknown = columns.find((column) => !shape.columns.includes(column));
   if (unknown !== undefined) {
     throw new ArchiveError(
-      `The archive holds ${table}.${unknown.slice(0, 60)}, which this service does not know.`,
+      `The archive contains ${table}.${unknown.slice(0, 60)}, which this service does not support.`,
     );
   }
   return columns;

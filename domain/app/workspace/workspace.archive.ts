@@ -98,8 +98,8 @@ async function readEntries(zip: ZipFile): Promise<Map<string, Entry>> {
     const { fileName: name, uncompressedSize: size, compressedSize } = entry;
     const shown = name.slice(0, 100);
     if (!NAME.test(name))
-      throw new ArchiveError(`The archive holds a part that does not belong there: ${shown}.`);
-    if (entries.has(name)) throw new ArchiveError(`The archive holds ${shown} twice.`);
+      throw new ArchiveError(`The archive contains a part that does not belong there: ${shown}.`);
+    if (entries.has(name)) throw new ArchiveError(`The archive contains ${shown} twice.`);
     if (entry.isEncrypted()) throw new ArchiveError(`${shown} is encrypted.`);
     unpacked += size;
     if (unpacked > archiveLimits.unpacked) {
@@ -141,14 +141,14 @@ function matchParts(manifest: Manifest, entries: ReadonlyMap<string, Entry>): Ma
     if (part.name.startsWith('content/')) {
       const known = kind !== undefined && (contentTable.has(kind) || kind === PEOPLE || kind === SETTINGS);
       if (!known || part.name !== `content/${kind}.ndjson` || !part.columns || part.rows === undefined) {
-        throw new ArchiveError(`The archive holds ${part.name}, which this service does not know.`);
+        throw new ArchiveError(`The archive contains ${part.name}, which this service does not support.`);
       }
     }
     parts.set(part.name, part);
   }
   for (const name of entries.keys()) {
     if (name !== MANIFEST && !parts.has(name)) {
-      throw new ArchiveError(`The archive holds ${name}, which its manifest does not name.`);
+      throw new ArchiveError(`The archive contains ${name}, which its manifest does not name.`);
     }
   }
   return parts;

@@ -12,11 +12,11 @@ export async function undoComment(
   event: UndoneEvent,
 ): Promise<UndoRefusal | null> {
   const card = await sql('cards').where({ id: event.card_id }).first('id', 'type', 'name').forKeyShare();
-  if (!card) return { code: 'missing_card', message: `The card ${event.card_id} is gone.` };
+  if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
   if (event.event_type === 'comment.deleted') {
     const row = eventRow<CommentRow>(event, 'old');
     const parent = row.parent_id ? await sql('comments').where({ id: row.parent_id }).first('id') : row;
-    if (!parent) return { code: 'missing_parent', message: 'The comment that it replied to is gone.' };
+    if (!parent) return { code: 'missing_parent', message: 'The parent comment was deleted.' };
     emit(commentEvent(card, null, await insertRow(sql, Comment, row)));
     return null;
   }

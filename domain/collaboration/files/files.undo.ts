@@ -21,7 +21,7 @@ export async function undoFile(
     emit(fileEvent(card, row, true));
     return null;
   }
-  if (!card) return { code: 'missing_card', message: `The card ${event.card_id} is gone.` };
+  if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
   const row = eventRow<AttachmentRow>(event, 'old');
   const retained = await sql('files').where({ id: row.file_id }).update({ expires_at: null });
   if (retained === 0) {

@@ -33,8 +33,8 @@ export async function officeKind(content: Buffer): Promise<FileKindKey> {
     unpacked += entry.uncompressedSize;
     if (unpacked > MAX_UNPACKED) throw new Error('it unpacks to more than 200 MiB');
     if (entry.isEncrypted()) throw new Error('it is encrypted');
-    if (names.has(entry.fileName)) throw new Error('it holds a part twice');
-    if (/vbaProject/i.test(entry.fileName)) throw new Error('it holds macros');
+    if (names.has(entry.fileName)) throw new Error('it contains a part twice');
+    if (/vbaProject/i.test(entry.fileName)) throw new Error('it contains macros');
     names.add(entry.fileName);
     if (entry.fileName === CONTENT_TYPES) types = await readText(zip, entry);
   }
@@ -47,7 +47,7 @@ async function readText(zip: ZipFile, entry: Entry): Promise<string> {
   const stream: Readable = await zip.openReadStreamPromise(entry);
   const chunks: Buffer[] = [];
   let size = 0;
-  // a stream that yields more than it said ends with an error of its own
+  // A stream that exceeds its declared size ends with its own error.
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > MAX_CONTENT_TYPES) throw new Error('its list of content types is too long');
@@ -62,7 +62,7 @@ function kindOf(types: string, names: ReadonlySet<string>): FileKindKey {
     if (uri !== NAMESPACE || local !== 'Override') return;
     const value = (name: string) => attributes.find((attribute) => attribute.local === name)?.value ?? '';
     const contentType = value('ContentType');
-    if (/macroEnabled|vbaProject/i.test(contentType)) throw new Error('it holds macros');
+    if (/macroEnabled|vbaProject/i.test(contentType)) throw new Error('it contains macros');
     if (Object.hasOwn(mainParts, contentType) && names.has(value('PartName').replace(/^\//, ''))) {
       kind ??= mainParts[contentType];
     }

@@ -11,9 +11,9 @@ const SCRIPTED = /^\s*(?:javascript|vbscript|data\s*:\s*(?:text|application))/i;
 export function checkSvg(text: string): void {
   walkXml(text.replace(/^\uFEFF/, ''), ({ uri, local, attributes, depth }) => {
     if (depth === 1 && (uri !== SVG || local !== 'svg')) throw new Error('its root is no svg element');
-    if (/^(?:script|handler|listener)$/i.test(local)) throw new Error(`it holds a ${local} element`);
+    if (/^(?:script|handler|listener)$/i.test(local)) throw new Error(`it contains a ${local} element`);
     for (const { local: name, value } of attributes) {
-      if (/^on/i.test(name)) throw new Error(`it holds the event handler ${name}`);
+      if (/^on/i.test(name)) throw new Error(`it contains the event handler ${name}`);
       // control characters within a scheme are passed over by browsers
       if (/^(?:href|src|to|values|from)$/i.test(name) && SCRIPTED.test(value.replace(/[\s\p{Cc}]/gu, ''))) {
         throw new Error(`its attribute ${name} runs a script`);

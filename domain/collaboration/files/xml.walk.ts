@@ -15,7 +15,7 @@ export interface XmlElement {
 /**
  * Reads a text as XML with namespaces, element by element. Document types, and so entities, are refused, and so is
  * what is nested or repeated without end.
- * @throws Error saying what is wrong with it.
+ * @throws Error with the reason if it is not valid.
  */
 export function walkXml(text: string, visit: (element: XmlElement) => void): void {
   const parser = new SaxesParser({ xmlns: true });
@@ -28,7 +28,7 @@ export function walkXml(text: string, visit: (element: XmlElement) => void): voi
     throw new Error('it declares a document type');
   });
   parser.on('processinginstruction', ({ target }) => {
-    throw new Error(`it holds the processing instruction ${target}`);
+    throw new Error(`it contains the processing instruction ${target}`);
   });
   parser.on('opentag', ({ uri, local, attributes }) => {
     depth += 1;

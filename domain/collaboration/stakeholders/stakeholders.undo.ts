@@ -12,11 +12,11 @@ export async function undoStakeholder(work: Work, ctx: Ctx, event: UndoneEvent):
   const cardId = event.card_id!;
   await lockCards(work, [cardId]);
   const card = (await loadCards(work, ctx, [cardId])).get(cardId);
-  if (!card) return { code: 'missing_card', message: `The card ${cardId} is gone.` };
+  if (!card) return { code: 'missing_card', message: `The card ${cardId} was deleted.` };
   const present = await lockRow(sql, Stakeholder, { id: event.id });
   const userId = String(event.data.user_id);
   const user = await sql('users').where({ id: userId }).first('display_name');
-  if (!user) return { code: 'missing_user', message: `The user ${userId} is gone.` };
+  if (!user) return { code: 'missing_user', message: `The user ${userId} was deleted.` };
 
   let after: StakeholderRow | null = null;
   if (event.event_type === 'stakeholder.added') {

@@ -8,7 +8,7 @@ import { todoEvent } from './todos.events.ts';
 /** To-dos that one transaction opens. */
 const BATCH = 1000;
 
-/** Opens the scheduled to-dos whose lead time has begun, in batches. @returns how many. */
+/** Opens the scheduled to-dos whose lead time has begun, in batches. @returns their number. */
 export async function openDueTodos(job: RunningJob): Promise<number> {
   return await inBatches(job, 'opened', BATCH, openBatch);
 }

@@ -12,7 +12,7 @@ export interface SystemTodo {
   subjectId: string;
   assignedTo: string;
   description: string;
-  /** The card to which it belongs, whose viewers see it; null: only the assignee sees it. */
+  /** The card to which it belongs, whose viewers can see it; null: only the assignee can see it. */
   card: TodoCard | null;
   /** `YYYY-MM-DD` */
   dueDate?: string | null;
@@ -122,7 +122,7 @@ export async function closeSystemTodos(
   }
 }
 
-/** Deletes the open system to-dos of users who are deleted, and leaves their other unfinished ones to nobody. */
+/** Deletes the open system to-dos of users who are deleted, and unassigns their other unfinished ones. */
 export async function unassignTodos(work: Work, userIds: readonly string[]): Promise<void> {
   const rows = await queryRows<{ before: TodoRow; after: TodoRow | null; card: TodoCard | null }>(
     work.sql,

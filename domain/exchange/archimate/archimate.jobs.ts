@@ -14,7 +14,7 @@ export const archimateOptions = {
   }),
   report: Type.Union([Type.Literal('failed'), Type.Literal('all')], {
     default: 'failed',
-    description: 'Which things the report holds',
+    description: 'Which entries the report contains',
   }),
 };
 

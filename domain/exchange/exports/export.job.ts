@@ -34,7 +34,7 @@ export const ExportRequest = object({
   }),
   profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], {
     default: 'report',
-    description: '`roundtrip` holds exactly what the import reads again',
+    description: '`roundtrip` contains exactly the columns that the import reads',
   }),
   neutralise: Type.Boolean({
     default: true,
@@ -45,7 +45,7 @@ export const ExportRequest = object({
       pattern: POSITION_PATTERN,
       examples: ['48213'],
       description:
-        'A feed position, such as that of the export before: only what may have changed since, and what is gone',
+        'A feed position, such as that of the previous export: only rows that may have changed since, and deleted ones',
     }),
   ),
 });

@@ -25,7 +25,7 @@ export const importOptions = {
   ),
   report: Type.Union([Type.Literal('failed'), Type.Literal('all')], {
     default: 'failed',
-    description: 'Which rows the report holds',
+    description: 'Which rows the report contains',
   }),
 };
 

@@ -80,10 +80,10 @@ function marked(bytes: Buffer): Buffer {
 /** The error of a text that PostgreSQL cannot store, or whose bytes were not UTF-8; undefined if it is valid. */
 export function findTextError(field: string, text: string): FieldError | undefined {
   if (text.includes(NOT_UTF8)) {
-    return { field, code: 'bad_encoding', message: 'holds bytes that are not UTF-8' };
+    return { field, code: 'bad_encoding', message: 'contains bytes that are not UTF-8' };
   }
   if (text.includes('\0') || !text.isWellFormed()) {
-    return { field, code: 'bad_text', message: 'holds a NUL or an incomplete character' };
+    return { field, code: 'bad_text', message: 'contains a NUL or an incomplete character' };
   }
   return undefined;
 }

@@ -125,7 +125,7 @@ function convertReference(
     const role = target.slice('stakeholders.'.length);
     const named = addressesOf(cell).map((email) => ({ role, email }));
     if (named.length === 0)
-      left_out.push({ field: column, code: 'bad_stakeholder', message: 'holds no e-mail address' });
+      left_out.push({ field: column, code: 'bad_stakeholder', message: 'contains no e-mail address' });
     refs.holders = [...(refs.holders ?? []), ...named];
   } else if (target === 'parent') refs.parent = cell;
   else return false;

@@ -233,8 +233,8 @@ async function openArchive(blobs: BlobStore, id: string, size: number): Promise<
       unpacked += entry.uncompressedSize;
       if (unpacked > MAX_UNPACKED) throw new Error('it unpacks to more than 512 MiB');
       if (entry.isEncrypted()) throw new Error('it is encrypted');
-      if (parts.has(entry.fileName)) throw new Error('it holds a part twice');
-      if (/vbaProject/i.test(entry.fileName)) throw new Error('it holds macros');
+      if (parts.has(entry.fileName)) throw new Error('it contains a part twice');
+      if (/vbaProject/i.test(entry.fileName)) throw new Error('it contains macros');
       parts.set(entry.fileName, entry);
     }
   } catch (error) {

@@ -157,7 +157,7 @@ function readRecord({ name, content }: RecordFile, errors: FieldError[]) {
   let text = '';
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(content);
-    if (!isStorable(text)) refuse('bad_text', 'holds a NUL or an incomplete character');
+    if (!isStorable(text)) refuse('bad_text', 'contains a NUL or an incomplete character');
   } catch {
     refuse('bad_text', 'is not UTF-8');
   }
@@ -175,5 +175,5 @@ function readRecord({ name, content }: RecordFile, errors: FieldError[]) {
 
 /** @throws EstateError `validation_failed` for a request without a file. */
 export function requireFiles(files: readonly RecordFile[]): void {
-  if (files.length === 0) throw invalidField('file', 'required', 'the form holds no file');
+  if (files.length === 0) throw invalidField('file', 'required', 'the form contains no file');
 }

@@ -117,7 +117,7 @@ export function readProduct(value: unknown, path: string): ProductFacts {
  */
 export function readProductNames(document: unknown): string[] {
   const { result } = members(document, 'the list');
-  if (!Array.isArray(result)) throw new InvalidFacts('the list holds no products');
+  if (!Array.isArray(result)) throw new InvalidFacts('the list contains no products');
   return result.map((product, n) =>
     required(members(product, `result.${n}`).name, `result.${n}.name`, PRODUCT_NAME),
   );

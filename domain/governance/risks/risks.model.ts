@@ -106,7 +106,7 @@ export class MitigationTask extends rowModel('risk_mitigation_tasks', {
   recurrence_unit: Choice(recurrenceUnits),
   recurrence_interval: Type.Integer({ minimum: 1, maximum: 365 }),
   lead_time_days: Type.Integer({ minimum: 0, maximum: 3650, description: 'Days before the due date' }),
-  is_active: Type.Boolean({ description: 'Whether it goes on recurring, and opens by itself' }),
+  is_active: Type.Boolean({ description: 'Whether it recurs and its occurrences open automatically' }),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,

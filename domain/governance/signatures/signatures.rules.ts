@@ -98,7 +98,7 @@ export function statusChangeError(): EstateError {
  */
 export function newSignatories(userIds: readonly string[]): Signatory[] {
   const ids = [...new Set(userIds.map((id) => id.toLowerCase()))];
-  if (ids.length === 0) throw invalidField('user_ids', 'required', 'must name somebody');
+  if (ids.length === 0) throw invalidField('user_ids', 'required', 'must name at least one user');
   return ids.map((user_id) => ({ user_id, status: 'pending', signed_at: null, content_hash: null }));
 }
 

@@ -163,7 +163,7 @@ async function requireActiveParents({ sql }: Work, restored: StoredCard[]): Prom
   if (!archived) return;
   throw new EstateError(
     'wrong_state',
-    'The card lies below an archived one: restore that first, restore both together, or give the card another parent.',
+    'The parent of the card is archived: restore it first, restore both together, or give the card another parent.',
     { extra: { archived_parent_id: archived.id } },
   );
 }

@@ -61,7 +61,7 @@ export const hierarchyTooDeep = (): EstateError =>
 
 /** The error for a card that would be its own ancestor. */
 function parentCycle(): EstateError {
-  const message = 'is the card itself or lies below it';
+  const message = 'is the card itself or one of its descendants';
   return new EstateError('parent_cycle', 'A card cannot lie below itself.', {
     errors: [{ field: 'parent_id', code: 'parent_cycle', message }],
   });

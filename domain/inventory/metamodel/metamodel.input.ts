@@ -95,5 +95,5 @@ export const Attribute = Type.Object(
 );
 
 export const Permissions = Type.Record(Type.String(), Type.Boolean(), {
-  description: 'Card permissions by key; what is not named is not given',
+  description: 'Card permissions by key; omitted permissions are not granted',
 });

@@ -18,14 +18,14 @@ export const rights = {
   approve: { app: 'bpm.approve_flows', card: 'card.bpm_approve' },
 } as const satisfies Record<string, CardRight>;
 
-/** A process that the caller sees. @throws EstateError `not_found` also for cards of other types, `forbidden`. */
+/** A visible process. @throws EstateError `not_found` also for cards of other types, `forbidden`. */
 export async function requireSeenProcess(sql: Sql, ctx: Ctx, id: string): Promise<CardWithAccess> {
   const card = await requireVisibleCard(sql, ctx, id);
   if (card.type !== PROCESS) throw notFound('process', id);
   return card;
 }
 
-/** The same for those who may see drafts. @throws EstateError `not_found`, `forbidden`. */
+/** {@link requireSeenProcess} for callers who may see drafts. @throws EstateError `not_found`, `forbidden`. */
 export async function requireDraftViewer(sql: Sql, ctx: Ctx, id: string): Promise<CardWithAccess> {
   const card = await requireSeenProcess(sql, ctx, id);
   requireOnCard(ctx, rights.viewDrafts, card);

@@ -11,7 +11,7 @@ interface DecodedText {
   encoding: string;
 }
 
-/** Encodings that are read, besides UTF-16, with what they are called in XML declarations. */
+/** Supported encodings besides UTF-16, with their names in XML declarations. */
 const declared: Record<string, string> = {
   'utf-8': 'utf-8',
   utf8: 'utf-8',
@@ -54,7 +54,7 @@ export function decodeXml(bytes: Buffer): DecodedText {
   }
 }
 
-/** What a model may hold at most; far beyond what people draw, and read within a second. */
+/** Limits of a model, far above those of real models; one at the limits is parsed within a second. */
 export const modelLimits = {
   bytes: 2 * 1024 * 1024,
   depth: 100,
@@ -125,7 +125,7 @@ const one = (value: unknown): ModdleElement | undefined =>
   typeof value === 'object' && value !== null ? (value as ModdleElement) : undefined;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Where an element lies. */
+/** The position of an element. */
 interface Place {
   pool: string | null;
   lane: string | null;
@@ -198,7 +198,7 @@ function extractElements(definitions: ModdleElement): ModelElement[] {
   return elements;
 }
 
-/** The names of the lanes in which elements lie; of lanes within lanes the innermost. */
+/** The names of the lanes that contain elements; for nested lanes the innermost. */
 function lanesOf(container: ModdleElement): Map<ModdleElement, string> {
   const names = new Map<ModdleElement, string>();
   const visit = (set: ModdleElement | undefined) => {

@@ -78,7 +78,7 @@ export function favoriteEvent(
 /** Who sees a diagram, over the alias `d`. */
 export const VISIBILITY = `case when d.private_to is null then 'public' when d.shared_with = '[]' then 'private' else 'shared' end`;
 
-/** The diagrams that the caller sees, over the alias `d`: public ones, own ones, and those shared with the caller. */
+/** The visible diagrams, over the alias `d`: public ones, own ones, and those shared with the caller. */
 export function visibleDiagrams(ctx: Ctx): Condition {
   const shared = sharedWithCaller(ctx, 'd.shared_with');
   return {
@@ -141,7 +141,7 @@ export async function checkVisibility(
     throw invalidField('shared_with', 'not_offered', `must be empty while the diagram is ${wanted}`);
   }
   if (wanted === 'shared' && shares.length === 0) {
-    throw invalidField('shared_with', 'required', 'must name somebody');
+    throw invalidField('shared_with', 'required', 'must name at least one user');
   }
   const after = {
     private_to: wanted === 'public' ? null : owner,

@@ -1,6 +1,6 @@
 /**
- * The fiscal year that a day lies in, by the month in which fiscal years begin (1 to 12): it is called after the
- * calendar year in which it ends, so that with month 10 the first of October 2026 lies in 2027. With month 1 both are
+ * The fiscal year of a day, given the month in which fiscal years begin (1 to 12): it is named after the calendar year
+ * in which it ends, so that with month 10 the first of October 2026 is in 2027. With month 1 both are
  * the same.
  * @param day `YYYY-MM-DD`
  */

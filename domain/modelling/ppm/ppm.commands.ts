@@ -103,7 +103,7 @@ export async function deleteLocked(scope: PpmScope, kind: PpmKind, row: PpmRow):
   await recordChange(scope, kind, row, null);
 }
 
-/** Emits the event of a write, after writing what follows from it. */
+/** Emits the event of a write, after writing derived values. */
 export async function recordChange(
   scope: PpmScope,
   kind: PpmKind,

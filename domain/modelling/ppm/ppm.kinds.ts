@@ -79,7 +79,7 @@ export interface PpmKind<Row extends PpmRow = PpmRow> {
   check?(values: Partial<Row>, write: PpmWrite<Row>): Promise<void> | void;
   /** Deletes what depends on a row that is about to be deleted, with an event for each row. */
   beforeDelete?(row: Row, write: PpmWrite<Row>): Promise<void>;
-  /** Writes what follows from a change, before the event of the change, because undo runs backwards. */
+  /** Writes derived values before the event of the change, because undo runs backwards. */
   afterWrite?(change: PpmChange<Row>): Promise<void>;
 }
 

@@ -159,14 +159,14 @@ describe('an upload', () => {
   it.each([
     [
       Buffer.from('id;name\nA-1;Tea\nA-2;K\xe4se\n', 'latin1'),
-      /line 3 holds bytes that are not UTF-8\. Save .+UTF-8/,
+      /line 3 contains bytes that are not UTF-8\. Save .+UTF-8/,
     ],
-    [Buffer.from('id;N\xe4me\nA-1;Tea\n', 'latin1'), /line 1 holds bytes that are not UTF-8/],
+    [Buffer.from('id;N\xe4me\nA-1;Tea\n', 'latin1'), /line 1 contains bytes that are not UTF-8/],
     [
       Buffer.concat([Buffer.from('id;name\n'), Buffer.from('\ufeffA;K\xe4se\n', 'utf16le')]),
-      /line 2 holds bytes/,
+      /line 2 contains bytes/,
     ],
-    [Buffer.from('id;name\nA;B\n', 'utf16le'), /line 1 holds a NUL/],
+    [Buffer.from('id;name\nA;B\n', 'utf16le'), /line 1 contains a NUL/],
     [Buffer.from('\ufeffid;name\nA;B\n', 'utf16le'), /UTF-16/],
   ])('of a table that is not UTF-8 fails and names the line: %#', async (content, message) => {
     const { body } = await upload(admin, content, { source_key: 'sheet', fileName: 'Applications.csv' });

@@ -52,7 +52,7 @@ it('people on cards may stand in a sheet of their own; nobody gets an account by
     expect.stringMatching(
       /^Subscriptions \| 5 .* conflict \| role: “ACCOUNTABLE” is no role on cards of the type/,
     ),
-    expect.stringMatching(/^Subscriptions \| 6 .* conflict \| person: holds no e-mail address$/),
+    expect.stringMatching(/^Subscriptions \| 6 .* conflict \| person: contains no e-mail address$/),
     expect.stringMatching(/^Subscriptions \| 7 .* conflict \| role: is missing$/),
     expect.stringMatching(/^Subscriptions \| 8 .* skip \| its card is left out$/),
     expect.stringMatching(/^Subscriptions \| 9 .* conflict \| card: “Nowhere”: there is no such Application/),

@@ -175,7 +175,7 @@ describe('local rows', () => {
     ]);
     await apply(runId);
     const found = await ends(runId);
-    const circle = 'refused: parent_id is the card itself or lies below it';
+    const circle = 'refused: parent_id is the card itself or one of its descendants';
     expect(found).toEqual([
       'applied',
       'applied',

@@ -26,7 +26,7 @@ export function checkText(field: string, text: string, max: number): FieldError 
     return { field, code: 'too_long', message: `has more than ${max.toLocaleString('en')} characters` };
   }
   if (!isStorable(text)) {
-    return { field, code: 'bad_text', message: 'holds a NUL or an incomplete character' };
+    return { field, code: 'bad_text', message: 'contains a NUL or an incomplete character' };
   }
   return undefined;
 }
@@ -39,7 +39,7 @@ const INVISIBLE = /^[\p{Cf}\s]*\p{Cf}[\p{Cf}\s]*$/u;
 export function checkLine(field: string, text: string, max: number): FieldError | undefined {
   const fault = checkText(field, text, max);
   if (fault) return fault;
-  if (INVISIBLE.test(text)) return { field, code: 'bad_text', message: 'holds no visible character' };
+  if (INVISIBLE.test(text)) return { field, code: 'bad_text', message: 'contains no visible character' };
   if (!CONTROL.test(text)) return undefined;
-  return { field, code: 'bad_text', message: 'holds a line break or another control character' };
+  return { field, code: 'bad_text', message: 'contains a line break or another control character' };
 }

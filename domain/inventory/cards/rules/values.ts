@@ -71,7 +71,7 @@ export function checkValue(definition: CompiledField, field: string, value: unkn
       if (typeof value !== 'number') return wrongType(field, 'a number');
       return Number.isFinite(value) && Math.abs(value) <= MAX_NUMBER
         ? undefined
-        : { field, code: 'out_of_range', message: 'lies outside -1e15 to 1e15' };
+        : { field, code: 'out_of_range', message: 'is outside -1e15 to 1e15' };
     case 'boolean':
       return typeof value === 'boolean' ? undefined : wrongType(field, 'true or false');
     case 'date':

@@ -107,7 +107,7 @@ export async function checkSeen(run: ChangeRun, read: () => Promise<JsonText>): 
   if (run.expected === null || run.expected === run.seen) return;
   throw new EstateError(
     'precondition_failed',
-    'What was to be changed has changed since it was asked for; ask again.',
+    'The object has changed since the request; send the request again.',
   );
 }
 

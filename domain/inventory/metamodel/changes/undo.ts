@@ -91,7 +91,7 @@ export const undoRole = undoing(async (run, event) => {
   if (event.event_type === 'stakeholder_role.updated') await updateRole(work, row, columnsBefore(event));
   else {
     const holders = await countHolders(work, row.card_type_key, row.key);
-    if (holders > 0) return { code: 'role_in_use', message: `The role is held ${holders} times.` };
+    if (holders > 0) return { code: 'role_in_use', message: `The role is assigned ${holders} times.` };
     await deleteRole(work, row);
   }
   await updateInventory(run);

@@ -14,7 +14,7 @@ interface Edge {
 }
 
 const MARGIN = 20;
-/** Beyond this no drawing is sensible: what lies there is left out. */
+/** The maximum coordinates; shapes outside are omitted. */
 const FAR = 100_000;
 /** Space for the names below elements. */
 const BELOW = 34;
@@ -133,7 +133,7 @@ const MARKERS = `<defs>
  * Draws what the diagram interchange of a model shows, one diagram below the other, as SVG that refers to nothing
  * outside and runs nothing. Undefined references and places without numbers are left out.
  * @param definitions the root of a parsed model.
- * @returns null where the model holds no diagram.
+ * @returns null if the model contains no diagram.
  */
 export function drawModel(definitions: ModdleElement): string | null {
   const planes = listOf(definitions.diagrams).flatMap((diagram) => readPlane(diagram) ?? []);

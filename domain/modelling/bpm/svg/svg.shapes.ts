@@ -1,7 +1,7 @@
 import type { ModdleElement } from 'bpmn-moddle';
 import { textAt } from './svg.text.ts';
 
-/** A place in the picture, in pixels. */
+/** A position in the drawing, in pixels. */
 export interface Box {
   x: number;
   y: number;
@@ -193,7 +193,7 @@ function gateway(shape: Shape): string {
   return path(diamond, `fill="#ffffff" stroke="${INK}" stroke-width="1.2"`) + sign + outsideName(shape);
 }
 
-/** The name of something that has no room within: where the model says, or below. */
+/** The label of a shape without space inside: at the position in the model, or below. */
 function outsideName({ element, box, label }: Shape): string {
   const name = nameOf(element);
   if (!name) return '';

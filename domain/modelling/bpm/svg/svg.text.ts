@@ -2,7 +2,7 @@
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60]/;
 const LINE = 1.2;
 
-/** A text in XML; what XML cannot hold is left out. */
+/** A text in XML without characters that XML cannot contain. */
 export const escapeXml = (text: string): string =>
   text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be left out

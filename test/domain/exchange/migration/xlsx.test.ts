@@ -99,7 +99,7 @@ describe('a workbook', () => {
     const plain = parts(sheetOf(''));
     expect(await fault(Buffer.from('PK nothing'))).toMatch(/end of central directory|zip/i);
     expect(await fault(await archive({ 'a.txt': 'x' }))).toBe('it is an archive, but no workbook');
-    expect(await fault(await archive({ ...plain, 'xl/vbaProject.bin': 'x' }))).toBe('it holds macros');
+    expect(await fault(await archive({ ...plain, 'xl/vbaProject.bin': 'x' }))).toBe('it contains macros');
     const entity =
       '<!DOCTYPE x [<!ENTITY e "boom">]><worksheet><sheetData><row><c><v>&e;</v></c></row></sheetData></worksheet>';
     expect(await fault(await archive(parts(entity)))).toBe('it declares a document type');

@@ -114,7 +114,7 @@ describe('numbers and dates are those that a field can hold', () => {
 
   it('a number beyond the range of a field is refused', () => {
     expect(run('1e16', field('number'))).toEqual({
-      error: 'The result does not fit the field: it lies outside -1e15 to 1e15.',
+      error: 'The result does not fit the field: it is outside -1e15 to 1e15.',
     });
   });
 });
