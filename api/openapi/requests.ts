@@ -17,7 +17,7 @@ const wellKnown: Record<string, string> = {
   profile: '`report` for people and tools, `roundtrip` for a file that can be imported again',
   since: 'From this time on',
   type_key: 'Only entries of this card type',
-  until: 'Before this moment',
+  until: 'Before this time',
   user_id: 'Only entries of this user',
 };
 

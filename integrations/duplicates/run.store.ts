@@ -118,7 +118,7 @@ async function storeClusters(
   const dismissed = await sql('duplicate_clusters')
     .where({ card_type: type, status: 'dismissed' })
     .select('id', 'card_ids');
-  const kept = dismissed.filter(({ card_ids }: { card_ids: string[] }) =>
+  const remaining = dismissed.filter(({ card_ids }: { card_ids: string[] }) =>
     card_ids.some((left, at) =>
       card_ids.slice(at + 1).some((right) => valid.has(idFor('pair', [left, right]))),
     ),
@@ -126,7 +126,7 @@ async function storeClusters(
   await sql.raw(
     `delete from duplicate_clusters c where card_type = ?
        and not exists (select from unnest(?::uuid[]) k (id) where k.id = c.id)`,
-    [type, [...kept, ...clusters].map(({ id }) => id)],
+    [type, [...remaining, ...clusters].map(({ id }) => id)],
   );
   for (let from = 0; from < clusters.length; from += AT_ONCE) {
     checkpoint();

@@ -101,20 +101,20 @@ const DECIDED = -0.5;
 /** The pairs that no rule decides, with the aspects to be learned. */
 export function undecided({ graph, aspects }: Compared): Compared {
   const rules = aspects.filter(({ rule }) => rule);
-  const kept = [...graph.left.keys()].filter((at) =>
+  const undecidedPairs = [...graph.left.keys()].filter((at) =>
     rules.every(({ rule, similarities }) => bitsAt(rule!, similarities[at]!) > DECIDED),
   );
   const learned = aspects.filter(({ rule }) => !rule);
-  if (kept.length === graph.left.length) return { graph, aspects: learned };
+  if (undecidedPairs.length === graph.left.length) return { graph, aspects: learned };
   return {
     graph: {
       nodes: graph.nodes,
-      left: Uint32Array.from(kept, (at) => graph.left[at]!),
-      right: Uint32Array.from(kept, (at) => graph.right[at]!),
+      left: Uint32Array.from(undecidedPairs, (at) => graph.left[at]!),
+      right: Uint32Array.from(undecidedPairs, (at) => graph.right[at]!),
     },
     aspects: learned.map((aspect) => ({
       ...aspect,
-      similarities: Float32Array.from(kept, (at) => aspect.similarities[at]!),
+      similarities: Float32Array.from(undecidedPairs, (at) => aspect.similarities[at]!),
     })),
   };
 }

@@ -64,8 +64,8 @@ export function* spaceOf(
 
 /** Term frequencies of a space for a model, without terms that occur once, which is the default for unknown terms. */
 export function countsOf({ rows, terms, counts }: Space): TermCounts {
-  const kept = [...terms.keys()].filter((term) => counts[term]! > 1);
-  return { rows, terms: kept.map((term) => terms[term]!), counts: kept.map((term) => counts[term]!) };
+  const frequent = [...terms.keys()].filter((term) => counts[term]! > 1);
+  return { rows, terms: frequent.map((term) => terms[term]!), counts: frequent.map((term) => counts[term]!) };
 }
 
 /** Merges two sorted lists of terms. */

@@ -92,8 +92,8 @@ function regionAtEnd(name: string): Spelling['region'] {
 
 /** Number of words of the legal form at the end. */
 function legalWords(raw: readonly string[]): number {
-  const kept = bare(raw.join(' ')).match(/[\p{L}\p{M}\p{N}]+/gu)?.length ?? 0;
-  return Math.max(0, raw.length - kept);
+  const remaining = bare(raw.join(' ')).match(/[\p{L}\p{M}\p{N}]+/gu)?.length ?? 0;
+  return Math.max(0, raw.length - remaining);
 }
 
 /** The initials of a name of three words or more, as written and translated to English; empty for shorter names. */

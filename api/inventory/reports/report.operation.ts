@@ -221,9 +221,9 @@ function given<T extends Record<string, unknown>>(members: T): { [K in keyof T]?
 
 /** @throws EstateError 422 for a time that the format allows and that does not exist, such as a leap second. */
 function parseTime(text: string): Date {
-  const moment = new Date(text);
-  if (Number.isNaN(moment.getTime())) throw invalidField('as_of', 'format', 'is not a valid time');
-  return moment;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw invalidField('as_of', 'format', 'is not a valid time');
+  return time;
 }
 
 const cachingNote =

@@ -24,8 +24,9 @@ export function notifyJobStates(services: Services, streams: Streams): () => voi
       streams.broadcast(
         'job.updated',
         state,
-        ({ userId, holds, reaches }) =>
-          (userId === owner_id && reaches(scopes)) || (permission !== undefined && holds(permission)),
+        ({ userId, hasPermission, coversScopes }) =>
+          (userId === owner_id && coversScopes(scopes)) ||
+          (permission !== undefined && hasPermission(permission)),
       );
     }
   };

@@ -43,10 +43,10 @@ export function createStreamSlots({ perUser, perProcess } = streamLimits as Stre
       }
       byUser.set(userId, own + 1);
       total += 1;
-      let held = true;
+      let isTaken = true;
       return () => {
-        if (!held) return;
-        held = false;
+        if (!isTaken) return;
+        isTaken = false;
         total -= 1;
         const left = byUser.get(userId)! - 1;
         if (left === 0) byUser.delete(userId);

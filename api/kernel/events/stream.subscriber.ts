@@ -21,9 +21,9 @@ export interface StreamFilter {
 /** One open stream. */
 export interface Subscriber {
   userId: string;
-  holds(permission: AppPermission): boolean;
+  hasPermission(permission: AppPermission): boolean;
   /** Whether the scopes of a job (null: unlimited) are within the scopes of the stream's token. */
-  reaches(scopes: TokenScope[] | null): boolean;
+  coversScopes(scopes: TokenScope[] | null): boolean;
   seesAllCosts(): boolean;
   /** Whether a role on a card shows its costs. */
   seesCostsByRole(): boolean;
@@ -77,8 +77,8 @@ export function createSubscriber(
 
   return {
     userId,
-    holds: (permission) => may(caller, permission),
-    reaches: (scopes) => caller.scopes === undefined || isWithin(scopes, caller.scopes),
+    hasPermission: (permission) => may(caller, permission),
+    coversScopes: (scopes) => caller.scopes === undefined || isWithin(scopes, caller.scopes),
     seesAllCosts: () => may(caller, 'costs.view'),
     seesCostsByRole: () => inScope(caller, 'costs.view'),
     asksFor,

@@ -87,7 +87,7 @@ export function graphOf(
       select c.id, c.type from unnest(${around.ids}::uuid[]) as u (id) join cards c on c.id = u.id)`;
   }
   const centers = around === undefined ? raw('') : sql` union select unnest(${around.centers}::uuid[])`;
-  const kept =
+  const selectedNodes =
     type === undefined
       ? raw('k as not materialized (select id from n)')
       : sql`k as (select n.id from n where n.type = ${type}::text
@@ -95,7 +95,7 @@ export function graphOf(
   const tables = sql`with recursive ${all},
     e as (select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
       from relations r ${edges}),
-    ${kept},
+    ${selectedNodes},
     t as (select * from unnest(${types}::text[], ${labels}::text[], ${heads}::text[]) as t (key, label, head)),
     ${around === undefined ? allPaths(visible) : pathsAround(around)}`;
   return {

@@ -246,14 +246,14 @@ function sortNodes({ nodes, edges }: DrawnGraph, center: string | undefined): Dr
     peers.get(target)?.push(source);
   }
   const distance = new Map<string, number>();
-  const reached = center === undefined ? [] : [center];
-  for (const id of reached) distance.set(id, 0);
+  const queue = center === undefined ? [] : [center];
+  for (const id of queue) distance.set(id, 0);
   // breadth-first search: the queue grows while it is iterated
-  for (const id of reached) {
+  for (const id of queue) {
     for (const peer of peers.get(id) ?? []) {
       if (distance.has(peer)) continue;
       distance.set(peer, distance.get(id)! + 1);
-      reached.push(peer);
+      queue.push(peer);
     }
   }
   const far = (id: string) => distance.get(id) ?? Infinity;

@@ -105,11 +105,11 @@ export function readTest(
   names: QuestionNames,
   field: FieldMeaning,
 ): Condition | undefined {
-  switch (field.holds) {
+  switch (field.valueType) {
     case 'number':
       return readNumberTest(cursor, field);
     case 'date':
-    case 'moment':
+    case 'timestamp':
       return readDateTest(cursor, field);
     case 'text':
       return readTextTest(cursor, field);

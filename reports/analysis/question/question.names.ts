@@ -90,7 +90,7 @@ export class QuestionNames {
       const { phase: key, label } = phase.meanings[0]!;
       return { path: `lifecycle.${key}`, label };
     }
-    return this.takeField(({ holds }) => holds === 'date' || holds === 'moment');
+    return this.takeField(({ valueType }) => valueType === 'date' || valueType === 'timestamp');
   }
 
   /** The related cards of a named type, if there is one path to them. */
@@ -198,7 +198,8 @@ function subjectOf(
     return { types, filter, label: first.label, start: at, end };
   }
   // "commercial applications" is the field Commercial Application, and names the type
-  if (!meanings.some((meaning) => meaning.kind === 'field' && meaning.holds === 'boolean')) return undefined;
+  if (!meanings.some((meaning) => meaning.kind === 'field' && meaning.valueType === 'boolean'))
+    return undefined;
   for (let from = at + 1; from < end; from += 1) {
     const inner = lookUp(vocabulary, norms, from, (meaning) => meaning.kind === 'type');
     const named = inner?.meanings[0];

@@ -185,7 +185,7 @@ class QuestionReader {
     const cursor = this.#cursor;
     cursor.takePhrase('the');
     const fn = this.#seesLongField() ? undefined : this.#function();
-    const field = this.#names.takeField(({ holds }) => holds === 'number');
+    const field = this.#names.takeField(({ valueType }) => valueType === 'number');
     if (field) {
       this.#measureOf(fn ?? amountOf(field), field);
       return true;
@@ -230,7 +230,8 @@ class QuestionReader {
       if (!fn) return false;
       cursor.takeAny(['of the', 'of', 'the']);
       const field = this.#names.takeField(
-        ({ holds }) => holds === 'number' || (holds === 'date' && (fn.fn === 'min' || fn.fn === 'max')),
+        ({ valueType }) =>
+          valueType === 'number' || (valueType === 'date' && (fn.fn === 'min' || fn.fn === 'max')),
       );
       if (field) this.#measureOf(fn, field);
       else if (fn.fn === 'sum' && cursor.takeAny(grammar.counting)) this.#draft.intent = 'count';
@@ -312,7 +313,7 @@ class QuestionReader {
     if (!field) return undefined;
     const tested = readTest(cursor, this.#names, field);
     if (tested) {
-      if (field.holds !== 'boolean') this.#draft.shown.push({ field: field.path });
+      if (field.valueType !== 'boolean') this.#draft.shown.push({ field: field.path });
       return tested;
     }
     this.#bareField = bare && this.#asksFor(field);
@@ -323,7 +324,7 @@ class QuestionReader {
   /** A field without a test: an amount to sum, or a column of a list. */
   #asksFor(field: FieldMeaning): boolean {
     const { intent, top } = this.#draft;
-    if (field.holds === 'number' && intent !== 'list' && !top) {
+    if (field.valueType === 'number' && intent !== 'list' && !top) {
       if (intent === 'count' && !this.#wantsAmount) return false;
       this.#measureOf(amountOf(field), field);
       return true;

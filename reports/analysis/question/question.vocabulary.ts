@@ -7,13 +7,13 @@ import grammar from './question.grammar.json' with { type: 'json' };
 import { phraseOf } from './question.words.ts';
 
 /** The value type of a field, for questions. */
-type FieldKind = 'text' | 'number' | 'date' | 'moment' | 'boolean' | 'options' | 'key';
+type FieldKind = 'text' | 'number' | 'date' | 'timestamp' | 'boolean' | 'options' | 'key';
 
 /** A possible meaning of a phrase. */
 export type Meaning =
   | { kind: 'type'; type: string; label: string }
   | { kind: 'subtype'; types: string[]; subtype: string; label: string }
-  | { kind: 'field'; path: string; holds: FieldKind; unit?: 'cost'; types: string[]; label: string }
+  | { kind: 'field'; path: string; valueType: FieldKind; unit?: 'cost'; types: string[]; label: string }
   | { kind: 'option'; path: string; value: string; types: string[]; label: string }
   | { kind: 'phase'; phase: LifecyclePhase; label: string };
 
@@ -82,9 +82,9 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
     phrases.set(phrase, known);
   };
   const { visibleTypes } = metamodel;
-  for (const { path, kind: holds, names } of commonFields) {
+  for (const { path, kind: valueType, names } of commonFields) {
     for (const name of names)
-      add(name, { kind: 'field', path, holds, types: visibleTypes, label: names[0]! });
+      add(name, { kind: 'field', path, valueType, types: visibleTypes, label: names[0]! });
   }
   for (const value of approvalStatuses) {
     const path = 'approval_status';
@@ -97,7 +97,7 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
   for (const key of visibleTypes) addType(metamodel, key, add);
   for (const { group, tag } of tags) {
     const path = `tags.${part(group)}`;
-    add(group, { kind: 'field', path, holds: 'options', types: visibleTypes, label: group });
+    add(group, { kind: 'field', path, valueType: 'options', types: visibleTypes, label: group });
     for (const name of [tag, `${group} ${tag}`]) {
       add(name, {
         kind: 'option',
@@ -121,13 +121,13 @@ function addType(metamodel: Metamodel, key: string, add: (name: string, meaning:
   }
   for (const role of type.stakeholderRoles) {
     const path = `stakeholder.${part(role.key)}`;
-    add(role.label, { kind: 'field', path, holds: 'key', types: [key], label: role.label });
+    add(role.label, { kind: 'field', path, valueType: 'key', types: [key], label: role.label });
   }
   for (const field of type.fields.values()) {
     const path = `attributes.${part(field.key)}`;
-    const holds = fieldKinds[field.type];
+    const valueType = fieldKinds[field.type];
     const unit = field.type === 'cost' ? { unit: 'cost' as const } : {};
-    const meaning: Meaning = { kind: 'field', path, holds, ...unit, types: [key], label: field.label };
+    const meaning: Meaning = { kind: 'field', path, valueType, ...unit, types: [key], label: field.label };
     for (const name of [field.label, field.key]) add(name, meaning);
     if (unit.unit) add('cost', meaning);
     for (const option of field.options) {
@@ -144,7 +144,7 @@ function isSame(a: Meaning, b: Meaning): boolean {
   if (a.kind !== b.kind) return false;
   if (a.kind === 'type' && b.kind === 'type') return a.type === b.type;
   if (a.kind === 'subtype' && b.kind === 'subtype') return a.subtype === b.subtype;
-  if (a.kind === 'field' && b.kind === 'field') return a.path === b.path && a.holds === b.holds;
+  if (a.kind === 'field' && b.kind === 'field') return a.path === b.path && a.valueType === b.valueType;
   if (a.kind === 'option' && b.kind === 'option') return a.path === b.path && a.value === b.value;
   return a.kind === 'phase' && b.kind === 'phase' && a.phase === b.phase;
 }

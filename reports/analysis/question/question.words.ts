@@ -3,7 +3,7 @@ export interface Word {
   kind: 'word' | 'number' | 'day' | 'quoted' | 'comma' | 'sign';
   /** As it was written. */
   text: string;
-  /** Without case, accents and the ending of plurals; of quoted text what stands in the quotes. */
+  /** Without case, accents and the ending of plurals; of quoted text the text in quotes. */
   norm: string;
 }
 

@@ -54,7 +54,7 @@ function requireRights({ caller }: Ctx): void {
   requirePermission(caller, 'costs.view');
 }
 
-const nameOf = (moment: Date): string => `estate-workspace-${moment.toISOString().slice(0, 10)}.zip`;
+const nameOf = (createdAt: Date): string => `estate-workspace-${createdAt.toISOString().slice(0, 10)}.zip`;
 
 async function factsOf(
   { db }: Services,
@@ -181,7 +181,7 @@ async function writeArchive(
   out: Writable,
   signal?: AbortSignal,
 ): Promise<Manifest> {
-  const moment = new Date();
+  const createdAt = new Date();
   const zip = new ZipFile();
   const sent = pipeline(zip.outputStream, out, { signal });
   // handled below, or when the last part is awaited
@@ -208,7 +208,7 @@ async function writeArchive(
       }
     }
     const through = new PassThrough();
-    zip.addReadStream(through, name, { mtime: moment });
+    zip.addReadStream(through, name, { mtime: createdAt });
     await Promise.race([pipeline(measured(), through), failed]);
     const part = { name, bytes, sha256: hash.digest('hex') };
     files.push(part);
@@ -262,13 +262,13 @@ async function writeArchive(
       service_version: appVersion,
       schema_version: facts.schema,
       position: facts.position,
-      created_at: moment.toISOString(),
+      created_at: createdAt.toISOString(),
       source_url: facts.sourceUrl,
       include_archived: facts.includeArchived,
       files,
       left_out: Object.entries(leftOut).map(([table, why]) => ({ table, ...why })),
     };
-    zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`), MANIFEST, { mtime: moment });
+    zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`), MANIFEST, { mtime: createdAt });
     zip.end();
     await Promise.race([sent, failed]);
     return manifest;

@@ -80,7 +80,7 @@ const cardFigures = ({ sql, cards, asOf }: Input): Promise<CardFigures> =>
   queryValue(
     sql,
     `with counted as (
-       select c.type, count(*) as total, count(h.card_id) as held,
+       select c.type, count(*) as total, count(h.card_id) as with_roles,
               count(*) filter (where c.approval_status = 'DRAFT') as draft,
               count(*) filter (where c.approval_status = 'APPROVED') as approved,
               count(*) filter (where c.approval_status = 'REJECTED') as rejected,
@@ -92,10 +92,10 @@ const cardFigures = ({ sql, cards, asOf }: Input): Promise<CardFigures> =>
        where ${cards.sql} group by c.type
      )
      select json_build_object(
-       'kpis', json_build_object('cards_without_stakeholders', coalesce(sum(total - held), 0)::bigint,
+       'kpis', json_build_object('cards_without_stakeholders', coalesce(sum(total - with_roles), 0)::bigint,
          'stuck_approvals', coalesce(sum(stuck), 0)::bigint, 'broken_total', coalesce(sum(broken), 0)::bigint),
        'stakeholder_coverage', coalesce(json_agg(json_build_object('type', type, 'total', total,
-         'with_stakeholders', held, 'missing', total - held) order by type), '[]'),
+         'with_stakeholders', with_roles, 'missing', total - with_roles) order by type), '[]'),
        'approval_pipeline', coalesce(json_agg(json_build_object('type', type, 'draft', draft, 'approved', approved,
          'rejected', rejected, 'broken', broken) order by type), '[]')) as answer
      from counted`,

@@ -110,18 +110,18 @@ export const stakeholderDirectoryReport = defineReport({
       sql,
       `with role as (
          select * from jsonb_to_recordset(?::jsonb) as r(type text, place int, rank int, key text, head jsonb)
-       ), held as (
+       ), assigned as (
          select c.type, s.role, s.user_id, c.id, c.name,
                 row_number() over (partition by c.type, s.role, s.user_id order by c.name_key, c.id) as n
          from stakeholders s join cards c on c.id = s.card_id
          where ${params.user_id === undefined ? '' : 's.user_id = ?::uuid and'} ${cards.sql}
        ), holder as (
-         select held.type, held.role, held.user_id, u.display_name, u.email, count(*) as card_count,
-                coalesce(jsonb_agg(jsonb_build_object('id', held.id, 'name', held.name) order by held.n)
-                  filter (where held.n > ?::bigint and held.n <= ?::bigint), '[]') as cards
-         from held join users u on u.id = held.user_id
-         group by held.type, held.role, held.user_id, u.display_name, u.email
-       ), told as (
+         select assigned.type, assigned.role, assigned.user_id, u.display_name, u.email, count(*) as card_count,
+                coalesce(jsonb_agg(jsonb_build_object('id', assigned.id, 'name', assigned.name) order by assigned.n)
+                  filter (where assigned.n > ?::bigint and assigned.n <= ?::bigint), '[]') as cards
+         from assigned join users u on u.id = assigned.user_id
+         group by assigned.type, assigned.role, assigned.user_id, u.display_name, u.email
+       ), role_items as (
          select r.type, r.rank, r.head || jsonb_build_object('users',
                   coalesce(jsonb_agg(${holder} order by lower(h.display_name), h.user_id)
                     filter (where h.user_id is not null), '[]')) as item
@@ -130,7 +130,7 @@ export const stakeholderDirectoryReport = defineReport({
        )
        select '{"card_types":' || ${jsonLines(
          `t.head || jsonb_build_object(
-            'roles', coalesce((select jsonb_agg(told.item order by told.rank) from told where told.type = t.type), '[]'),
+            'roles', coalesce((select jsonb_agg(role_items.item order by role_items.rank) from role_items where role_items.type = t.type), '[]'),
             'holders_count', (select count(distinct h.user_id) from holder h join role r on r.type = h.type and r.key = h.role
                               where h.type = t.type))`,
          't.place',

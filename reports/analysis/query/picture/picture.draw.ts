@@ -109,12 +109,12 @@ function byUnit(picture: QueryPicture): { unit: ChartUnit; measures: number[] }[
 /** The measures as numbers: of all cards, or of the first groups if bars cannot show them. */
 function figuresOf(picture: QueryPicture): FiguresChart {
   const { cells, shape, groups, workspace } = picture;
-  const kept = cells.filter(({ row }) => row !== null);
+  const drawnGroups = cells.filter(({ row }) => row !== null);
   return {
     kind: 'figures',
     title: headOf(picture, shape.measures),
-    ...noteOf(picture, [firstOf(kept.length, groups)]),
-    items: kept.flatMap(({ names, values }) =>
+    ...noteOf(picture, [firstOf(drawnGroups.length, groups)]),
+    items: drawnGroups.flatMap(({ names, values }) =>
       shape.measures.map((n, at) => {
         const group = nameOf(picture, shape.axis, names);
         const title = titleOfMeasure(picture, n);
@@ -145,8 +145,8 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
   const names = new Map(
     picture.cells.flatMap(({ row, names }) => (row === null ? [] : [[row, names] as const])),
   );
-  const kept = [...names.keys()].sort((a, b) => a - b);
-  const others = picture.rows - kept.length;
+  const drawnGroups = [...names.keys()].sort((a, b) => a - b);
+  const others = picture.rows - drawnGroups.length;
   const together = others > 0 && additive.includes(true);
   const valuesOf = (row: number | null) => series.names.map((_, at) => series.rows.get(row)?.[at] ?? null);
   const rest = valuesOf(null).map((value, at) => (additive[parted ? 0 : at] ? value : null));
@@ -154,7 +154,7 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
     kind: 'bars',
     title: headOf(picture, measures),
     ...noteOf(picture, [
-      together ? combinedNote(picture, kept.length) : firstOf(kept.length, picture.rows),
+      together ? combinedNote(picture, drawnGroups.length) : firstOf(drawnGroups.length, picture.rows),
       series.note,
     ]),
     itemAxis: titleOf(picture, shape.axis),
@@ -164,7 +164,10 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
     beside: parted ? !additive[0] : true,
     rest: series.rest,
     items: [
-      ...kept.map((row) => ({ name: nameOf(picture, shape.axis, names.get(row)!), values: valuesOf(row) })),
+      ...drawnGroups.map((row) => ({
+        name: nameOf(picture, shape.axis, names.get(row)!),
+        values: valuesOf(row),
+      })),
       ...(together ? [{ name: othersOf(others), values: rest }] : []),
     ],
   };
@@ -181,18 +184,18 @@ function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Li
   const { step } = shape;
   const [axis] = shape.axis;
   const series = shape.series.length > 0 ? seriesOfGroups(picture) : seriesOfMeasures(picture, measures);
-  const moments = new Map<number, number>();
+  const rowsByTime = new Map<number, number>();
   let undated: number | null = null;
   let drawn = 0;
   for (const { row, names, values } of cells) {
     if (row === null) continue;
     const time = parseTime(names[axis!]);
     if (Number.isNaN(time)) undated = (undated ?? 0) + (numberOf(values[0]) ?? 0);
-    else moments.set(time, row);
+    else rowsByTime.set(time, row);
   }
-  drawn = moments.size;
+  drawn = rowsByTime.size;
   const times = withGapEnds(
-    [...moments.keys()].sort((a, b) => a - b),
+    [...rowsByTime.keys()].sort((a, b) => a - b),
     step,
   );
   const nothing = measures.map((n) => {
@@ -222,7 +225,7 @@ function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Li
     series: series.names.map((name, at) => ({
       name,
       values: times.map((time) => {
-        const row = moments.get(time);
+        const row = rowsByTime.get(time);
         const value = row === undefined ? undefined : series.rows.get(row)?.[at];
         return value === undefined ? nothing[shape.series.length > 0 ? 0 : at]! : value;
       }),
@@ -283,14 +286,14 @@ function seriesOfGroups(picture: QueryPicture): PictureSeries {
   );
   const place = (series: number) =>
     shape.series.map((n) => valueOrder(metamodel, plan.columns[n]!, names.get(series)![n]));
-  const kept = [...names.keys()].sort((a, b) => {
+  const drawnGroups = [...names.keys()].sort((a, b) => {
     const [of, other] = [place(a), place(b)];
     const differs = of.findIndex((value, at) => value !== other[at]);
     return differs < 0 ? a - b : of[differs]! - other[differs]!;
   });
-  const others = picture.series - kept.length;
+  const others = picture.series - drawnGroups.length;
   const rest = others > 0 && isAdditive(query.measures[shape.measures[0]!]!);
-  const shown: (number | null)[] = rest ? [...kept, null] : kept;
+  const shown: (number | null)[] = rest ? [...drawnGroups, null] : drawnGroups;
   const rows: PictureSeries['rows'] = new Map();
   for (const { row, series, values } of cells) {
     const at = shown.indexOf(series);
@@ -301,14 +304,14 @@ function seriesOfGroups(picture: QueryPicture): PictureSeries {
   }
   return {
     names: [
-      ...kept.map((series) => nameOf(picture, shape.series, names.get(series)!)),
+      ...drawnGroups.map((series) => nameOf(picture, shape.series, names.get(series)!)),
       ...(rest ? [othersOf(others)] : []),
     ],
     rest,
     note:
       rest || others === 0
         ? undefined
-        : `${titleOf(picture, shape.series)}: ${firstOf(kept.length, picture.series)}`,
+        : `${titleOf(picture, shape.series)}: ${firstOf(drawnGroups.length, picture.series)}`,
     rows,
   };
 }

@@ -64,20 +64,20 @@ function cellsStatement(query: ReportQuery, plan: QueryPlan, shape: PictureShape
     if (shape.kind === 'figures') return '0';
     return `${isAdditive(query.measures[first!]!) ? 'sum' : 'max'}(q${first}) ${by(of)}`;
   };
-  const kept = {
+  const isDrawn = {
     row: `row_place <= case when row_count > ${shape.most.rows} then ${shape.most.rows - 1} else row_count end`,
     series: `series_place <= case when series_count > ${shape.most.series} then ${shape.most.series - 1} else series_count end`,
   };
   const names = plan.dimensions.map(
-    (_, n) => `case when ${kept[series.includes(n) ? 'series' : 'row']} then ${outputs[n]} end`,
+    (_, n) => `case when ${isDrawn[series.includes(n) ? 'series' : 'row']} then ${outputs[n]} end`,
   );
   const values = measures.map((n) => {
     const output = outputs[plan.dimensions.length + n];
     return measured(n) === 'number' ? `sum(${output})` : `max(${output})`;
   });
   const keys = [
-    `case when ${kept.row} then row_place end`,
-    `case when ${kept.series} then series_place end`,
+    `case when ${isDrawn.row} then row_place end`,
+    `case when ${isDrawn.series} then series_place end`,
     ...names,
   ];
   const cells = [

@@ -3,7 +3,7 @@ import type { TimeStep } from '../../../kernel/charts/charts.types.ts';
 import type { QueryPlan } from '../query.plan.ts';
 
 /** Maximum rows, points in time and series of a chart, and total bars of grouped bars. */
-const MOST = { rows: 200, moments: 500, series: 10, bars: 400, figures: 40 };
+const MAX = { rows: 200, times: 500, series: 10, bars: 400, figures: 40 };
 
 /** How the groups of a query are drawn: dimensions and measures by index. */
 export interface PictureShape {
@@ -37,7 +37,7 @@ export function shapeOf(query: ReportQuery, plan: QueryPlan): PictureShape {
   const numbers = all.filter((n) => plan.columns[dimensions.length + n]!.type === 'number');
   const asked = query.sort.length > 0;
   if (dimensions.length === 0 || numbers.length === 0) {
-    const most = { rows: Math.max(1, Math.floor(MOST.figures / all.length)), series: 1 };
+    const most = { rows: Math.max(1, Math.floor(MAX.figures / all.length)), series: 1 };
     return {
       kind: 'figures',
       axis: dimensions,
@@ -52,21 +52,21 @@ export function shapeOf(query: ReportQuery, plan: QueryPlan): PictureShape {
   const others = dimensions.filter((n) => n !== time);
   const axis = time === undefined ? (others.length > 1 ? others.slice(0, -1) : others) : [time];
   const series = dimensions.filter((n) => !axis.includes(n));
-  const measures = numbers.slice(0, series.length > 0 ? 1 : MOST.series);
+  const measures = numbers.slice(0, series.length > 0 ? 1 : MAX.series);
   const common = { axis, series, measures, undrawn: all.filter((n) => !measures.includes(n)) };
   if (time !== undefined) {
     const { bucket } = query.dimensions[time]!;
     const step = bucket ?? (plan.dimensions[time]!.type === 'date' ? ('day' as const) : undefined);
-    const most = { rows: MOST.moments, series: MOST.series };
+    const most = { rows: MAX.times, series: MAX.series };
     return { kind: 'lines', ...common, order: 'latest', most, ...(step ? { step } : {}) };
   }
   const beside =
-    series.length === 0 ? measures.length : isAdditive(query.measures[measures[0]!]!) ? 1 : MOST.series;
-  const rows = Math.min(MOST.rows, Math.floor(MOST.bars / beside));
+    series.length === 0 ? measures.length : isAdditive(query.measures[measures[0]!]!) ? 1 : MAX.series;
+  const rows = Math.min(MAX.rows, Math.floor(MAX.bars / beside));
   return {
     kind: 'bars',
     ...common,
     order: asked ? 'asked' : 'greatest',
-    most: { rows, series: MOST.series },
+    most: { rows, series: MAX.series },
   };
 }
