@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
@@ -81,9 +81,21 @@ export function registerBodies(app: App): void {
     // the handler of a file upload reads the body
     if (headers['content-length'] === '0' && !request.routeOptions.config.ownBody)
       delete headers['content-type'];
-    done();
+    done(hasBody(request.raw) && isEncoded(headers) ? encoded() : undefined);
   });
 }
+
+/** Whether the headers announce a compressed body, or another character set than UTF-8. */
+function isEncoded({
+  'content-encoding': encoding = 'identity',
+  'content-type': type = '',
+}: IncomingHttpHeaders): boolean {
+  const [, charset = 'utf-8'] = /;\s*charset="?([^";\s]+)/i.exec(type) ?? [];
+  return encoding.trim().toLowerCase() !== 'identity' || !/^(utf-?8|us-ascii)$/i.test(charset);
+}
+
+const encoded = (): EstateError =>
+  new EstateError('unsupported_media_type', 'Send the body uncompressed and as UTF-8.');
 
 /** JSON is UTF-8 (RFC 8259, 8.1); other bytes would be stored as replacement characters. */
 export const notUtf8 = (): EstateError =>

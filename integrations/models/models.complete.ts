@@ -202,10 +202,9 @@ class ModelCall {
         result.structuredOutputText ??
         result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
       const { inputTokens, outputTokens } = result.usage;
-      // without usage data four bytes per token are assumed
       await settle(
-        inputTokens.total ?? Math.ceil(Buffer.byteLength(JSON.stringify(messages)) / 4),
-        outputTokens.total ?? Math.ceil(Buffer.byteLength(text) / 4),
+        reportedOr(inputTokens.total, JSON.stringify(messages)),
+        reportedOr(outputTokens.total, text),
       );
       const { unified } = result.finishReason;
       if (unified === 'length') {
@@ -249,3 +248,7 @@ export function toClientError(error: unknown): unknown {
   }
   return new EstateError('upstream_failed', error.message, { extra: { reason: error.kind }, cause: error });
 }
+
+/** The tokens that a provider reports; one token for four bytes where it reports none, or no valid number. */
+const reportedOr = (reported: number | undefined, text: string): number =>
+  Number.isSafeInteger(reported) && reported! >= 0 ? reported! : Math.ceil(Buffer.byteLength(text) / 4);

@@ -4,6 +4,7 @@ import { byAddress, throttle } from '../../domain/access/access.throttle.ts';
 import { HANDSHAKE_SECONDS, storeHandshake, takeHandshake } from '../../domain/access/sso/sso.handshakes.ts';
 import { loginByProvider, type ProviderIdentity } from '../../domain/access/sso/sso.login.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
+import { isMailAddress } from '../../domain/kernel/mail/mail.enqueue.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
@@ -98,10 +99,13 @@ const MAX_EMAIL = 320;
 
 /** Refuses claims that cannot be stored. @throws EstateError `sso_refused` */
 function requireStorable({ iss, sub, email, name, ...claims }: IDToken, groupClaim: string): void {
-  const tooLong = sub.length > MAX_SUBJECT || (typeof email === 'string' && email.length > MAX_EMAIL);
   const [bad] = storageErrors({ iss, sub, email, name, [groupClaim]: claims[groupClaim] });
-  if (tooLong || bad) {
-    const what = bad ? `${bad.field} ${bad.message}` : 'the subject or e-mail address is too long';
+  const isSubject = sub.length > 0 && sub.length <= MAX_SUBJECT;
+  const isEmail = typeof email !== 'string' || (email.length <= MAX_EMAIL && isMailAddress(email));
+  if (bad || !isSubject || !isEmail) {
+    const what = bad
+      ? `${bad.field} ${bad.message}`
+      : `its ${isSubject ? 'e-mail address is not valid' : 'subject is empty or too long'}`;
     throw new EstateError(
       'sso_refused',
       `The identity provider sent an account that cannot be used: ${what}.`,

@@ -80,6 +80,8 @@ export async function exchangeCode(
       idTokenExpected: true,
     });
     const claims = tokens.claims()!;
+    // the library checks `azp` only where a token has several audiences (OpenID Connect Core 1.0, 3.1.3.7)
+    if (claims.azp !== undefined && claims.azp !== access.sso.client_id) throw notConfirmed();
     const complete = claims.email !== undefined && claims[access.sso.group_claim] !== undefined;
     if (complete || !config.serverMetadata().userinfo_endpoint) return claims;
     const more = await oidc.fetchUserInfo(config, tokens.access_token, claims.sub);
@@ -159,15 +161,19 @@ async function withClientErrors<T>(talk: () => Promise<T>): Promise<T> {
   try {
     return await talk();
   } catch (error) {
+    if (error instanceof EstateError) throw error;
     throw isRefusal(error)
-      ? new EstateError('invalid_credentials', 'The provider has not confirmed the login; start it again.', {
-          cause: error,
-        })
+      ? notConfirmed(error)
       : new EstateError('upstream_failed', 'The response of the identity provider is invalid.', {
           cause: error,
         });
   }
 }
+
+const notConfirmed = (cause?: unknown): EstateError =>
+  new EstateError('invalid_credentials', 'The provider has not confirmed the login; start it again.', {
+    cause,
+  });
 
 /** Error codes that mean that the login is refused. */
 const BROKEN_LOGINS = [

@@ -13,6 +13,7 @@ export type ModelFault =
   | 'filtered'
   | 'blocked'
   | 'flood'
+  | 'negative_usage'
   | number
   | { status: number; retryAfter: string | number }
   | { status: number; says: string };
@@ -86,7 +87,12 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     }
     const end = fault === 'length' || fault === 'filtered' || fault === 'empty' ? fault : 'stop';
     const whole = JSON.stringify(dialect.answer(text, body, end));
-    const sent = fault === 'truncated' ? whole.slice(0, whole.length / 2) : whole;
+    const sent =
+      fault === 'truncated'
+        ? whole.slice(0, whole.length / 2)
+        : fault === 'negative_usage'
+          ? whole.replace(/(_tokens"): ?/g, '$1:-')
+          : whole;
     response.writeHead(200, { 'content-type': 'application/json' }).end(sent);
   });
   // what nobody closes holds no process

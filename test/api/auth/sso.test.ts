@@ -233,6 +233,7 @@ describe('an ID token', () => {
     ['another nonce', { nonce: 'another' }],
     ['no nonce', { nonce: undefined }],
     ['another audience', { aud: 'another' }],
+    ['another authorized party', { azp: 'another' }],
     ['another issuer', { iss: 'https://other.example' }],
     ['an end that has passed', { iat: old, exp: old + 60 }],
     ['another’s signature', {}, stranger],
@@ -264,6 +265,9 @@ describe('an account that cannot be stored', () => {
     ['a NUL in the e-mail address', { email: 'a\0b@estate.example' }],
     ['an e-mail address over 320 characters', { email: `${'x'.repeat(320)}@estate.example` }],
     ['a NUL in the name', { name: 'Ada\0' }],
+    ['an empty subject', { sub: '' }],
+    ['a line break in the e-mail address', { email: 'ada@estate.example\r\nBcc: x@estate.example' }],
+    ['an e-mail address that begins with a blank', { email: ' ada@estate.example' }],
   ])('with %s is refused', async (_, claims) => {
     const begun = await start();
     const nonce = new URL(begun.body.authorization_url).searchParams.get('nonce');

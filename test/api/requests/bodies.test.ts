@@ -35,6 +35,26 @@ describe('a body that is not UTF-8', () => {
   });
 });
 
+describe('a body in another encoding', () => {
+  it.each([
+    ['content-encoding', 'gzip'],
+    ['content-encoding', 'br'],
+    ['content-type', 'application/json; charset=utf-16'],
+  ])('is refused by its header %s: %s', async (header, value) => {
+    const { statusCode, body } = await t.app.inject({
+      method: 'POST',
+      url: '/api/v1/cards',
+      headers: {
+        authorization: `Bearer ${admin.token}`,
+        'content-type': 'application/json',
+        [header]: value,
+      },
+      payload: '{"type":"Application","name":"Encoded"}',
+    });
+    expect([statusCode, JSON.parse(body)]).toMatchObject([415, { code: 'unsupported_media_type' }]);
+  });
+});
+
 describe('an empty body', () => {
   it.each(['application/json; charset=utf-8', 'text/xml'])(
     'of %s is no body for any operation that takes no files',

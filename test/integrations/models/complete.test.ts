@@ -87,6 +87,13 @@ it('asks with instructions and data apart, and counts what it takes', async () =
   ]);
 });
 
+it('counts bytes where a provider reports no possible number of tokens', async () => {
+  world.fault = () => 'negative_usage';
+  const { usage: use } = await ask();
+  expect(use.tokensIn).toBeGreaterThan(0);
+  expect(use.tokensOut).toBeGreaterThan(0);
+});
+
 it.each([
   ['openai', '/v1', '/v1/chat/completions', {}],
   ['ollama', '', '/v1/chat/completions', {}],
