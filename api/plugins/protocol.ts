@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
@@ -42,6 +42,10 @@ const headersOf = (error: EstateError, requestId: string): Record<string, string
   'x-request-id': requestId,
   ...error.headers,
 });
+
+/** RFC 9112, 3.2; injected requests have no raw headers. */
+const isHostRepeated = ({ rawHeaders = [] }: IncomingMessage): boolean =>
+  rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host').length > 1;
 
 /** Returns the handler for requests that the HTTP server cannot parse, or that do not arrive in time. */
 export function protocolErrors(log: Logger): (error: NodeJS.ErrnoException, socket: Socket) => void {
@@ -89,6 +93,8 @@ export function answerProtocol(app: App): void {
       done(new EstateError('unavailable', 'This process is shutting down.', { headers }));
     } else if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       done(new EstateError('bad_request', 'The header Host is missing.'));
+    } else if (isHostRepeated(request.raw)) {
+      done(new EstateError('bad_request', 'The header Host is sent twice.'));
     } else done();
   });
 }

@@ -102,6 +102,7 @@ class ModelCall {
   readonly #provider: AiProvider;
   readonly #request: ModelRequest<TSchema>;
   readonly #retryPolicy: ModelRetryPolicy;
+  readonly #startedAt = performance.now();
   readonly #model: LanguageModelV4;
 
   constructor(
@@ -159,12 +160,17 @@ class ModelCall {
       const outcome = await this.#call(messages);
       if (typeof outcome === 'string') return outcome;
       const { failure, again, waitMs = 0 } = outcome;
-      if (!again || attempt >= attempts || waitMs > longestWaitMs) throw failure;
+      if (!again || attempt >= attempts || waitMs > longestWaitMs || this.#remainingMs() <= 0) throw failure;
       // random delays, so that workers do not retry at the same time
       const pause = pauseMs * 2 ** (attempt - 1) * (1 + Math.random());
       await delay(Math.max(pause, waitMs), undefined, signal ? { signal } : {}).catch(() => undefined);
       signal?.throwIfAborted();
     }
+  }
+
+  /** The time that is left for the answer, in milliseconds. */
+  #remainingMs(): number {
+    return this.#startedAt + (this.#retryPolicy.totalMs ?? Number.MAX_SAFE_INTEGER) - performance.now();
   }
 
   /** Sends one request, reserved in the budgets. */
@@ -184,7 +190,9 @@ class ModelCall {
       });
     }
     this.use.calls += 1;
-    const timeout = AbortSignal.timeout(this.#retryPolicy.timeoutMs);
+    const timeout = AbortSignal.timeout(
+      Math.max(1, Math.min(this.#retryPolicy.timeoutMs, this.#remainingMs())),
+    );
     const settle = async (tokensIn: number, tokensOut: number) => {
       this.use.tokensIn += tokensIn;
       this.use.tokensOut += tokensOut;

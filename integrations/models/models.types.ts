@@ -103,6 +103,8 @@ export class ModelFailure extends Error {
 export interface ModelRetryPolicy {
   /** Timeout of one request. */
   timeoutMs: number;
+  /** Timeout of all requests for one answer together. */
+  totalMs?: number;
   /** Maximum requests for one answer, without the repair of an invalid one. */
   attempts: number;
   /** Delay before the second request, doubled with each further one; a random delay of up to the same length is added. */
@@ -121,7 +123,8 @@ export const runRetryPolicy: ModelRetryPolicy = {
 
 /** For synchronous requests. */
 export const requestRetryPolicy: ModelRetryPolicy = {
-  timeoutMs: 45_000,
+  timeoutMs: 30_000,
+  totalMs: 30_000,
   attempts: 2,
   pauseMs: 500,
   longestWaitMs: 5_000,

@@ -1,6 +1,9 @@
 import { walkXml } from './xml.walk.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
+/** Elements of SVG, and of HTML in a foreignObject, that run scripts or load documents. */
+const ACTIVE =
+  /^(?:script|handler|listener|iframe|frame|frameset|object|embed|applet|portal|base|meta|form)$/i;
 const SCRIPTED = /^\s*(?:javascript|vbscript|data\s*:\s*(?:text|application))/i;
 
 /**
@@ -11,9 +14,9 @@ const SCRIPTED = /^\s*(?:javascript|vbscript|data\s*:\s*(?:text|application))/i;
 export function checkSvg(text: string): void {
   walkXml(text.replace(/^\uFEFF/, ''), ({ uri, local, attributes, depth }) => {
     if (depth === 1 && (uri !== SVG || local !== 'svg')) throw new Error('its root is no svg element');
-    if (/^(?:script|handler|listener)$/i.test(local)) throw new Error(`it contains a ${local} element`);
+    if (ACTIVE.test(local)) throw new Error(`it contains a ${local} element`);
     for (const { local: name, value } of attributes) {
-      if (/^on/i.test(name)) throw new Error(`it contains the event handler ${name}`);
+      if (/^(?:on|srcdoc$)/i.test(name)) throw new Error(`it contains the attribute ${name}`);
       // control characters within a scheme are passed over by browsers
       if (/^(?:href|src|to|values|from)$/i.test(name) && SCRIPTED.test(value.replace(/[\s\p{Cc}]/gu, ''))) {
         throw new Error(`its attribute ${name} runs a script`);

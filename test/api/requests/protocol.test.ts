@@ -45,6 +45,7 @@ describe('what the HTTP server refuses is a problem document', () => {
     ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
     ['a broken header', request('GET /api/health HTTP/1.1', `${host}no colon\r\n`), 400, 'bad_request'],
     ['no host', request('GET /api/health HTTP/1.1'), 400, 'bad_request'],
+    ['two hosts', request('GET /api/health HTTP/1.1', `${host}Host: other\r\n`), 400, 'bad_request'],
     [
       'two lengths',
       request('POST /api/v1/auth/login HTTP/1.1', `${host}Content-Length: 1\r\nContent-Length: 2\r\n`),

@@ -62,7 +62,13 @@ describe('a file is refused', () => {
 
   it.each([
     ['a script', svg('<script>alert(1)</script>'), /script element/],
-    ['a handler', svg('', 'onload="alert(1)"'), /event handler/],
+    ['a handler', svg('', 'onload="alert(1)"'), /attribute onload/],
+    [
+      'a frame with a document of its own',
+      svg('<foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="x"/></foreignObject>'),
+      /iframe element/,
+    ],
+    ['an embedded document', svg('<g srcdoc="x"/>'), /attribute srcdoc/],
     ['a scripted link', svg('<a xlink:href="java&#10;script:alert(1)"><text>x</text></a>'), /runs a script/],
     ['a scripted animation', svg('<set attributeName="href" to="javascript:alert(1)"/>'), /runs a script/],
     [

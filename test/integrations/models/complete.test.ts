@@ -161,6 +161,16 @@ it('gives up on a provider that does not answer, and on a wrong key', async () =
   expect(await failure(ask())).toMatchObject({ kind: 'unauthorised' });
 });
 
+it('waits no longer than the time for all requests together', async () => {
+  world.fault = () => 'hang';
+  const began = performance.now();
+  expect(await failure(ask({}, { ...hasty, totalMs: 300 }))).toMatchObject({
+    kind: 'timeout',
+    use: { calls: 1 },
+  });
+  expect(performance.now() - began).toBeLessThan(hasty.timeoutMs);
+});
+
 it('stops at once when it is cancelled', async () => {
   const stop = new AbortController();
   world.fault = () => {
