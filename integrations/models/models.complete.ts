@@ -170,7 +170,8 @@ class ModelCall {
 
   /** The time that is left for the answer, in milliseconds. */
   #remainingMs(): number {
-    return this.#startedAt + (this.#retryPolicy.totalMs ?? Number.MAX_SAFE_INTEGER) - performance.now();
+    const { totalMs = Number.MAX_SAFE_INTEGER } = this.#retryPolicy;
+    return Math.ceil(this.#startedAt + totalMs - performance.now());
   }
 
   /** Sends one request, reserved in the budgets. */
