@@ -1,9 +1,9 @@
 import { type RunRequest, startRun } from '../domain/exchange/itsm/runs.commands.ts';
 import {
   hasChanged,
-  listDue,
+  listDueMappings,
   listFollowers,
-  newestPosition,
+  readNewestPosition,
   storeFollowedPosition,
 } from '../domain/exchange/itsm/runs.due.ts';
 import { type Services, systemContext } from '../domain/kernel/services.ts';
@@ -11,8 +11,8 @@ import { EstateError } from '../platform/errors.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 /**
- * Starts runs for changes in the inventory, for mappings that follow them, and scheduled runs that were deferred. Any number of
- * processes may run it: a mapping has one run at a time.
+ * Starts runs for changes in the inventory, for mappings that follow them, and deferred scheduled runs. Any number of processes
+ * may run it: a mapping has one open run at a time.
  * @param delayMs how long after a change its run starts, so that changes in quick succession share a run.
  */
 export function startItsmFollower(services: Services, delayMs = 2_000): Loop {
@@ -21,12 +21,12 @@ export function startItsmFollower(services: Services, delayMs = 2_000): Loop {
   const checked = new Map<string, number>();
 
   const startRuns = async (stop: AbortSignal) => {
-    for (const id of await listDue(db)) {
+    for (const id of await listDueMappings(db)) {
       if (!stop.aborted) await start(services, { mappingId: id, trigger: 'schedule', ifDue: true });
     }
     const followers = await listFollowers(db);
     if (followers.length === 0) return;
-    const newest = await newestPosition(db);
+    const newest = await readNewestPosition(db);
     for (const follower of followers) {
       if (follower.busy || stop.aborted) continue;
       const from = Math.max(follower.position, checked.get(follower.id) ?? 0);

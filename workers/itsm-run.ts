@@ -18,8 +18,8 @@ import { EstateError, isStorageFull } from '../platform/errors.ts';
 
 type Job = RunningJob<{ run_id: string }>;
 
-/** A remote that fails so may answer later. */
-const passing: ReadonlySet<string> = new Set([
+/** Codes of remote errors that may be temporary. */
+const temporary: ReadonlySet<string> = new Set([
   'unreachable',
   'timed_out',
   'limited',
@@ -67,7 +67,7 @@ export const itsmRunProcessor = processesRuns();
 /** The error of the job: it is retried if the remote may answer later. */
 function failureOf(reason: unknown): unknown {
   if (!isRemoteError(reason)) return reason;
-  const Failure = passing.has(reason.code) ? EstateError : JobFailed;
+  const Failure = temporary.has(reason.code) ? EstateError : JobFailed;
   return new Failure('upstream_failed', reason.message, { cause: reason });
 }
 
@@ -80,8 +80,8 @@ async function logRetry({ id, payload }: Job, { db }: Services, failure: unknown
   const { stage } = await loadRun(db, payload.run_id);
   const what = known
     ? failure.message
-    : `The run failed unexpectedly; the log of the service tells why under the job ${id}.`;
-  await logRun(db, payload.run_id, stage, 'warning', `${what} It is tried again.`);
+    : `The run failed unexpectedly; the service log contains the error with the job id ${id}.`;
+  await logRun(db, payload.run_id, stage, 'warning', `${what} The run is retried.`);
 }
 
 /** Locks the run of a job; undefined when it has ended, or has another job. */

@@ -14,7 +14,7 @@ const {
   relation_mappings: ____,
   ...set
 } = MappingCreate.properties;
-/** Members of the input as answers have them: never missing, but where `fields` cuts them. */
+/** A member of the input as a member of responses: always present. */
 const plain = (schema: TSchema): TSchema => {
   const { '~optional': _optional, ...rest } = schema as TSchema & { '~optional'?: boolean };
   return rest as TSchema;
@@ -35,11 +35,13 @@ export const ItsmMappingSchema = Type.Partial(
     due_at: Nullable({
       ...Timestamp,
       description:
-        'Since when a scheduled run waits for the end of the run that is not over; null: none does',
+        'Since when a scheduled run has been deferred until the end of the open run; null: none is deferred',
     }),
     is_active: plain(is_active),
     broken: Nullable(
-      Type.String({ description: 'Why no run can begin, though the mapping is active; null when one can' }),
+      Type.String({
+        description: 'Why no run can start although the mapping is active; null if runs can start',
+      }),
     ),
     dictionary_at: Nullable(Timestamp),
     drift: Type.Array(
@@ -58,12 +60,12 @@ export const ItsmMappingSchema = Type.Partial(
         },
         closed,
       ),
-      { description: 'What has changed in the remote’s dictionary since the mapping was validated' },
+      { description: 'Changes of the remote’s dictionary since the mapping was validated' },
     ),
     field_mappings: Type.Array(
       Type.Object(
         {
-          id: Type.String({ description: 'Another one after each change of the rows' }),
+          id: Type.String({ description: 'Changes with each update of the rows' }),
           card_field: Type.String(),
           remote_field: Type.String(),
           direction: plain(direction),
@@ -94,11 +96,11 @@ export const ItsmMappingSchema = Type.Partial(
 
 export const ItsmMappingValidationSchema = Type.Object(
   {
-    valid: Type.Boolean({ description: 'Whether nothing keeps the mapping from working' }),
+    valid: Type.Boolean({ description: 'Whether there is no problem of the level `error`' }),
     problems: Type.Array(
       Type.Object(
         {
-          field: Type.String({ description: 'The member of the mapping' }),
+          field: Type.String({ description: 'The path of the member of the mapping' }),
           code: Type.String(),
           message: Type.String(),
           level: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
@@ -111,7 +113,7 @@ export const ItsmMappingValidationSchema = Type.Object(
 );
 
 const Reasons = Type.Record(Type.String(), Type.String(), {
-  description: 'Why a value cannot be told on the other side',
+  description: 'By field, why its value cannot be converted',
 });
 const NullableText = Nullable(Type.String());
 
@@ -130,7 +132,7 @@ export const ItsmMappingPreviewSchema = Type.Object(
                 ['linked', 'link', 'new', 'stage'].map((one) => Type.Literal(one)),
                 {
                   description:
-                    'Known already, found by its identity fields, a new card, or a question for a person',
+                    '`linked`: already paired; `link`: matched by its identity fields; `new`: a new card; `stage`: needs a user’s decision',
                 },
               ),
               card_id: Nullable(Uuid),
@@ -149,7 +151,7 @@ export const ItsmMappingPreviewSchema = Type.Object(
         closed,
       ),
     ),
-    total: Type.Integer({ description: 'How many records are shown' }),
+    total: Type.Integer({ description: 'The number of returned records' }),
     cards: Type.Array(
       Type.Object(
         {
@@ -160,7 +162,7 @@ export const ItsmMappingPreviewSchema = Type.Object(
         },
         closed,
       ),
-      { description: 'Cards without a record as they would be written outside' },
+      { description: 'Cards without a record, as they would be written to the remote' },
     ),
   },
   { $id: 'ItsmMappingPreview', ...closed },
@@ -176,9 +178,9 @@ export const ItsmMappingCoverageSchema = Type.Object(
     cards: Type.Object({ total: count, in_filter: count, paired: count }, closed),
     records: Type.Object(
       {
-        read: Nullable(Type.Integer({ description: 'What the last complete reading has shown' })),
+        read: Nullable(Type.Integer({ description: 'Records of the last full read' })),
         paired: count,
-        outside: Nullable(Type.Integer({ description: 'Without a card' })),
+        outside: Nullable(Type.Integer({ description: 'Records without a card' })),
       },
       closed,
     ),

@@ -28,42 +28,46 @@ const Count = Type.Integer({ minimum: 0 });
 
 const ItsmRunStatsSchema = Type.Object(
   {
-    fetched: Type.Integer({ minimum: 0, description: 'Records that were read' }),
-    relations_fetched: Type.Integer({ minimum: 0, description: 'Relations that were read' }),
+    fetched: Type.Integer({ minimum: 0, description: 'Records read' }),
+    relations_fetched: Type.Integer({ minimum: 0, description: 'Relations read' }),
     processed: Type.Integer({ minimum: 0, description: 'Rows of the plan that have ended' }),
-    created: Type.Integer({ minimum: 0, description: 'Cards and records that were made' }),
-    updated: Type.Integer({ minimum: 0, description: 'Cards and records that were changed' }),
+    created: Type.Integer({ minimum: 0, description: 'Cards and records created' }),
+    updated: Type.Integer({ minimum: 0, description: 'Cards and records changed' }),
     deleted: Type.Integer({
       minimum: 0,
-      description: 'Cards that were archived, and records that were deleted',
+      description: 'Cards archived and records deleted',
     }),
-    relations_created: Type.Integer({ minimum: 0, description: 'Relations that were made, on either side' }),
-    relations_deleted: Type.Integer({ minimum: 0, description: 'Relations that were taken away' }),
+    relations_created: Type.Integer({ minimum: 0, description: 'Relations created, on either side' }),
+    relations_deleted: Type.Integer({ minimum: 0, description: 'Relations deleted, on either side' }),
     relations_waiting: Type.Optional(
       Type.Integer({
         minimum: 0,
         description:
-          'Relations that wait, since they lead to records of a mapping that is paused or cannot run',
+          'Relations that were deferred, because they refer to records of a mapping that is paused or cannot run',
       }),
     ),
-    skipped: Type.Integer({ minimum: 0, description: 'Rows that only tell, and those that were rejected' }),
+    skipped: Type.Integer({ minimum: 0, description: 'Rows that write nothing, and rejected rows' }),
     already_open: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'Rows of the plan that repeat a question which was open before with the same values',
+        description: 'Rows of the plan that repeat an open review item with the same values',
       }),
     ),
-    errors: Type.Integer({ minimum: 0, description: 'Rows that were refused, or no longer fitted' }),
+    errors: Type.Integer({
+      minimum: 0,
+      description: 'Rows that were refused, or stale because a side had changed since the plan',
+    }),
     planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
-    applied: Type.Optional(
-      Type.Record(Type.String(), Count, { description: 'Those of them that were applied, by action' }),
-    ),
-    outcomes: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows by how they ended' })),
+    applied: Type.Optional(Type.Record(Type.String(), Count, { description: 'Applied rows by action' })),
+    outcomes: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows by outcome' })),
     findings: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Applied rows that were found otherwise afterwards' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Applied rows whose result was not found by the verification',
+      }),
     ),
     seconds: Type.Optional(
-      Type.Record(Type.String(), Type.Number(), { description: 'Time by stage, in seconds' }),
+      Type.Record(Type.String(), Type.Number(), { description: 'Duration by stage, in seconds' }),
     ),
     budget: Type.Optional(
       Nullable(
@@ -72,7 +76,7 @@ const ItsmRunStatsSchema = Type.Object(
           {
             ...closed,
             description:
-              'Requests that the account had left when the last stage ended; null where the remote does not tell',
+              'The remaining request quota of the account at the end of the last stage; null if the remote does not send it',
           },
         ),
       ),
@@ -95,10 +99,10 @@ export const ItsmRunSchema = Type.Partial(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'How far its job has come; null once that is gone',
+        description: 'The progress of its job; null if the job was deleted',
       }),
     ),
-    complete: Type.Boolean({ description: 'Everything is read, or what has changed' }),
+    complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
     auto_apply: Type.Boolean(),
     stopped: Nullable(
       Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
@@ -107,7 +111,7 @@ export const ItsmRunSchema = Type.Partial(
     stats: ItsmRunStatsSchema,
     remote_calls: Count,
     error_code: Nullable(Type.String()),
-    error_message: Nullable(Type.String({ description: 'What failed, where, and what to do' })),
+    error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
     undo_of: Nullable(Uuid),
     created_by: Nullable(Uuid),
     created_at: Timestamp,
@@ -123,14 +127,14 @@ const Candidates = Type.Array(
     { card_id: Uuid, card_name: Nullable(Type.String()), score: Type.Number(), why: Type.String() },
     closed,
   ),
-  { description: 'Cards that the record may be' },
+  { description: 'Cards that may be the same object as the record' },
 );
 
-const END = 'The key of the record; null while the same run is to make it';
+const END = 'The key of the record; null as long as the same run has yet to create it';
 const Link = Type.Object(
   {
     relation_type_key: Type.String(),
-    relation_id: Nullable(Type.String({ description: 'The remote’s key of it' })),
+    relation_id: Nullable(Type.String({ description: 'The remote’s key of the relation' })),
     source: Nullable(Type.String({ description: END })),
     source_name: Nullable(Type.String()),
     target: Nullable(Type.String({ description: END })),
@@ -151,15 +155,15 @@ export const ItsmPlanRowSchema = Type.Partial(
     reason: Nullable(Type.String()),
     diff: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
       description:
-        'By field, in the words of the side that is written; of a conflict: here and outside; of a record to be matched: what it says',
+        'By field, the values of the side that is written. Of a conflict: the card’s value and the record’s value. Of a record to be matched: its values',
     }),
     remote_data: Nullable(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'By field, what the record holds, or is going to, as the remote tells it',
+        description: 'By field, the current or future value of the record, in the format of the remote',
       }),
     ),
     path: Nullable(Type.String()),
-    needs: Nullable(Type.Integer({ description: 'The row that has to be applied before' })),
+    needs: Nullable(Type.Integer({ description: 'The row that has to be applied first' })),
     candidates: Candidates,
     link: Nullable(Link),
     status: literals(...rowStatuses),
@@ -167,7 +171,7 @@ export const ItsmPlanRowSchema = Type.Partial(
       ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'].map((outcome) => Type.Literal(outcome)),
       {
         description:
-          'What applying the row did. `skipped`: the row writes nothing, or was rejected and the run has ended',
+          'The result of applying the row. `stale`: a side has changed since the plan; `skipped`: the row writes nothing, or was rejected and the run has ended',
       },
     ),
     approval: Nullable(literals('approved', 'rejected')),
@@ -175,10 +179,14 @@ export const ItsmPlanRowSchema = Type.Partial(
     error_message: Nullable(Type.String()),
     note: Nullable(
       Type.String({
-        description: 'Of an applied row: what was left out, or what came back with a deletion undone',
+        description: 'Of an applied row: values that were not written, or what an undone deletion restored',
       }),
     ),
-    made_id: Nullable(Type.String({ description: 'The key of what was made' })),
+    made_id: Nullable(
+      Type.String({
+        description: 'The key of the created record or relation, or the id of the created card',
+      }),
+    ),
     open_since: Nullable(Timestamp),
     created_at: Nullable(Timestamp),
     ended_at: Nullable(Timestamp),
@@ -205,10 +213,10 @@ export const ItsmQuestionSchema = Type.Partial(
     remote_id: Nullable(Type.String()),
     card_id: Nullable(Uuid),
     card_name: Nullable(Type.String()),
-    record_name: Nullable(Type.String({ description: 'Of a record to be matched' })),
+    record_name: Nullable(Type.String({ description: 'Of a match: the name of the record' })),
     path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
     local: Type.Unknown(),
-    remote: Type.Unknown({ description: 'Of a match: what the record says, by field' }),
+    remote: Type.Unknown({ description: 'Of a match: the values of the record, by field' }),
     reason: Nullable(Type.String()),
     candidates: Candidates,
     run_id: Nullable(Uuid),

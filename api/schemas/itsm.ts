@@ -8,7 +8,7 @@ import {
 import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
 import { advice } from '../../integrations/itsm/remote.ts';
 
-const Masked = Nullable(Type.String({ description: 'A mask where it is set' }));
+const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
 
 export const ItsmConnectionSchema = Type.Partial(
   Type.Object({
@@ -30,7 +30,7 @@ export const ItsmConnectionSchema = Type.Partial(
     client_secret: Masked,
     refresh_token: Masked,
     token: Masked,
-    time_zone: Nullable(Type.String({ description: 'The IANA zone of the clocks of the remote' })),
+    time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
     ca: Nullable(Type.String()),
     client_certificate: Nullable(Type.String()),
     sources: Nullable(HttpSources),
@@ -38,12 +38,12 @@ export const ItsmConnectionSchema = Type.Partial(
     correlation_column: Nullable(Type.String()),
     client_key: Masked,
     is_active: Type.Boolean(),
-    paused_reason: Nullable(Type.String({ description: 'Why the service has paused it' })),
-    owner_id: Nullable({ ...Uuid, description: 'With whose rights its runs act' }),
+    paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
+    owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
     owner_name: Nullable(Type.String()),
     last_tested_at: Nullable(Timestamp),
     test_status: Nullable(Type.Union([Type.Literal('passed'), Type.Literal('failed')])),
-    test_message: Nullable(Type.String({ description: 'What the last test said' })),
+    test_message: Nullable(Type.String({ description: 'The message of the last test' })),
     mapping_count: Type.Integer(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -53,12 +53,12 @@ export const ItsmConnectionSchema = Type.Partial(
 
 export const ItsmConnectionTestSchema = Type.Object(
   {
-    success: Type.Boolean({ description: 'Whether the account lacks no right that is needed' }),
+    success: Type.Boolean({ description: 'Whether the account has all rights that are needed' }),
     message: Type.String(),
     failure: Nullable(
       Type.Union(
         Object.keys(advice).map((code) => Type.Literal(code)),
-        { description: 'Why the remote could not be asked' },
+        { description: 'Why the remote could not be called' },
       ),
     ),
     rights: Type.Array(
@@ -66,9 +66,11 @@ export const ItsmConnectionTestSchema = Type.Object(
         {
           table: Type.String(),
           right: Type.Union(['read', 'create', 'update', 'delete'].map((right) => Type.Literal(right))),
-          needed: Type.Boolean({ description: 'Without it nothing can be synchronised' }),
-          granted: Nullable(Type.Boolean({ description: 'Null where the remote does not show it' })),
-          how: Type.String({ description: 'How that is known, or what to ask for' }),
+          needed: Type.Boolean({ description: 'Whether synchronisation needs the right' }),
+          granted: Nullable(Type.Boolean({ description: 'Null if the remote does not report it' })),
+          how: Type.String({
+            description: 'How that was determined, or what to request from the administrator',
+          }),
         },
         closed,
       ),
@@ -81,7 +83,7 @@ export const ItsmRemoteTableSchema = Type.Partial(
   Type.Object({
     name: Type.String(),
     label: Type.String(),
-    parent: Nullable(Type.String({ description: 'The table whose columns it takes over' })),
+    parent: Nullable(Type.String({ description: 'The table whose columns it inherits' })),
   }),
   { $id: 'ItsmRemoteTable', ...closed },
 );
@@ -93,8 +95,8 @@ export const ItsmRemoteFieldSchema = Type.Partial(
     name: Type.String(),
     label: Type.String(),
     type: Type.Union(kinds.map((kind) => Type.Literal(kind))),
-    remote_type: Type.String({ description: 'What the remote itself calls the type' }),
-    reference: Nullable(Type.String({ description: 'The table that a reference leads to' })),
+    remote_type: Type.String({ description: 'The remote’s name of the type' }),
+    reference: Nullable(Type.String({ description: 'The table that a reference refers to' })),
     max_length: Nullable(Type.Integer()),
     mandatory: Type.Boolean(),
     choices: Type.Array(Type.Object({ value: Type.String(), label: Type.String() }, closed)),
@@ -104,7 +106,7 @@ export const ItsmRemoteFieldSchema = Type.Partial(
 
 export const ItsmRemoteRelationTypeSchema = Type.Partial(
   Type.Object({
-    id: Type.String({ description: 'What relation mappings name as `remote_type`' }),
+    id: Type.String({ description: 'The `remote_type` of relation mappings' }),
     name: Type.String(),
     forward: Type.String({ description: 'How it reads from its parent' }),
     reverse: Type.String({ description: 'How it reads from its child' }),
@@ -120,31 +122,34 @@ export const ItsmConnectionHealthSchema = Type.Object(
       ['ok', 'waiting', 'failing', 'paused'].map((one) => Type.Literal(one)),
       {
         description:
-          '`failing`: its last run failed, or nothing is sent for now after failures in a row; `waiting`: a person has to look',
+          '`failing`: the last run failed, or the circuit is open; `waiting`: a plan or a review item needs a decision',
       },
     ),
     last_success_at: Nullable(Timestamp),
     last_failure_at: Nullable(Timestamp),
     last_failure: Nullable(Type.String()),
-    failures_in_row: Type.Integer({ minimum: 0, description: 'Runs that failed since one went well' }),
+    failures_in_row: Type.Integer({ minimum: 0, description: 'Failed runs since the last successful one' }),
     runs_open: count,
-    plans_waiting: Type.Integer({ minimum: 0, description: 'Plans that wait for a decision' }),
-    questions_open: Type.Integer({ minimum: 0, description: 'Conflicts and uncertain matches' }),
+    plans_waiting: Type.Integer({ minimum: 0, description: 'Plans in review' }),
+    questions_open: Type.Integer({
+      minimum: 0,
+      description: 'Open review items: conflicts and uncertain matches',
+    }),
     mappings: Type.Object({ total: count, active: count, drifted: count }, closed),
-    calls_last_day: Type.Integer({ minimum: 0, description: 'Requests of the runs of 24 hours' }),
+    calls_last_day: Type.Integer({ minimum: 0, description: 'Requests of the runs of the last 24 hours' }),
     limiter: Nullable(
       Type.Object(
         {
-          rate: Type.Number({ description: 'Requests a second that are sent at most' }),
+          rate: Type.Number({ description: 'The most requests that are sent per second' }),
           paused_until: Nullable(Timestamp),
           circuit: Type.Union([Type.Literal('closed'), Type.Literal('open')], {
-            description: 'Open: nothing is sent after failures in a row',
+            description: 'Open: no request is sent, because several in a row failed',
           }),
           open_until: Nullable(Timestamp),
           budget: Nullable(
             Type.Object({ limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp }, closed),
           ),
-          page_scale: Type.Number({ description: 'Part of the usual page that is asked for' }),
+          page_scale: Type.Number({ description: 'The page size as a fraction of the usual one' }),
         },
         closed,
       ),

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
-import { SEE_SYNC } from '../../domain/exchange/itsm/connections.queries.ts';
-import { runText, walkPlanRows } from '../../domain/exchange/itsm/runs.queries.ts';
+import { VIEW_SYNC } from '../../domain/exchange/itsm/connections.queries.ts';
+import { readPlanRows, runText } from '../../domain/exchange/itsm/runs.queries.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Cell, Column } from '../kernel/formats/formats.types.ts';
@@ -8,7 +8,7 @@ import { writeXlsx } from '../kernel/formats/xlsx.ts';
 
 const CHUNK = 500;
 
-/** A plan as a file that is written while it is sent. */
+/** A plan as a streamed file. */
 export interface PlanFile {
   name: string;
   mediaType: string;
@@ -38,11 +38,11 @@ const columns: Column[] = [
 ];
 
 /**
- * A run with all rows of its plan; as a workbook with a line per changed field, or as JSON.
+ * A run with all rows of its plan as JSON, or the rows as a workbook with one line per changed field.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function downloadPlan(ctx: Ctx, runId: string, format: 'json' | 'xlsx'): Promise<PlanFile> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   requirePermission(ctx.caller, 'inventory.view');
   const run = await runText(ctx.db, runId);
   const name = `plan-${runId}.${format}`;
@@ -62,7 +62,7 @@ export async function downloadPlan(ctx: Ctx, runId: string, format: 'json' | 'xl
 
 async function* chunks(ctx: Ctx, runId: string): AsyncGenerator<Record<string, unknown>[]> {
   for (let after = -1; ; ) {
-    const rows = await walkPlanRows(ctx, runId, after, CHUNK);
+    const rows = await readPlanRows(ctx, runId, after, CHUNK);
     if (rows.length > 0) yield rows;
     if (rows.length < CHUNK) return;
     after = Number(rows.at(-1)!.no);

@@ -35,7 +35,7 @@ const base = '/api/v1/itsm-sync/connections';
 
 const connection = (description: string) => ({ description, schema: ItsmConnectionSchema });
 
-/** Connections to remote databases of configuration items. */
+/** Connections to ITSM systems. */
 export function registerItsmConnectionRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
@@ -44,7 +44,9 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     summary: 'List connections',
     permission: see,
     query: listQuery(['name', 'created_at'], 'name', {
-      is_active: Type.Optional(Type.Boolean({ description: 'Whether it is not paused' })),
+      is_active: Type.Optional(
+        Type.Boolean({ description: '`true`: active connections; `false`: paused ones' }),
+      ),
     }),
     answers: { 200: { description: 'Connections', schema: listAnswer(ItsmConnectionSchema) } },
     handler: ({ ctx, query }) => listConnections(ctx, query),
@@ -52,9 +54,9 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
 
   routes.post(base, {
     id: 'createItsmConnection',
-    summary: 'Set up a connection',
+    summary: 'Create a connection',
     description:
-      'Nothing is called yet: test it next. Secrets are kept encrypted and shown to nobody. The address must be https and public, unless OUTBOUND_ALLOW names it.',
+      'The remote is not called: test the connection next. Secrets are stored encrypted and never returned. The address must be https and public, unless OUTBOUND_ALLOW contains it.',
     permission: manage,
     body: ConnectionCreate,
 
@@ -76,7 +78,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     id: 'patchItsmConnection',
     summary: 'Change, pause or resume a connection',
     description:
-      'With another address every secret is needed again. Whoever has the remote called in another way, or resumes the connection, becomes its owner and must hold the permissions that its mappings use; what the last test found is then forgotten.',
+      'If the address changes, all secrets have to be sent again. A caller who changes how the remote is accessed, or resumes the connection, becomes its owner and needs the permissions that its mappings use. Changed access also clears the result of the last test.',
     permission: manage,
     permissionNote: usesNote,
     body: ConnectionPatch,
@@ -99,17 +101,17 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
   registerItsmRemoteRoutes(app, services);
 }
 
-/** What the remote of a connection answers. */
+/** Operations that call the remote of a connection, and its health. */
 function registerItsmRemoteRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
   routes.post('/api/v1/itsm-sync/connections/:conn_id/test', {
     id: 'testItsmConnection',
-    summary: 'Test a connection and the rights of its account, table by table',
+    summary: 'Test a connection and the rights of its account on each table',
     description:
-      'Logs in, reads each table that is needed and looks at the roles of the account; nothing is written over there. Takes 10 seconds at most. A test that fails is answered with 200 and `success: false`; a paused connection can be tested.',
+      'Logs in, reads each table that is needed and checks the roles of the account; nothing is written to the remote. Takes at most 10 seconds. The response of a failed test is 200 with `success: false`. A paused connection can be tested.',
     permission: manage,
-    answers: { 200: { description: 'What was found', schema: ItsmConnectionTestSchema } },
+    answers: { 200: { description: 'The result', schema: ItsmConnectionTestSchema } },
     errors: ['conflict'],
     handler: ({ ctx, params }) => testConnection(ctx, services, params.conn_id),
   });
@@ -118,7 +120,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     id: 'listItsmRemoteTables',
     summary: 'List the tables of the remote',
     description:
-      'As its account sees them now; `search` looks into names and labels. Takes 10 seconds at most.',
+      'The tables that its account can see now; `search` applies to names and labels. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
     answers: { 200: { description: 'Tables', schema: listAnswer(ItsmRemoteTableSchema) } },
@@ -129,7 +131,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
   routes.get('/api/v1/itsm-sync/connections/:conn_id/tables/:table/fields', {
     id: 'listItsmRemoteFields',
     summary: 'List the columns of a table of the remote',
-    description: 'Inherited ones included. Takes 10 seconds at most.',
+    description: 'Includes inherited columns. Takes at most 10 seconds.',
     permission: manage,
     params: object({
       conn_id: Uuid,
@@ -143,12 +145,12 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/itsm-sync/connections/:conn_id/relation-types', {
     id: 'listItsmRemoteRelationTypes',
-    summary: 'List the kinds of relations of the remote',
-    description: 'Their keys are what relation mappings name. Takes 10 seconds at most.',
+    summary: 'List the relation types of the remote',
+    description: 'Their ids are the `remote_type` of relation mappings. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
     answers: {
-      200: { description: 'Kinds of relations', schema: listAnswer(ItsmRemoteRelationTypeSchema) },
+      200: { description: 'Relation types', schema: listAnswer(ItsmRemoteRelationTypeSchema) },
     },
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteRelationTypes(ctx, services, params.conn_id, query),
@@ -156,11 +158,11 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/itsm-sync/connections/:conn_id/health', {
     id: 'readItsmConnectionHealth',
-    summary: 'See how a connection has fared',
+    summary: 'Read the health of a connection',
     description:
-      'Its last runs, what waits for a person, and the pace at which the remote is called now. Nothing is called.',
+      'Its last runs, open plans and review items, and the current request rate. The remote is not called.',
     permission: see,
-    answers: { 200: { description: 'Its health', schema: ItsmConnectionHealthSchema } },
+    answers: { 200: { description: 'The health', schema: ItsmConnectionHealthSchema } },
     handler: ({ ctx, params }) => readHealth(ctx, services, params.conn_id),
   });
 }

@@ -38,8 +38,10 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     summary: 'List mappings',
     permission: see,
     query: listQuery(['created_at', 'card_type_key', 'remote_table'], 'created_at', {
-      connection_id: Type.Optional({ ...Uuid, description: 'Those of one connection' }),
-      card_type_key: Type.Optional(Type.String({ maxLength: 100, description: 'Those of one card type' })),
+      connection_id: Type.Optional({ ...Uuid, description: 'Only mappings of this connection' }),
+      card_type_key: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Only mappings of this card type' }),
+      ),
     }),
     answers: { 200: { description: 'Mappings', schema: listAnswer(ItsmMappingSchema) } },
     handler: ({ ctx, query }) => listMappings(ctx, query),
@@ -49,7 +51,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     id: 'createItsmMapping',
     summary: 'Map a card type to a table of a remote',
     description:
-      'Checked against the metamodel with each field named; nothing is called yet: validate it next. It can do no more than its maker may: writing cards needs the rights for that, and costs the right to see them.',
+      'The mapping is checked against the metamodel; the remote is not called: validate the mapping next. The caller needs the permissions that the mapping uses, for example to write cards or to see costs.',
     permission: manage,
     permissionNote: usesNote,
     body: MappingCreate,
@@ -71,7 +73,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     id: 'patchItsmMapping',
     summary: 'Change, pause or resume a mapping',
     description:
-      'Rows of fields and of relations are replaced as a whole. A value whose transform changes counts as never synchronised. When filters, direction, columns, transforms or identity change the next run reads everything; else what has changed. Needs that no run is under way or waits for a decision, except for `is_active`, `schedule`, `follows_changes` and `complete_every_hours`.',
+      '`field_mappings` and `relation_mappings` are replaced as a whole. A field whose transform changes counts as never synchronised. If filters, direction, columns, transforms or identity fields change, the next run is a full read. Only `is_active`, `schedule`, `follows_changes` and `complete_every_hours` can be changed while the mapping has an open run.',
     permission: manage,
     permissionNote: usesNote,
     body: MappingPatch,
@@ -86,7 +88,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     id: 'deleteItsmMapping',
     summary: 'Delete a mapping',
     description:
-      'What is paired, and what its runs have planned, is forgotten. Cards and records stay, and so does the list of its runs.',
+      'Deletes its pairs and the plans of its runs. Cards, records and the list of its runs are retained.',
     permission: manage,
     headers: ['If-Match'],
     errors: ['itsm_run_open', 'mapping_in_use'],
@@ -102,33 +104,33 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
 
   routes.post('/api/v1/itsm-sync/mappings/:mapping_id/validate', {
     id: 'validateItsmMapping',
-    summary: 'Check a mapping against the remote as it is now',
+    summary: 'Check a mapping against the remote',
     description:
-      'Columns, their kinds, choices and lengths, references, kinds of relations, names in the filter and the rights of the account. When nothing is wrong the dictionary of the table is kept, and later runs notice when it changes. Takes 10 seconds at most; a mapping with problems is answered with 200 and `valid: false`.',
+      'Checks columns, their types, choices and lengths, references, relation types, columns in the filter and the rights of the account. If there is no error, the dictionary of the table is stored, and later runs report when it changes. Takes at most 10 seconds. The response for a mapping with errors is 200 with `valid: false`.',
     permission: manage,
-    answers: { 200: { description: 'What was found', schema: ItsmMappingValidationSchema } },
+    answers: { 200: { description: 'The result', schema: ItsmMappingValidationSchema } },
     errors: ['conflict', 'upstream_failed', 'wrong_state'],
     handler: ({ ctx, params }) => validateMapping(ctx, services, params.mapping_id),
   });
 
   routes.post('/api/v1/itsm-sync/mappings/:mapping_id/preview', {
     id: 'previewItsmMapping',
-    summary: 'See records and cards as the mapping tells them on the other side',
+    summary: 'Preview how a mapping converts records and cards',
     description:
-      'Live records with the values that a card would hold, why others cannot be told, and which card each record is; then cards without a record as they would be written outside. Nothing is written. Takes 10 seconds at most.',
+      'Current records with the values that a card would get, the values that cannot be converted, and the match of each record; then cards without a record, as they would be written to the remote. Nothing is written. Takes at most 10 seconds.',
     permission: manage,
     query: object({
       limit: Type.Integer({
         minimum: 1,
         maximum: 50,
         default: 10,
-        description: 'So many records, and so many cards',
+        description: 'The most records, and the most cards',
       }),
       remote_ids: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 5000,
-          description: 'These records, separated by commas; else the first that fit the filter',
+          description: 'The keys of records, separated by commas; default: the first records of the filter',
         }),
       ),
     }),
@@ -139,9 +141,8 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
 
   routes.get('/api/v1/itsm-sync/mappings/:mapping_id/coverage', {
     id: 'readItsmMappingCoverage',
-    summary: 'See how much of both sides a mapping reaches',
-    description:
-      'Fields and columns that are mapped or not, cards and records with and without the other half.',
+    summary: 'Read how much of both sides a mapping covers',
+    description: 'Mapped and unmapped fields and columns; paired and unpaired cards and records.',
     permission: see,
     answers: { 200: { description: 'The figures', schema: ItsmMappingCoverageSchema } },
     handler: ({ ctx, params }) => readCoverage(ctx, params.mapping_id),

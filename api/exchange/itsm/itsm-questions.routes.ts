@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import {
-  answerQuestion,
-  mapPairAgain,
+  decideReviewItem,
   relinkPairs,
+  remapPair,
   unmapPair,
 } from '../../../domain/exchange/itsm/review.commands.ts';
-import { listPairs, listQuestions } from '../../../domain/exchange/itsm/review.queries.ts';
+import { listPairs, listReviewItems } from '../../../domain/exchange/itsm/review.queries.ts';
 import { Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -22,30 +22,30 @@ const recordKey = Type.Optional(
   Type.String({ minLength: 1, maxLength: 200, description: 'The key of the record at the remote' }),
 );
 
-/** What runs leave to persons, and which record is which card. */
+/** Review items and pairs. */
 export function registerItsmQuestionRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
   routes.get('/api/v1/itsm-sync/questions', {
     id: 'listItsmQuestions',
-    summary: 'List conflicts and uncertain matches that wait for a person',
+    summary: 'List review items: conflicts and uncertain matches',
     permission: see,
     query: listQuery(['opened_at'], 'opened_at', {
       mapping_id: idOf('The mapping'),
-      kind: Type.Optional(Choice(['conflict', 'match'], 'What is asked')),
+      kind: Type.Optional(Choice(['conflict', 'match'], 'The kind of review item')),
       remote_id: recordKey,
     }),
-    answers: { 200: { description: 'Questions', schema: listAnswer(ItsmQuestionSchema) } },
-    handler: ({ ctx, query }) => listQuestions(ctx, query),
+    answers: { 200: { description: 'Review items', schema: listAnswer(ItsmQuestionSchema) } },
+    handler: ({ ctx, query }) => listReviewItems(ctx, query),
   });
 
   routes.get('/api/v1/itsm-sync/mappings/:mapping_id/pairs', {
     id: 'listItsmPairs',
-    summary: 'List which record is which card',
+    summary: 'List the pairs of a mapping',
     permission: see,
     query: listQuery(['remote_id'], 'remote_id', {
       state: Type.Optional(
-        Choice(['linked', 'quarantined', 'ended', 'unmapped', 'removed'], 'How the pair stands'),
+        Choice(['linked', 'quarantined', 'ended', 'unmapped', 'removed'], 'The state of the pair'),
       ),
       card_id: idOf('The card'),
       remote_id: recordKey,
@@ -56,16 +56,16 @@ export function registerItsmQuestionRoutes(app: App): void {
 
   routes.post('/api/v1/itsm-sync/mappings/:mapping_id/relink', {
     id: 'relinkItsmPairs',
-    summary: 'Give the cards of records that are gone to those with the same identity fields',
+    summary: 'Pair cards of deleted records with new records that have the same identity fields',
     description:
-      'For a remote that was cloned or moved, where each record has a new key. Answers all open questions at once that ask whether a record is a card whose own record is gone, where the identity fields are the same and nothing else fits; the others are left. The next run carries it out and reads everything; what was agreed on with the old records is forgotten, so that values that differ are conflicts.',
+      'For a remote that was cloned or moved, so that each record has a new key. Decides all open matches of a record with a card whose own record is gone, if the identity fields are equal and there is no other candidate; other review items stay open. The next run is a full read and applies it. The bases of the old pairs are dropped, so different values become conflicts.',
     permission: manage,
     query: object({
-      dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count' })),
+      dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count the pairs' })),
     }),
     answers: {
       200: {
-        description: 'What was done, or would be',
+        description: 'The number of pairs, and of matches that stay open',
         schema: object({ relinked: Type.Integer(), left: Type.Integer() }),
       },
     },
@@ -75,9 +75,9 @@ export function registerItsmQuestionRoutes(app: App): void {
 
   routes.post('/api/v1/itsm-sync/questions/:question_id/answer', {
     id: 'answerItsmQuestion',
-    summary: 'Answer a question',
+    summary: 'Decide a review item',
     description:
-      'A conflict: which side wins. A match: which card the record is, or null for a new one. The next run carries it out; a conflict’s answer holds while both sides are as they were.',
+      'A conflict: the side that wins. A match: the card of the record, or null for a new card. The next run applies the decision. The decision of a conflict is valid as long as neither side changes.',
     permission: manage,
     permissionNote: usesNote,
     body: Type.Union([
@@ -85,23 +85,23 @@ export function registerItsmQuestionRoutes(app: App): void {
       object({ card_id: Nullable(Uuid) }),
     ]),
 
-    answers: { 204: { description: 'Answered' } },
+    answers: { 204: { description: 'Decided' } },
     errors: ['wrong_state'],
-    handler: ({ ctx, params, body }) => answerQuestion(ctx, params.question_id, body),
+    handler: ({ ctx, params, body }) => decideReviewItem(ctx, params.question_id, body),
   });
 
   for (const [verb, act, summary, description] of [
     [
       'unmap',
       unmapPair,
-      'Take a record and its card out of the synchronisation',
-      'Both stay as they are, and neither is linked or made again until they are mapped again.',
+      'Exclude a record and its card from synchronisation',
+      'Neither is changed, paired or created again until the pair is mapped again.',
     ],
     [
       'map',
-      mapPairAgain,
-      'Synchronise again what was taken out',
-      'What has changed meanwhile on one side alone goes to the other.',
+      remapPair,
+      'Synchronise an unmapped pair again',
+      'Changes that only one side made meanwhile are copied to the other.',
     ],
   ] as const) {
     routes.post(`/api/v1/itsm-sync/mappings/:mapping_id/pairs/:remote_id/${verb}`, {

@@ -21,32 +21,34 @@ export function registerItsmReviewRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
   const queued = {
-    202: { description: 'The run, which goes on as a job', schema: ItsmRunSchema },
+    202: { description: 'The run, which continues as a job', schema: ItsmRunSchema },
   };
 
-  for (const [word, verb] of [
+  for (const [decision, verb] of [
     ['approved', 'approve'],
     ['rejected', 'reject'],
   ] as const) {
     routes.post(`/api/v1/itsm-sync/sync/runs/:run_id/${verb}`, {
       id: `${verb}ItsmPlanRows`,
-      summary: `${verb === 'approve' ? 'Approve' : 'Reject'} rows of a plan that waits for review`,
+      summary: `${verb === 'approve' ? 'Approve' : 'Reject'} rows of a plan in review`,
       description:
-        'The given rows, those of an action, or all that wait. A later word takes the place of an earlier one. Nothing is applied yet.',
+        'The given rows, the rows of an action, or all pending rows. A later decision replaces an earlier one. Nothing is applied yet.',
       permission: manage,
       body: object({
         rows: Type.Optional(Rows),
-        action: Type.Optional(Choice(rowActions, 'Rows of this action alone')),
+        action: Type.Optional(Choice(rowActions, 'Only rows of this action')),
       }),
       bodyExample: { action: 'update' },
       answers: {
         200: {
-          description: 'How many rows it is about',
+          description: 'The number of rows',
           schema: object({ rows: Type.Integer({ minimum: 0 }) }),
         },
       },
       errors: ['wrong_state'],
-      handler: async ({ ctx, params, body }) => ({ rows: await decideRows(ctx, params.run_id, word, body) }),
+      handler: async ({ ctx, params, body }) => ({
+        rows: await decideRows(ctx, params.run_id, decision, body),
+      }),
     });
   }
 
@@ -60,7 +62,9 @@ export function registerItsmReviewRoutes(app: App): void {
     body: object({
       rows: Type.Optional(Rows),
       override_limit: Type.Optional(
-        Type.Boolean({ description: 'Somebody has looked at the removals, and they are meant' }),
+        Type.Boolean({
+          description: 'Apply a plan that exceeds the deletion limit, after a review of its removals',
+        }),
       ),
     }),
 

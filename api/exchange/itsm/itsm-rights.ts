@@ -1,3 +1,3 @@
-/** What is needed besides `itsm_sync.manage` by those who set up or steer runs. */
+/** The permissions that an operation needs in addition to `itsm_sync.manage`. */
 export const usesNote =
-  'what the mapping uses of inventory.view, inventory.create, inventory.edit, inventory.archive, relations.view, relations.manage and costs.view';
+  'those that the mapping uses: inventory.view, inventory.create, inventory.edit, inventory.archive, relations.view, relations.manage, costs.view';

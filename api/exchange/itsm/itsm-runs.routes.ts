@@ -32,31 +32,31 @@ const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, descr
 
 const run = (description: string) => ({ description, schema: ItsmRunSchema });
 
-/** Runs of the synchronisation, and their plans to be read. */
+/** Runs with their plans and logs. */
 export function registerItsmRunRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  const queued = { 202: run('The run, which goes on as a job') };
+  const queued = { 202: run('The run, which continues as a job') };
 
   const start = (url: string, id: string, summary: string, direction: RunDirection | undefined) =>
     routes.post(`/api/v1/itsm-sync/sync/${url}/:mapping_id`, {
       id,
       summary,
       description:
-        'The run reads, makes a plan, and applies it or waits for review: see its status. A plan of the mapping that still waits is superseded; while a run is under way, or the mapping or its connection is paused, 409.',
+        'The run reads both sides, creates a plan, and applies it or goes into review: see its status. It supersedes a plan of the mapping in review. 409 while a run is queued or running, or if the mapping or its connection is paused.',
       permission: manage,
       permissionNote: usesNote,
       query: object({
         auto_apply: Type.Optional(
           Type.Boolean({
             description:
-              'Apply the plan without review, within the limits of the mapping; absent: as the mapping says',
+              'Apply the plan without review, within the limits of the mapping; default: the setting of the mapping',
           }),
         ),
         complete: Type.Optional(
           Type.Boolean({
             description:
-              'Read everything, not only what has changed; absent: as old as the last such reading is',
+              'Read all records, not only changed ones; default: if the last full read is older than `complete_every_hours`',
           }),
         ),
       }),
@@ -74,14 +74,13 @@ export function registerItsmRunRoutes(app: App): void {
         return await runText(ctx.db, runId!);
       },
     });
-  start('pull', 'pullItsmMapping', 'Bring the inventory up to date with the remote', 'pull');
-  start('push', 'pushItsmMapping', 'Bring the remote up to date with the inventory', 'push');
-  start('run', 'runItsmMapping', 'Synchronise as the mapping goes, both ways where it does', undefined);
+  start('pull', 'pullItsmMapping', 'Pull a mapping: update the inventory from the remote', 'pull');
+  start('push', 'pushItsmMapping', 'Push a mapping: update the remote from the inventory', 'push');
+  start('run', 'runItsmMapping', 'Run a mapping in its own direction', undefined);
 
   registerItsmRunReadRoutes(app);
 }
 
-/** Runs with their plans and logs. */
 function registerItsmRunReadRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
@@ -92,8 +91,8 @@ function registerItsmRunReadRoutes(app: App): void {
     query: listQuery(['created_at'], 'created_at', {
       connection_id: idOf('The connection'),
       mapping_id: idOf('The mapping'),
-      status: Type.Optional(Choice(runStatuses, 'How it stands')),
-      direction: Type.Optional(Choice(runDirections, 'Which sides it may write on')),
+      status: Type.Optional(Choice(runStatuses, 'The status')),
+      direction: Type.Optional(Choice(runDirections, 'The sides that the run may write to')),
     }),
     answers: { 200: { description: 'Runs', schema: listAnswer(ItsmRunSchema) } },
     handler: ({ ctx, query }) => listRuns(ctx, query),
@@ -111,15 +110,16 @@ function registerItsmRunReadRoutes(app: App): void {
     id: 'listItsmPlanRows',
     summary: 'List the rows of a run’s plan',
     description:
-      'What the run is going to do, or has done, row by row with the reason; also what it leaves to persons (`conflict`, `stage`) and what it leaves alone (`skip`). Empty until the plan is made.',
+      'The planned and applied changes of the run, each with its reason; also rows that need a user’s decision (`conflict`, `stage`) and rows that change nothing (`skip`). Empty until the plan is complete.',
     permission: see,
     query: listQuery(['no', 'action'], 'no', {
-      action: Type.Optional(Choice(rowActions, 'What the row does')),
-      side: Type.Optional(Choice(['local', 'remote'], 'Where it writes')),
-      status: Type.Optional(Choice(rowStatuses, 'How it stands')),
+      action: Type.Optional(Choice(rowActions, 'The action')),
+      side: Type.Optional(Choice(['local', 'remote'], 'The side that the row writes to')),
+      status: Type.Optional(Choice(rowStatuses, 'The status')),
       already_open: Type.Optional(
         Type.Boolean({
-          description: 'Whether the row repeats a question that was open before; `false` lists what is new',
+          description:
+            'Whether the row repeats a review item that was already open; `false` lists the new ones',
         }),
       ),
     }),
@@ -131,12 +131,12 @@ function registerItsmRunReadRoutes(app: App): void {
     id: 'downloadItsmPlan',
     summary: 'Download the plan of a run',
     description:
-      'JSON: the run and its rows; XLSX: a line per changed field. Texts in cells are never formulas.',
+      'JSON: the run and its rows; XLSX: one line per changed field. Cells never contain formulas.',
     permission: see,
     query: object({
       format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
         default: 'json',
-        description: 'How the file is written',
+        description: 'The file format',
       }),
     }),
     answers: {
@@ -158,10 +158,10 @@ function registerItsmRunReadRoutes(app: App): void {
 
   routes.get('/api/v1/itsm-sync/sync/runs/:run_id/log', {
     id: 'listItsmRunLog',
-    summary: 'List what a run has told on its way',
+    summary: 'List the log of a run',
     permission: see,
     query: listQuery(['id'], 'id', {
-      level: Type.Optional(Choice(['info', 'warning', 'error'], 'How grave it is')),
+      level: Type.Optional(Choice(['info', 'warning', 'error'], 'The severity')),
     }),
     answers: { 200: { description: 'Lines', schema: listAnswer(ItsmRunLogLineSchema) } },
     handler: ({ ctx, params, query }) => listRunLog(ctx, params.run_id, query),
@@ -169,8 +169,8 @@ function registerItsmRunReadRoutes(app: App): void {
 
   routes.post('/api/v1/itsm-sync/sync/runs/:run_id/cancel', {
     id: 'cancelItsmRun',
-    summary: 'Cancel a run, or throw away a plan that waits',
-    description: 'What has been applied stays applied.',
+    summary: 'Cancel a run or a plan in review',
+    description: 'Applied rows stay applied.',
     permission: manage,
     answers: { 200: run('The run') },
     errors: ['wrong_state'],

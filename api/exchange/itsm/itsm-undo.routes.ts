@@ -7,18 +7,18 @@ import { usesNote } from './itsm-rights.ts';
 
 const base = '/api/v1/itsm-sync';
 
-/** Taking runs of the synchronisation back. */
+/** Undo of runs. */
 export function registerItsmUndoRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
   routes.post('/api/v1/itsm-sync/sync/runs/:run_id/undo', {
     id: 'undoItsmRun',
-    summary: 'Take back what a run has applied',
+    summary: 'Undo a run',
     description:
-      'Starts a run of its own, which does the opposite of each applied row, from the last to the first, here and at the remote; a row only while what it takes back is still as it was left, else it ends as `stale` and says why. The next run proposes the same again: change the mapping or un-map first. A plan of the mapping that waits for review is superseded. 409 when nothing was applied, it was taken back already, a run is under way, or the mapping or its connection is paused or gone.',
+      'Starts a run that reverts the applied rows, from the last to the first, in the inventory and at the remote. A row whose result has changed since is not reverted: it ends as `stale` with the reason. The next run proposes the same changes again, unless you change the mapping or unmap the pairs. A plan of the mapping in review is superseded. 409 if no row was applied, the run was already undone, a run is queued or running, or the mapping or its connection is paused or deleted.',
     permission: 'itsm_sync.manage',
     permissionNote: usesNote,
-    answers: { 202: { description: 'The run that takes back', schema: ItsmRunSchema } },
+    answers: { 202: { description: 'The undo run', schema: ItsmRunSchema } },
     errors: ['wrong_state'],
     handler: async ({ ctx, params, reply }) => {
       const runId = await undoRun(ctx, params.run_id);

@@ -12,25 +12,25 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { ConnectionCreate, ConnectionPatch, ConnectionSettings } from './connections.input.ts';
 import {
-  connectionOwnedBy,
   type LoadedConnection,
   loadConnection,
+  ownerColumnsOfConnection,
   secretContext,
 } from './connections.load.ts';
 import { connectionText, MANAGE_SYNC } from './connections.queries.ts';
 import { mergeConnection } from './connections.rules.ts';
 
-/** What storing a connection needs besides the request. */
+/** The services that creating and changing a connection need. */
 export interface ConnectionTools {
   secrets: SecretBox;
   outbound: Outbound;
 }
 
-const told = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate,
+const selectEventColumns = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate,
     sources, new_records, correlation_column, is_active, paused_reason, owner_id, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
   from itsm_connections where id = ?`;
 
-/** Sets up a connection; nothing is called. @throws EstateError `forbidden`, `name_taken`, `validation_failed`. */
+/** Creates a connection without calling the remote. @throws EstateError `forbidden`, `name_taken`, `validation_failed`. */
 export async function createConnection(
   ctx: Ctx,
   tools: ConnectionTools,
@@ -42,8 +42,8 @@ export async function createConnection(
     const { sql } = work;
     const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
     const sealed = tools.secrets.seal(JSON.stringify(secrets), secretContext(id));
-    await named(
-      sql('itsm_connections').insert({ id, ...rowOf(settings), secrets: sealed, ...ownedBy(ctx.caller) }),
+    await withUniqueName(
+      sql('itsm_connections').insert({ id, ...toColumns(settings), secrets: sealed, ...ownedBy(ctx.caller) }),
     );
     work.emit({
       event_type: 'itsm_connection.created',
@@ -54,8 +54,8 @@ export async function createConnection(
 }
 
 /**
- * Changes a connection. What was tested no longer stands once it is called in another way. Whoever has it called in
- * another way, or ends a pause, becomes its owner and must hold what its mappings use.
+ * Changes a connection. A caller who changes how the remote is accessed, or resumes the connection, becomes its owner and
+ * needs the permissions that its mappings use. Changed access also clears the result of the last test.
  * @throws EstateError `forbidden`, `name_taken`, `not_found`, `precondition_failed`, `validation_failed`.
  */
 export async function patchConnection(
@@ -71,21 +71,21 @@ export async function patchConnection(
     checkIfMatch(ctx, await connectionText(sql, id));
     const { settings, secrets } = mergeConnection(tools.outbound, patch, before);
     const secretsChanged = !isDeepStrictEqual(secrets, before.secrets);
-    const { name, is_active, ...called } = settings;
-    const { name: _, is_active: __, ...calledBefore } = before.settings;
-    const anew = secretsChanged || !isDeepStrictEqual(called, calledBefore);
-    const resumed = is_active && !before.settings.is_active;
+    const { name, is_active, ...access } = settings;
+    const { name: _, is_active: __, ...accessBefore } = before.settings;
+    const isAccessChanged = secretsChanged || !isDeepStrictEqual(access, accessBefore);
+    const isResumed = is_active && !before.settings.is_active;
     const row = await connectionEventRow(sql, id);
-    await named(
+    await withUniqueName(
       sql('itsm_connections')
         .where({ id })
         .update({
-          ...rowOf(settings),
+          ...toColumns(settings),
           ...(secretsChanged
             ? { secrets: tools.secrets.seal(JSON.stringify(secrets), secretContext(id)) }
             : {}),
-          ...(anew ? { last_tested_at: null, test_status: null, test_message: null } : {}),
-          ...(anew || resumed ? await connectionOwnedBy(ctx, work, id) : {}),
+          ...(isAccessChanged ? { last_tested_at: null, test_status: null, test_message: null } : {}),
+          ...(isAccessChanged || isResumed ? await ownerColumnsOfConnection(ctx, work, id) : {}),
           ...(is_active ? { paused_reason: null } : {}),
         }),
     );
@@ -101,7 +101,7 @@ export async function patchConnection(
   });
 }
 
-/** Ends a connection. @throws EstateError `forbidden`, `mappings_present`, `not_found`, `precondition_failed`. */
+/** Deletes a connection. @throws EstateError `forbidden`, `mappings_present`, `not_found`, `precondition_failed`. */
 export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   await command(ctx, async ({ sql, emit }) => {
@@ -122,20 +122,21 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** What a test of a connection came to. */
-export interface TestOutcome {
+/** The result of testing a connection. */
+export interface ConnectionTestResult {
   test_status: 'passed' | 'failed';
   test_message: string;
 }
 
 /**
- * Keeps what came of a test of the connection as it was loaded.
- * @throws EstateError `not_found`; `conflict` when it has been changed meanwhile.
+ * Stores the result of a test.
+ * @param tested the connection as it was loaded before the test.
+ * @throws EstateError `not_found`; `conflict` when the connection was changed during the test.
  */
 export async function storeTestResult(
   ctx: Ctx,
   tested: LoadedConnection,
-  outcome: TestOutcome,
+  result: ConnectionTestResult,
 ): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   const { id, version } = tested;
@@ -144,7 +145,7 @@ export async function storeTestResult(
       'select updated_at::text as version from itsm_connections where id = ? for update',
       [id],
     );
-    // tells that it is gone
+    // throws `not_found` when it was deleted
     await connectionText(sql, id);
     if (rows[0].version !== version) {
       throw new EstateError('conflict', 'The connection was changed while it was tested; test it again.');
@@ -153,7 +154,7 @@ export async function storeTestResult(
     await sql.raw(
       `update itsm_connections set last_tested_at = date_trunc('milliseconds', clock_timestamp()), test_status = ?,
          test_message = ? where id = ?`,
-      [outcome.test_status, outcome.test_message, id],
+      [result.test_status, result.test_message, id],
     );
     emit({
       event_type: 'itsm_connection.tested',
@@ -162,19 +163,19 @@ export async function storeTestResult(
   });
 }
 
-/** Settings as they are stored: an array would be taken for one of the database's own. */
-const rowOf = ({ sources, new_records, ...settings }: ConnectionSettings) => ({
+/** The columns of the settings. Lists become JSON text, since the driver would send an array as a PostgreSQL array. */
+const toColumns = ({ sources, new_records, ...settings }: ConnectionSettings) => ({
   ...settings,
   sources: sources === null ? null : JSON.stringify(sources),
   new_records: new_records === null ? null : JSON.stringify(new_records),
 });
 
 async function connectionEventRow(sql: Sql, id: string): Promise<StoredRow> {
-  return (await sql.raw(told, [id])).rows[0];
+  return (await sql.raw(selectEventColumns, [id])).rows[0];
 }
 
-/** Tells that a name is taken as what it is. */
-async function named(write: PromiseLike<unknown>): Promise<void> {
+/** Executes a write and turns a violated unique name into `name_taken`. */
+async function withUniqueName(write: PromiseLike<unknown>): Promise<void> {
   try {
     await write;
   } catch (error) {

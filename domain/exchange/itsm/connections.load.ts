@@ -10,25 +10,25 @@ import { MANAGE_SYNC } from './connections.queries.ts';
 import {
   loadMappingsOf,
   loadStoredMapping,
+  loadSyncManagers,
   type MappingScope,
-  managersOfSync,
   permissionsOfMapping,
   requireMappingPermissions,
 } from './mappings.load.ts';
 import type { RunDirection } from './runs.store.ts';
 
-/** What the secrets of a connection are sealed for. */
+/** The encryption context of the secrets of a connection. */
 export const secretContext = (id: string): string => `itsm_connection.${id}`;
 
-/** A connection as it is stored, and as of when. */
+/** A stored connection with its secrets in clear text. */
 export interface LoadedConnection extends ConnectionWithSecrets {
   id: string;
-  /** Differs after each change of what is set. */
+  /** Changes with each update of the settings. */
   version: string;
 }
 
 /**
- * A connection with its secrets in clear, for whoever calls the remote or changes it.
+ * Loads a connection with its secrets in clear text, to call the remote or to change the connection.
  * @throws EstateError `not_found`.
  */
 export async function loadConnection(
@@ -53,7 +53,7 @@ export async function loadConnection(
   };
 }
 
-/** Called while a run is under way too, so that it ends with the step it is at. @throws EstateError `wrong_state` in a pause. */
+/** Runs also call this between their steps, so that they stop when the connection is paused. @throws EstateError `wrong_state`. */
 export async function requireActive(sql: Sql, id: string): Promise<void> {
   const connection = await sql('itsm_connections').where({ id }).first('is_active');
   if (connection?.is_active) return;
@@ -62,10 +62,10 @@ export async function requireActive(sql: Sql, id: string): Promise<void> {
 
 /**
  * The columns by which the caller becomes the owner of a connection. Its runs act with the owner's rights, so the caller
- * must hold what all of its mappings use.
+ * needs the permissions that all of its mappings use.
  * @throws EstateError `forbidden` naming the missing permission.
  */
-export async function connectionOwnedBy(
+export async function ownerColumnsOfConnection(
   ctx: Ctx,
   { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
   connectionId: string,
@@ -76,10 +76,10 @@ export async function connectionOwnedBy(
   return ownedBy(ctx.caller);
 }
 
-/** Makes the caller the owner of a connection. @throws EstateError `forbidden` as {@link connectionOwnedBy}. */
+/** Makes the caller the owner of a connection. @throws EstateError `forbidden` as {@link ownerColumnsOfConnection}. */
 export async function takeOverConnection(ctx: Ctx, work: Work, id: string): Promise<void> {
   const { owner_id: before } = await work.sql('itsm_connections').where({ id }).forUpdate().first('owner_id');
-  const columns = await connectionOwnedBy(ctx, work, id);
+  const columns = await ownerColumnsOfConnection(ctx, work, id);
   await work.sql('itsm_connections').where({ id }).update(columns);
   if (before === columns.owner_id) return;
   const changes = { owner_id: { old: before, new: columns.owner_id } };
@@ -87,7 +87,7 @@ export async function takeOverConnection(ctx: Ctx, work: Work, id: string): Prom
 }
 
 /**
- * Whoever starts or steers runs of a mapping must hold what they use.
+ * Checks that the caller has the permissions that runs of a mapping use.
  * @throws EstateError `forbidden` naming the missing permission, `not_found`.
  */
 export async function requireMappingPermissionsById(
@@ -99,8 +99,8 @@ export async function requireMappingPermissionsById(
 }
 
 /**
- * Who asks for a run, and the owner of the connection, must hold what it uses.
- * @throws EstateError `forbidden` naming the missing permission; OwnerRefused where it is the owner's.
+ * Checks that the caller and the owner of the connection have the permissions that a run uses.
+ * @throws EstateError `forbidden` naming the missing permission; OwnerRefused when the owner lacks it.
  */
 export async function requireRunRights(
   ctx: Ctx,
@@ -115,7 +115,7 @@ export async function requireRunRights(
 }
 
 /**
- * As whom runs of a mapping act: the owner of its connection.
+ * Runs of a mapping act as the owner of its connection.
  * @throws OwnerRefused when the owner is gone, inactive, or lacks a permission that the mapping uses.
  */
 export async function callerOfConnection(
@@ -129,7 +129,7 @@ export async function callerOfConnection(
   return await callerOfOwner(sql, owned, 'connection', needed);
 }
 
-/** Pauses the connection of a mapping whose owner may not do what its runs do, and tells those who can take it over. */
+/** Pauses the connection of a mapping whose owner lacks permissions, and notifies the users who can take it over. */
 export async function pauseConnection(
   { sql, emit }: { sql: Knex.Transaction; emit: Work['emit'] },
   mappingId: string,
@@ -145,19 +145,19 @@ export async function pauseConnection(
     is_active: { old: true, new: false },
     paused_reason: { old: null, new: message },
   };
-  const recipients = await managersOfSync(sql);
+  const recipients = await loadSyncManagers(sql);
   emit({
     event_type: 'itsm_connection.paused',
     data: { ...rows[0], changes, recipients },
   });
 }
 
-/** The refresh token of a connection, which its remote may replace each time that it is used. */
+/** The refresh token of a connection. The remote may replace it with each use (refresh token rotation). */
 export interface RefreshTokens {
-  /** As it is stored now: another process may have used it since. */
+  /** Reads the stored token: another process may have replaced it. */
   read(): Promise<string | undefined>;
-  /** Keeps the one that has come in place of the used one, unless somebody has set another since. */
-  keep(used: string, renewed: string): Promise<void>;
+  /** Stores the new token, unless the stored one is no longer the used one. */
+  replace(used: string, renewed: string): Promise<void>;
 }
 
 /** Renewing a token records no event: no setting changes, and the connection stays tested. */
@@ -175,7 +175,7 @@ export function refreshTokensOf(
         throw error;
       }
     },
-    async keep(used, renewed) {
+    async replace(used, renewed) {
       await inTransaction(db, async (sql) => {
         const { rows } = await sql.raw('select from itsm_connections where id = ? for update', [
           connectionId,

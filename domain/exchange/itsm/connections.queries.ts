@@ -5,12 +5,12 @@ import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lis
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { MASK } from '../../kernel/settings/settings.secrets.ts';
 
-/** What seeing connections needs. */
-export const SEE_SYNC = 'itsm_sync.view';
-/** What changing them, and calling a remote, needs. */
+/** The permission to read connections, mappings and runs. */
+export const VIEW_SYNC = 'itsm_sync.view';
+/** The permission to change them and to call a remote. */
 export const MANAGE_SYNC = 'itsm_sync.manage';
 
-// the way of logging in tells which secrets are set
+// validation requires the secrets of each authentication type, so the type implies which are set
 const masked = (condition: string): string => `case when ${condition} then '${MASK}' end`;
 
 const connectionList: ListSpec = {
@@ -62,18 +62,18 @@ export async function listConnections(
   ctx: Ctx,
   { is_active: active, ...params }: ListParams & { is_active?: boolean },
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   const where: Condition[] = active === undefined ? [] : [{ sql: 'c.is_active = ?', bindings: [active] }];
   return await runList(ctx.db, connectionList, where, params, { owner: ctx.caller.userId });
 }
 
 /** One connection as JSON, without its secrets. @throws EstateError `forbidden`, `not_found`. */
 export async function readConnection(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   return await connectionText(ctx.db, id);
 }
 
-/** The same for whoever has been found to be allowed to write it. @throws EstateError `not_found`. */
+/** One connection as JSON, without a permission check. @throws EstateError `not_found`. */
 export async function connectionText(sql: Sql, id: string): Promise<JsonText> {
   return await readItem(sql, connectionList, 'connection', id);
 }

@@ -27,7 +27,7 @@ const credentials: readonly Credential[] = [
   'refresh_token',
   'token',
 ];
-const needed: Record<
+const requiredCredentials: Record<
   Exclude<AuthType, 'oauth2'> | NonNullable<ConnectionSettings['grant_type']>,
   readonly Credential[]
 > = {
@@ -41,7 +41,7 @@ const needed: Record<
 
 const rulesOf = (kind: ConnectionKind): ConnectionKindRules => connectionKinds[kind];
 
-const fresh = (kind: ConnectionKind): ConnectionSettings => ({
+const defaultSettings = (kind: ConnectionKind): ConnectionSettings => ({
   name: '',
   kind,
   instance_url: '',
@@ -59,9 +59,8 @@ const fresh = (kind: ConnectionKind): ConnectionSettings => ({
 });
 
 /**
- * A connection as it is with the input. Credentials that its way of logging in does not need are dropped. Whoever may
- * change a connection must not learn a secret by sending it to a server of their own: with the address every secret is
- * asked for again.
+ * The connection after a change. Credentials that the authentication type does not need are removed. If the address changes,
+ * all secrets have to be entered again: otherwise a user could have the stored secrets sent to a server of their own.
  * @throws EstateError `validation_failed` by field.
  */
 export function mergeConnection(
@@ -69,39 +68,41 @@ export function mergeConnection(
   input: ConnectionPatch & { kind?: ConnectionKind },
   before: ConnectionWithSecrets | undefined,
 ): ConnectionWithSecrets {
-  const settings = merged(input, before?.settings ?? fresh(input.kind ?? 'servicenow'));
-  const moved = before !== undefined && before.settings.instance_url !== settings.instance_url;
+  const settings = mergeSettings(input, before?.settings ?? defaultSettings(input.kind ?? 'servicenow'));
+  const isMoved = before !== undefined && before.settings.instance_url !== settings.instance_url;
   const secrets: ConnectionSecrets = {};
-  const forgotten = new Set<string>();
+  const droppedSecrets = new Set<string>();
   for (const member of secretMembers) {
     const sent = input[member] === MASK ? undefined : input[member];
     const stored = before?.secrets[member];
-    const value = sent === undefined ? (moved ? undefined : stored) : sent;
+    const value = sent === undefined ? (isMoved ? undefined : stored) : sent;
     if (value) secrets[member] = value;
-    else if (sent === undefined && stored !== undefined) forgotten.add(member);
+    else if (sent === undefined && stored !== undefined) droppedSecrets.add(member);
   }
-  // a certificate goes with its key
+  // the key is removed with its certificate
   if (!settings.client_certificate && !(input.client_key && input.client_key !== MASK))
     delete secrets.client_key;
   const faults = [
     ...(settings.name === '' ? [fault('name', 'required', 'must not be blank')] : []),
     ...addressFault(outbound, settings.instance_url, rulesOf(settings.kind).address),
     ...zoneFaults(settings),
-    ...credentialFaults(input, settings, secrets, forgotten),
+    ...credentialFaults(input, settings, secrets, droppedSecrets),
     ...sourcesFaults(settings),
     ...creationFaults(settings),
-    ...(settings.client_certificate && forgotten.has('client_key') ? [secretNeeded('client_key')] : []),
+    ...(settings.client_certificate && droppedSecrets.has('client_key')
+      ? [secretRequired('client_key')]
+      : []),
   ];
-  if (!forgotten.has('client_key')) faults.push(...certificateFaults(settings, secrets));
+  if (!droppedSecrets.has('client_key')) faults.push(...certificateFaults(settings, secrets));
   if (faults.length > 0) throw invalidFields(faults);
   return { settings, secrets };
 }
 
 const fault = (field: string, code: string, message: string): FieldError => ({ field, code, message });
-const secretNeeded = (field: string): FieldError =>
+const secretRequired = (field: string): FieldError =>
   fault(field, 'secret_needed', 'is needed again when instance_url changes');
 
-function merged(input: ConnectionPatch, present: ConnectionSettings): ConnectionSettings {
+function mergeSettings(input: ConnectionPatch, present: ConnectionSettings): ConnectionSettings {
   const text = (
     member: 'username' | 'client_id' | 'time_zone' | 'ca' | 'client_certificate',
   ): string | null => {
@@ -137,14 +138,14 @@ function zoneFaults({ kind, time_zone: zone }: ConnectionSettings): FieldError[]
   return zone === null ? [] : [fault('time_zone', 'not_offered', `is not used for ${kind}`)];
 }
 
-/** What is wrong with the lists that are told, where the kind is for lists. */
+/** Errors of the sources. */
 function sourcesFaults({ kind, sources }: ConnectionSettings): FieldError[] {
   const isFor = rulesOf(kind).sources === true;
   if (sources === null) return isFor ? [fault('sources', 'required', `is needed for ${kind}`)] : [];
   return isFor ? sourceFaults(sources) : [fault('sources', 'not_offered', `is not used for ${kind}`)];
 }
 
-/** What is wrong with how new records go in. */
+/** Errors of the create API and the correlation column. */
 function creationFaults({ kind, new_records, correlation_column }: ConnectionSettings): FieldError[] {
   const { newRecords, correlationColumn } = rulesOf(kind);
   const unused = (member: string) => fault(member, 'not_offered', `is not used for ${kind}`);
@@ -158,12 +159,12 @@ function creationFaults({ kind, new_records, correlation_column }: ConnectionSet
   ];
 }
 
-/** Drops what is not needed, and tells what is missing or was sent in vain. */
+/** Removes credentials that are not needed, and returns errors for missing and for unused ones. */
 function credentialFaults(
   input: ConnectionPatch,
   settings: ConnectionSettings,
   secrets: ConnectionSecrets,
-  forgotten: ReadonlySet<string>,
+  droppedSecrets: ReadonlySet<string>,
 ): FieldError[] {
   const { authTypes: offered } = rulesOf(settings.kind);
   if (!offered.includes(settings.auth_type)) {
@@ -173,18 +174,19 @@ function credentialFaults(
   const way = settings.auth_type === 'oauth2' ? settings.grant_type! : settings.auth_type;
   const faults: FieldError[] = [];
   if (settings.auth_type !== 'oauth2' && input.grant_type) {
-    faults.push(fault('grant_type', 'not_offered', 'is for oauth2 alone'));
+    faults.push(fault('grant_type', 'not_offered', 'is only for oauth2'));
   }
   for (const member of credentials) {
     const isSecret = member !== 'username' && member !== 'client_id';
     const value = isSecret ? secrets[member] : settings[member];
-    if (needed[way].includes(member)) {
-      if (forgotten.has(member)) faults.push(secretNeeded(member));
-      else if (!value) faults.push(fault(member, 'required', `is needed for ${told(settings)}`));
+    if (requiredCredentials[way].includes(member)) {
+      if (droppedSecrets.has(member)) faults.push(secretRequired(member));
+      else if (!value)
+        faults.push(fault(member, 'required', `is needed for ${describeAuthentication(settings)}`));
       continue;
     }
     if (input[member] && input[member] !== MASK) {
-      faults.push(fault(member, 'not_offered', `is not used for ${told(settings)}`));
+      faults.push(fault(member, 'not_offered', `is not used for ${describeAuthentication(settings)}`));
     }
     if (isSecret) delete secrets[member];
     else settings[member] = null;
@@ -192,10 +194,10 @@ function credentialFaults(
   return faults;
 }
 
-const told = ({ auth_type, grant_type }: ConnectionSettings): string =>
+const describeAuthentication = ({ auth_type, grant_type }: ConnectionSettings): string =>
   grant_type === null ? auth_type : `${auth_type} by ${grant_type}`;
 
-/** The address as the guard of outgoing calls takes it, in the form that the kind of connection needs. */
+/** Errors of the address: refused by the outbound guard, or not in the form that the kind of connection needs. */
 function addressFault(
   outbound: Outbound,
   address: string,
@@ -205,32 +207,32 @@ function addressFault(
   const refusal = outbound.refusal(address);
   if (refusal !== undefined) return [{ field, code: 'refused_address', message: refusal }];
   const { origin, pathname } = new URL(address);
-  const plain = form === 'host' ? origin : `${origin}${pathname}`.replace(/\/+$/, '');
-  if (form === 'path' && plain.toLowerCase() !== address.toLowerCase()) {
+  const expected = form === 'host' ? origin : `${origin}${pathname}`.replace(/\/+$/, '');
+  if (form === 'path' && expected.toLowerCase() !== address.toLowerCase()) {
     return [
-      { field, code: 'format', message: `must be a scheme, a host and a path alone, such as ${plain}` },
+      { field, code: 'format', message: `must be only a scheme, a host and a path, such as ${expected}` },
     ];
   }
   if (form === 'host' && origin !== address.toLowerCase()) {
-    return [{ field, code: 'format', message: `must be a scheme and a host alone, such as ${origin}` }];
+    return [{ field, code: 'format', message: `must be only a scheme and a host, such as ${origin}` }];
   }
   return [];
 }
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Faults of the authorities, and of the client certificate and its key. */
+/** Errors of the certificate authorities, the client certificate and its key. */
 function certificateFaults(
   { ca, client_certificate: certificate }: ConnectionSettings,
   { client_key: key }: ConnectionSecrets,
 ): FieldError[] {
   const faults: FieldError[] = [];
   if (ca !== null && !readCertificates(ca)) {
-    faults.push({ field: 'ca', code: 'format', message: 'holds no certificates as PEM' });
+    faults.push({ field: 'ca', code: 'format', message: 'contains no PEM certificates' });
   }
-  const own = certificate === null ? undefined : readCertificates(certificate);
-  if (certificate !== null && !own) {
-    faults.push({ field: 'client_certificate', code: 'format', message: 'is no certificate as PEM' });
+  const certificates = certificate === null ? undefined : readCertificates(certificate);
+  if (certificate !== null && !certificates) {
+    faults.push({ field: 'client_certificate', code: 'format', message: 'is not a PEM certificate' });
   }
   if (key !== undefined && certificate === null) {
     faults.push({ field: 'client_certificate', code: 'required', message: 'is needed with its key' });
@@ -238,7 +240,7 @@ function certificateFaults(
   if (certificate !== null && key === undefined) {
     faults.push({ field: 'client_key', code: 'required', message: 'is needed with its certificate' });
   }
-  if (own && key !== undefined) faults.push(...keyFaults(own[0]!, key));
+  if (certificates && key !== undefined) faults.push(...keyFaults(certificates[0]!, key));
   return faults;
 }
 
@@ -257,6 +259,6 @@ function keyFaults(certificate: X509Certificate, key: string): FieldError[] {
     if (certificate.checkPrivateKey(createPrivateKey(key))) return [];
     return [{ field, code: 'format', message: 'is not the key of client_certificate' }];
   } catch {
-    return [{ field, code: 'format', message: 'is no private key as PEM without a passphrase' }];
+    return [{ field, code: 'format', message: 'is not a PEM private key without a passphrase' }];
   }
 }

@@ -8,17 +8,17 @@ export const itsmExtension: Extension = {
   cleanups: { itsm_runs: (sql, { itsm_runs_days }) => removeOldRuns(sql, itsm_runs_days) },
 };
 
-/** Plans of so many rows go at once, or a single larger one. */
-const ROWS = 50_000;
+/** Plan rows that one call deletes, or one larger plan. */
+const MAX_ROWS = 50_000;
 
 /**
- * Removes runs that have ended so many days ago, with their plans and logs. Of each mapping stay the last run that was
- * completed and the last that can be taken back. What is paired, and what both sides have agreed on, is no part of runs.
- * @returns how many have gone; 0 when none is left to go.
+ * Deletes runs that ended more than `days` ago, with their plans and logs. The last completed run of each mapping and the last
+ * one that can be undone are retained. Pairs and their bases are not affected.
+ * @returns the number of deleted runs; 0 when none is left.
  */
 async function removeOldRuns(sql: Sql, days: number): Promise<number> {
   const { rowCount } = await sql.raw(
-    `with kept as (
+    `with retained as (
        select k.id from itsm_mappings m, lateral (
          (select r.id from itsm_runs r where r.mapping_id = m.id and r.status = 'completed' order by r.id desc limit 1)
          union all
@@ -34,10 +34,10 @@ async function removeOldRuns(sql: Sql, days: number): Promise<number> {
        from itsm_runs r
        where r.status in ('completed', 'failed', 'cancelled', 'superseded')
          and r.completed_at < now() - make_interval(days => ?)
-         and not exists (select from kept where kept.id = r.id)
+         and not exists (select from retained where retained.id = r.id)
          and not exists (select from itsm_runs u where u.undo_of = r.id and u.status in ('queued', 'running', 'review'))
      )
-     delete from itsm_runs r using old where r.id = old.id and old.rows_before < ${ROWS}`,
+     delete from itsm_runs r using old where r.id = old.id and old.rows_before < ${MAX_ROWS}`,
     [days],
   );
   return rowCount as number;

@@ -11,46 +11,56 @@ const Single = Type.Union([...single]);
 const Value = Type.Union([...single, Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1000 })]);
 const formula = Type.String({ minLength: 1, maxLength: 5000 });
 
-/** What transforms are told; which members belong to which is checked with the field named. */
+/** The configuration of a transform. Each member is for the transform type that its description names; commands check that. */
 export const TransformConfig = Type.Object(
   {
     as: Type.Optional(
-      Type.Literal('number', { description: 'direct: the value is a number; follows from the card’s field' }),
+      Type.Literal('number', {
+        description: 'direct: the value is a number; default: by the type of the card’s field',
+      }),
     ),
     pairs: Type.Optional(
       Type.Array(Type.Object({ remote: Single, local: Value }, closed), {
         minItems: 1,
         maxItems: 1000,
-        description: 'value_map: what means what; the first pair that has a value is taken, on either way',
+        description:
+          'value_map: corresponding values; in both directions the first pair with the value applies',
       }),
     ),
     remote: Type.Optional(
       Type.Union([Type.Literal('date'), Type.Literal('datetime')], {
-        description: 'date_format: what the column holds; `date` unless given',
+        description: 'date_format: the type of the column; default: `date`',
       }),
     ),
     yes: Type.Optional(
       Type.Array(Single, {
         minItems: 1,
         maxItems: 50,
-        description: 'boolean: what means true, the first is written; `["true", "1"]` unless given',
+        description: 'boolean: the values for true, of which the first is written; default: `["true", "1"]`',
       }),
     ),
     no: Type.Optional(
       Type.Array(Single, {
         minItems: 1,
         maxItems: 50,
-        description: 'boolean: what means false, the first is written; `["false", "0"]` unless given',
+        description:
+          'boolean: the values for false, of which the first is written; default: `["false", "0"]`',
       }),
     ),
     mapping_id: Type.Optional(
-      nullable(uuid, 'reference: the mapping of the cards that are referred to; null: this one'),
+      nullable(uuid, 'reference: the mapping of the referenced cards; null: this mapping'),
     ),
     to_local: Type.Optional(
-      Type.String({ ...formula, description: 'expression: a formula over `value`, the column’s value' }),
+      Type.String({
+        ...formula,
+        description: 'expression: a formula that computes the card’s value from `value`, the column’s value',
+      }),
     ),
     to_remote: Type.Optional(
-      nullable(formula, 'expression: the same for the way out; null: never written there'),
+      nullable(
+        formula,
+        'expression: a formula that computes the column’s value from `value`, the card’s value; null: the column is never written',
+      ),
     ),
   },
   closed,
@@ -64,7 +74,7 @@ export const FieldMappingInput = Type.Object(
       maxLength: 200,
       examples: ['name', 'attributes.businessCriticality'],
       description:
-        '`name`, `alias`, `description`, `external_id`, `subtype`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; for a column that refers to a record also `relations.<relation type>` (from the card) or `reverse_relations.<relation type>` (to it)',
+        '`name`, `alias`, `description`, `external_id`, `subtype`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; for a reference column also `relations.<relation type>` (the card is the source) or `reverse_relations.<relation type>` (the card is the target)',
     }),
     remote_field: key('The column of the table'),
     direction: Type.Optional(
@@ -72,7 +82,7 @@ export const FieldMappingInput = Type.Object(
         (['remote_leads', 'local_leads', 'newest_wins', 'manual'] as const).map((one) => Type.Literal(one)),
         {
           description:
-            'Who wins when both sides have changed; what one side alone has changed goes to the other. `remote_leads` unless given',
+            'Which side wins when both have changed; a change of only one side is copied to the other. Default: `remote_leads`',
         },
       ),
     ),
@@ -83,12 +93,12 @@ export const FieldMappingInput = Type.Object(
             Type.Literal(one),
           ),
         ),
-        'How the value is told on the other side; null: direct',
+        'How values are converted between the two sides; null: direct',
       ),
     ),
-    transform_config: Type.Optional(nullable(TransformConfig, 'What the transform needs to be told')),
+    transform_config: Type.Optional(nullable(TransformConfig, 'The configuration of the transform')),
     is_identity: Type.Optional(
-      Type.Boolean({ description: 'Takes part in telling which record is which card' }),
+      Type.Boolean({ description: 'Whether the field is used to match records with cards' }),
     ),
   },
   closed,
@@ -101,13 +111,15 @@ export const RelationMappingInput = Type.Object(
     remote_type: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'The remote’s key of the kind of relation',
+      description: 'The remote’s key of the relation type',
     }),
     target_mapping_id: Type.Optional(
-      nullable(uuid, 'The mapping of the cards at the target, of the same connection; null: this one'),
+      nullable(uuid, 'The mapping of the target cards, of the same connection; null: this mapping'),
     ),
     reversed: Type.Optional(
-      Type.Boolean({ description: 'The remote tells it from the target: its parent is our target' }),
+      Type.Boolean({
+        description: 'Whether the remote stores the opposite direction: its parent is our target',
+      }),
     ),
   },
   closed,
@@ -122,7 +134,7 @@ export const MappingSchedule = Type.Object(
         minLength: 1,
         maxLength: 100,
         examples: ['Europe/Berlin'],
-        description: 'UTC unless given',
+        description: 'Default: UTC',
       }),
     ),
     enabled: Type.Optional(Type.Boolean()),
@@ -137,64 +149,66 @@ const Defaults = (description: string, value: TSchema) =>
 const settings = {
   sync_direction: Type.Union(
     (['pull', 'push', 'bidirectional'] as const).map((one) => Type.Literal(one)),
-    { description: 'On which side may be written: here, at the remote, on both' },
+    { description: 'Which sides runs write to: the inventory, the remote, or both' },
   ),
   sync_mode: Type.Union(
     (['additive', 'conservative', 'strict'] as const).map((one) => Type.Literal(one)),
     {
       description:
-        'What is removed when the other side is gone: nothing, what the synchronisation has made, all',
+        'What is removed when the other side is deleted: nothing, what the synchronisation has created, everything',
     },
   ),
   max_deletions: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
-    description: 'Removals that one run may plan',
+    description: 'The deletion limit: removals that one run may plan',
   }),
   max_deletion_ratio: Type.Number({
     minimum: 0,
     maximum: 1,
-    description: 'The same as a part of all mapped pairs',
+    description: 'The deletion limit as a fraction of all pairs of the mapping',
   }),
   quarantine_minutes: Type.Integer({
     minimum: 0,
     maximum: 525_600,
-    description: 'How long the other half of what is gone waits before it is removed',
+    description: 'Minutes between the detection of a deletion and the removal on the other side',
   }),
   complete_reads: Type.Integer({
     minimum: 0,
     maximum: 100,
     description:
-      'After how many complete readings without it a record counts as gone; 0: never by that alone',
+      'The number of full reads without a record after which it counts as deleted; 0: a missing record never counts as deleted',
   }),
   filter_query: nullable(
     Type.String({ maxLength: 4000 }),
-    'Which records, in the remote’s own language; null: all of the table',
+    'Which records are synchronised, in the query language of the remote; null: all of the table',
   ),
   card_filter: nullable(
     Type.String({ maxLength: 4000 }),
-    'Which cards, in the filter language; null: all of the type',
+    'Which cards are synchronised, in the filter language; null: all of the type',
   ),
-  card_defaults: Defaults('What new cards hold beside the mapped values, by field', Value),
-  record_defaults: Defaults('What new records hold beside the mapped values, by column', Single),
-  auto_apply: Type.Boolean({ description: 'Whether plans are applied without anybody’s look' }),
-  skip_staging: Type.Boolean({ description: 'Another name of `auto_apply`', deprecated: true }),
+  card_defaults: Defaults('Values of new cards in addition to the mapped ones, by field', Value),
+  record_defaults: Defaults('Values of new records in addition to the mapped ones, by column', Single),
+  auto_apply: Type.Boolean({ description: 'Whether plans are applied without review' }),
+  skip_staging: Type.Boolean({ description: 'Alias of `auto_apply`', deprecated: true }),
   auto_apply_max_changes: nullable(
     Type.Integer({ minimum: 0, maximum: 10_000_000 }),
-    'A plan with more changes waits for a person all the same; null: however many',
+    'A plan with more changes needs review despite `auto_apply`; null: no limit',
   ),
   auto_apply_max_ratio: nullable(
     Type.Number({ minimum: 0, maximum: 1 }),
-    'The same as a part of all mapped pairs; null: whatever part',
+    '`auto_apply_max_changes` as a fraction of all pairs of the mapping; null: no limit',
   ),
   complete_every_hours: Type.Integer({
     minimum: 1,
     maximum: 8760,
-    description: 'A run reads all when the last complete reading is older, else what has changed',
+    description: 'A run reads all records if the last full read is older, otherwise only the changed ones',
   }),
-  follows_changes: Type.Boolean({ description: 'A change in the inventory starts a run within seconds' }),
-  schedule: nullable(MappingSchedule, 'When it runs by itself; null: never'),
-  is_active: Type.Boolean({ description: 'False: paused, no run begins' }),
+  follows_changes: Type.Boolean({
+    description: 'Whether a change in the inventory starts a run within seconds',
+  }),
+  schedule: nullable(MappingSchedule, 'When runs start on a schedule; null: never'),
+  is_active: Type.Boolean({ description: 'False: paused, no run starts' }),
   field_mappings: Type.Array(FieldMappingInput, { maxItems: 200 }),
   relation_mappings: Type.Array(RelationMappingInput, { maxItems: 50 }),
 } satisfies Record<string, TSchema>;

@@ -4,10 +4,10 @@ import type { Caller } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { brokenReason, mapsCosts, relatedPath, stoppedColumns } from './mappings.rules.ts';
+import { findBrokenReason, parseRelationPath, stoppedColumns, usesCosts } from './mappings.rules.ts';
 import type { Mapping } from './mappings.types.ts';
 
-const whole = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode,
+const selectMapping = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode,
     m.filter_query, m.card_filter, m.card_defaults, m.record_defaults, m.max_deletions, m.max_deletion_ratio,
     m.quarantine_minutes, m.complete_reads, m.auto_apply, m.auto_apply_max_changes, m.auto_apply_max_ratio,
     m.complete_every_hours, m.follows_changes, m.schedule_key, m.is_active, m.dictionary, m.drift, m.created_by,
@@ -17,9 +17,9 @@ const whole = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.
       from itsm_relation_mappings r where r.mapping_id = m.id), '[]') as relations
   from itsm_mappings m`;
 
-/** A mapping as it is stored. @throws EstateError `not_found`. */
+/** Loads a mapping. @throws EstateError `not_found`. */
 export async function loadStoredMapping(sql: Sql, id: string): Promise<Mapping> {
-  const { rows } = await sql.raw(`${whole} where m.id = ?`, [id]);
+  const { rows } = await sql.raw(`${selectMapping} where m.id = ?`, [id]);
   if (!rows[0]) throw notFound('mapping', id);
   return rows[0];
 }
@@ -32,13 +32,13 @@ export async function loadMappedTypes(sql: Sql, connectionId: string): Promise<R
   return Object.fromEntries(rows.map((row) => [row.id, row.card_type_key]));
 }
 
-/** The mappings of a connection as they are stored, the oldest first. */
+/** The mappings of a connection, the oldest first. */
 export async function loadMappingsOf(sql: Sql, connectionId: string): Promise<Mapping[]> {
-  const { rows } = await sql.raw(`${whole} where m.connection_id = ? order by m.id`, [connectionId]);
+  const { rows } = await sql.raw(`${selectMapping} where m.connection_id = ? order by m.id`, [connectionId]);
   return rows;
 }
 
-/** What decides which rights a mapping uses. */
+/** The members of a mapping that determine which permissions it uses. */
 export type MappingScope = Pick<
   Mapping,
   'card_type_key' | 'sync_direction' | 'sync_mode' | 'fields' | 'relations' | 'card_defaults'
@@ -47,7 +47,7 @@ export type MappingScope = Pick<
 /** The permissions that runs of a mapping use in the inventory. */
 export function permissionsOfMapping(metamodel: Metamodel, mapping: MappingScope): AppPermission[] {
   const { sync_direction: direction, sync_mode: mode, relations, fields } = mapping;
-  const relates = relations.length > 0 || fields.some(({ card_field }) => relatedPath(card_field));
+  const relates = relations.length > 0 || fields.some(({ card_field }) => parseRelationPath(card_field));
   const writes = direction !== 'push';
   const needed: [AppPermission, boolean][] = [
     ['inventory.view', true],
@@ -56,49 +56,49 @@ export function permissionsOfMapping(metamodel: Metamodel, mapping: MappingScope
     ['inventory.archive', writes && mode !== 'additive'],
     ['relations.manage', writes && relates],
     ['relations.view', relates],
-    ['costs.view', mapsCosts(metamodel, mapping)],
+    ['costs.view', usesCosts(metamodel, mapping)],
   ];
   return needed.flatMap(([permission, isNeeded]) => (isNeeded ? [permission] : []));
 }
 
 /**
- * Nobody writes or reads through a mapping what they may not write or read themselves.
+ * Checks that the caller has the permissions that runs of the mapping use.
  * @throws EstateError `forbidden` naming the missing permission.
  */
 export function requireMappingPermissions(caller: Caller, metamodel: Metamodel, mapping: MappingScope): void {
   for (const permission of permissionsOfMapping(metamodel, mapping)) requirePermission(caller, permission);
 }
 
-/** Recipients of one notification at most. */
-const MOST = 20;
+/** The most recipients of one notification. */
+const MAX_RECIPIENTS = 20;
 
-/** Recipients of a mapping's notifications: its creator, a program's owner, or else the users who manage synchronisation. */
-export async function ownersOf(sql: Sql, createdBy: string | null): Promise<string[]> {
+/** Recipients of a mapping's notifications: its creator, or the owner of a service user, else the users who manage synchronisation. */
+export async function loadAlertRecipients(sql: Sql, createdBy: string | null): Promise<string[]> {
   const { rows: owners } = await sql.raw(
     `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
      where u.id = ? and p.is_active`,
     [createdBy],
   );
   if (owners[0]) return [owners[0].id];
-  return await managersOfSync(sql);
+  return await loadSyncManagers(sql);
 }
 
-/** People who may manage synchronisation. */
-export async function managersOfSync(sql: Sql): Promise<string[]> {
+/** The users who may manage synchronisation. */
+export async function loadSyncManagers(sql: Sql): Promise<string[]> {
   const { rows } = await sql.raw(
     `select u.id from users u join roles r on r.key = u.role
      where u.is_active and u.kind <> 'service' and not r.is_archived
        and (r.permissions ->> '*' = 'true' or r.permissions ->> 'itsm_sync.manage' = 'true')
-     order by u.id limit ${MOST}`,
+     order by u.id limit ${MAX_RECIPIENTS}`,
   );
   return rows.map(({ id }: { id: string }) => id);
 }
 
-/** A mapping as runs use it, without fields whose column vanished or changed its type. Plain JSON. */
+/** A mapping as runs use it, without fields whose column was removed or changed its type. Plain JSON. */
 export interface UsableMapping extends Mapping {
   /** Why no run can start: the metamodel or the remote's schema has changed. Null: runs can start. */
   broken: string | null;
-  /** The remote's schema, as last checked, is the only reason. */
+  /** Whether the remote's schema, as last checked, is the only reason. */
   broken_by_drift: boolean;
   /** Mappings at the other end of relations that are paused or broken: card type and table by the mapping's id. */
   blocked_targets: Record<string, string>;
@@ -110,13 +110,13 @@ export interface UsableMapping extends Mapping {
 export async function loadMapping(sql: Sql, metamodel: Metamodel, id: string): Promise<UsableMapping> {
   const stored = await loadStoredMapping(sql, id);
   const mapped_types = await loadMappedTypes(sql, stored.connection_id);
-  const broken = brokenReason(metamodel, { ...stored, mapped_types });
+  const broken = findBrokenReason(metamodel, { ...stored, mapped_types });
   const blocked_targets: UsableMapping['blocked_targets'] = {};
   const target_tables: UsableMapping['target_tables'] = {};
   for (const { target_mapping_id: other } of stored.relations) {
     if (other === null || other === id || other in blocked_targets || other in target_tables) continue;
     const target = await loadStoredMapping(sql, other);
-    const canRun = target.is_active && brokenReason(metamodel, { ...target, mapped_types }) === null;
+    const canRun = target.is_active && findBrokenReason(metamodel, { ...target, mapped_types }) === null;
     if (canRun) target_tables[other] = target.remote_table;
     else blocked_targets[other] = `${target.card_type_key} with ${target.remote_table}`;
   }
@@ -128,7 +128,7 @@ export async function loadMapping(sql: Sql, metamodel: Metamodel, id: string): P
     drift: null,
     broken,
     broken_by_drift:
-      broken !== null && brokenReason(metamodel, { ...stored, mapped_types, drift: null }) === null,
+      broken !== null && findBrokenReason(metamodel, { ...stored, mapped_types, drift: null }) === null,
     blocked_targets,
     target_tables,
   };
@@ -154,7 +154,7 @@ export interface SyncStateRow {
   /** Records to read again although they have not changed. */
   again: string[];
   complete_read_at: string | null;
-  /** The same for runs in one direction of a mapping that goes both ways. */
+  /** The same for pull and push runs of a bidirectional mapping. */
   pulled_read_at: string | null;
   pushed_read_at: string | null;
   pulled_position: string | null;
@@ -185,8 +185,8 @@ export async function lockSyncState(sql: Sql, mappingId: string): Promise<SyncSt
   return rows[0];
 }
 
-/** Has the next run read these records again. */
-export async function readAgainNext(
+/** Makes the next run read these records again. */
+export async function markForReread(
   sql: Sql,
   mappingId: string,
   remoteIds: readonly string[],
@@ -201,22 +201,22 @@ export async function readAgainNext(
  * Whether the last full read was made by a push run. Such a run skips records without a card and stores nothing about
  * them.
  */
-export const hasPushedLast = ({
+export const isLastFullReadByPush = ({
   complete_read_at,
   pushed_read_at,
 }: Pick<SyncStateRow, 'complete_read_at' | 'pushed_read_at'>): boolean =>
   pushed_read_at !== null && (complete_read_at === null || complete_read_at < pushed_read_at);
 
-/** An SQL expression of {@link hasPushedLast} over a sync state `b`. */
-const pushedLast =
+/** An SQL expression of {@link isLastFullReadByPush} over a sync state `b`. */
+const isLastFullReadByPushSql =
   "coalesce(b.pushed_read_at > coalesce(b.complete_read_at, timestamptz '-infinity'), false)";
 
 /**
  * Cards without a record that may get one now: new ones, those that were changed after the remote refused them, and those whose
- * record a person rejected in the last run. When earlier runs skipped records without a card, only a full read tells whether one
- * of those records belongs to such a card.
+ * record a user rejected in the last run. When earlier runs skipped records without a card, only a full read can find out whether
+ * one of those records belongs to such a card.
  */
-const newCards = `(exists (
+const hasNewCards = `(exists (
   select from events e join cards c on c.id = e.card_id and c.type = m.card_type_key and c.status = 'ACTIVE'
   where e.position > b.local_position and e.card_type = m.card_type_key
     and (e.event_type in ('card.created', 'card.restored') or exists (
@@ -240,9 +240,9 @@ const isFresh = (readAt: string): string =>
  */
 export const needsFullRead = (direction: string): string => `coalesce(case
   when ${direction} = m.sync_direction then b.watermark is null or b.local_position is null
-    or not ${isFresh('b.complete_read_at')} or (m.sync_direction = 'push' and ${newCards})
+    or not ${isFresh('b.complete_read_at')} or (m.sync_direction = 'push' and ${hasNewCards})
   when ${direction} = 'pull' then b.watermark is null
     or not ${isFresh('greatest(b.complete_read_at, b.pulled_read_at)')}
-  when ${pushedLast} then b.pushed_watermark is null or b.local_position is null
-    or not ${isFresh('b.pushed_read_at')} or ${newCards}
+  when ${isLastFullReadByPushSql} then b.pushed_watermark is null or b.local_position is null
+    or not ${isFresh('b.pushed_read_at')} or ${hasNewCards}
   else b.watermark is null or b.local_position is null or not ${isFresh('b.complete_read_at')} end, true)`;

@@ -4,8 +4,8 @@ import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { SEE_SYNC } from './connections.queries.ts';
-import { brokenReason, type StoredForBreak } from './mappings.rules.ts';
+import { VIEW_SYNC } from './connections.queries.ts';
+import { type BrokenReasonInput, findBrokenReason } from './mappings.rules.ts';
 
 const fieldRows = `(select json_agg(json_build_object('id', f.mapping_id || '.' || f.position,
     'card_field', f.card_field, 'remote_field', f.remote_field, 'direction', f.direction,
@@ -56,7 +56,7 @@ const mappingList: ListSpec = {
       'enabled', s.enabled) end`,
     due_at: 'utc(m.due_at)',
     is_active: 'm.is_active',
-    // what the reason is found by; it is put in its place by `withBrokenReason`
+    // the input of `brokenReason`; `withBrokenReason` replaces it with the reason
     broken: `json_build_object('id', m.id, 'card_type_key', m.card_type_key, 'sync_direction', m.sync_direction,
       'card_defaults', m.card_defaults, 'drift', m.drift, 'fields', ${fieldRows}, 'relations', ${relationRows},
       'mapped_types', (select json_object_agg(o.id, o.card_type_key) from itsm_mappings o
@@ -72,14 +72,14 @@ const mappingList: ListSpec = {
   search: `fold(m.card_type_key || ' ' || m.remote_table || ' ' || c.name)`,
 };
 
-interface Listed {
-  broken?: StoredForBreak | null;
+interface ListedMapping {
+  broken?: BrokenReasonInput | null;
 }
 
-/** Puts the reason in its place why a mapping cannot run. */
-function withBrokenReason<M extends Listed>(metamodel: Metamodel, mappings: M[]): object[] {
+/** Replaces the input of `broken` with the reason why a mapping cannot run. */
+function withBrokenReason<M extends ListedMapping>(metamodel: Metamodel, mappings: M[]): object[] {
   return mappings.map((mapping) =>
-    mapping.broken ? { ...mapping, broken: brokenReason(metamodel, mapping.broken) } : mapping,
+    mapping.broken ? { ...mapping, broken: findBrokenReason(metamodel, mapping.broken) } : mapping,
   );
 }
 
@@ -92,7 +92,7 @@ export async function listMappings(
     ...params
   }: ListParams & { connection_id?: string; card_type_key?: string },
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   const where: Condition[] = [];
   if (connectionId) where.push({ sql: 'm.connection_id = ?::uuid', bindings: [connectionId] });
   if (cardType) where.push({ sql: 'm.card_type_key = ?', bindings: [cardType] });
@@ -102,11 +102,11 @@ export async function listMappings(
 
 /** One mapping as JSON. @throws EstateError `forbidden`, `not_found`. */
 export async function readMapping(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   return await mappingText(ctx.db, ctx.metamodel, id);
 }
 
-/** The same for whoever has been found to be allowed to write it. @throws EstateError `not_found`. */
+/** One mapping as JSON, without a permission check. @throws EstateError `not_found`. */
 export async function mappingText(sql: Sql, metamodel: Metamodel, id: string): Promise<JsonText> {
   const text = await readItem(sql, mappingList, 'mapping', id);
   return JSON.stringify(withBrokenReason(metamodel, [JSON.parse(text)])[0]);

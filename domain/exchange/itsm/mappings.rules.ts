@@ -20,7 +20,7 @@ import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compi
 import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import type { DriftEntry, FieldMapping, Mapping, TransformType, Value } from './mappings.types.ts';
 
-/** A mapping as far as the metamodel has a say in it. */
+/** The members of a mapping that are checked against the metamodel. */
 type CheckedMapping = Pick<
   Mapping,
   'id' | 'card_type_key' | 'sync_direction' | 'card_defaults' | 'fields' | 'relations'
@@ -30,8 +30,8 @@ type CheckedMapping = Pick<
 type MappedTypes = ReadonlyMap<string, string>;
 
 /**
- * What does not fit the metamodel in force: the card type, its fields and their values, references and relations. The
- * fields are named as in the API.
+ * Errors of a mapping against the current metamodel: card type, fields and their values, references and relations. The paths
+ * of errors are those of the API.
  */
 export function metamodelFaults(
   metamodel: Metamodel,
@@ -40,7 +40,7 @@ export function metamodelFaults(
 ): FieldError[] {
   const type = metamodel.cardTypes.get(mapping.card_type_key);
   if (!type || type.is_hidden) {
-    return [{ field: 'card_type_key', code: 'unknown_type', message: 'is no card type' }];
+    return [{ field: 'card_type_key', code: 'unknown_type', message: 'is not a card type' }];
   }
   const types = new Map([...mappedTypes, [mapping.id, type.key]]);
   return [
@@ -67,17 +67,17 @@ function fieldFaults(
   types: MappedTypes,
   row: FieldMapping,
 ): FieldError[] {
-  const local = mappedField(metamodel, type, row.card_field);
+  const local = findMappableField(metamodel, type, row.card_field);
   if (!local) {
-    return [{ field: 'card_field', code: 'unknown_field', message: `is no field of ${type.key}` }];
+    return [{ field: 'card_field', code: 'unknown_field', message: `is not a field of ${type.key}` }];
   }
-  const related = relatedPath(row.card_field);
+  const related = parseRelationPath(row.card_field);
   if (related && relations.some(({ relation_type_key: key }) => key === related.relationType)) {
-    const message = 'has its relations mapped by relation_mappings already';
+    const message = 'is already mapped by relation_mappings';
     return [{ field: 'card_field', code: 'bad_mapping', message }];
   }
   if (local.readonly !== null && sync_direction !== 'push') {
-    const message = `${local.readonly}: it can only be pushed`;
+    const message = `${local.readonly}, so it can only be pushed`;
     return [{ field: 'card_field', code: 'readonly', message }];
   }
   const faults = transformFaults(row, local, sync_direction).map(({ at, code, message }) => ({
@@ -93,22 +93,26 @@ function fieldFaults(
   return faults;
 }
 
-function mappingFault(target: string | undefined, wanted: string): string | undefined {
-  if (target === undefined) return 'is no mapping of this connection';
-  return target === wanted ? undefined : `is a mapping of ${target}, not of ${wanted}`;
+function mappingFault(target: string | undefined, expected: string): string | undefined {
+  if (target === undefined) return 'is not a mapping of this connection';
+  return target === expected ? undefined : `is a mapping of ${target}, not of ${expected}`;
 }
 
 function defaultFault(type: CardType, path: string, value: unknown): FieldError[] {
   const field = `card_defaults.${path}`;
-  const local = localField(type, path);
+  const local = findCardField(type, path);
   if (!local || local.kind === 'card') {
-    return [{ field, code: 'unknown_field', message: `is no field of ${type.key} with a default` }];
+    return [
+      { field, code: 'unknown_field', message: `is not a field of ${type.key} that can have a default` },
+    ];
   }
   if (local.readonly !== null) return [{ field, code: 'readonly', message: local.readonly }];
   if (local.path === 'name' || local.path === 'external_id') {
-    return [{ field, code: 'unknown_field', message: 'differs from card to card' }];
+    return [
+      { field, code: 'unknown_field', message: 'cannot have a default, since it differs from card to card' },
+    ];
   }
-  const message = value === null ? undefined : local.fault(value);
+  const message = value === null ? undefined : local.validate(value);
   return message === undefined ? [] : [{ field, code: 'bad_value', message }];
 }
 
@@ -120,10 +124,10 @@ function relationFaults(
 ): FieldError[] {
   const relation = metamodel.relationTypes.get(row.relation_type_key);
   if (!relation || !metamodel.visibleRelationTypes.includes(relation.key)) {
-    return [{ field: 'relation_type_key', code: 'unknown_type', message: 'is no relation type' }];
+    return [{ field: 'relation_type_key', code: 'unknown_type', message: 'is not a relation type' }];
   }
   if (relation.source_type_key !== type.key) {
-    const message = `leads from ${relation.source_type_key}, not from ${type.key}: map it there`;
+    const message = `has the source type ${relation.source_type_key}, not ${type.key}: add it to a mapping of ${relation.source_type_key}`;
     return [{ field: 'relation_type_key', code: 'wrong_type', message }];
   }
   const target = row.target_mapping_id === null ? type.key : types.get(row.target_mapping_id);
@@ -131,8 +135,8 @@ function relationFaults(
   return message ? [{ field: 'target_mapping_id', code: 'bad_mapping', message }] : [];
 }
 
-/** Whether a mapping tells costs, which not everybody may see. */
-export function mapsCosts(
+/** Whether a mapping reads or writes costs, which need a permission of their own. */
+export function usesCosts(
   metamodel: Metamodel,
   {
     card_type_key,
@@ -142,11 +146,11 @@ export function mapsCosts(
 ): boolean {
   const type = metamodel.cardTypes.get(card_type_key);
   const paths = [...fields.map(({ card_field }) => card_field), ...Object.keys(card_defaults)];
-  return type !== undefined && paths.some((path) => localField(type, path)?.cost);
+  return type !== undefined && paths.some((path) => findCardField(type, path)?.cost);
 }
 
-/** What has to be known of a mapping to tell whether it can run. */
-export type StoredForBreak = Omit<CheckedMapping, 'fields' | 'relations'> & {
+/** The members of a mapping that determine whether it can run. */
+export type BrokenReasonInput = Omit<CheckedMapping, 'fields' | 'relations'> & {
   fields: CheckedMapping['fields'] | null;
   relations: CheckedMapping['relations'] | null;
   drift: DriftEntry[] | null;
@@ -154,16 +158,15 @@ export type StoredForBreak = Omit<CheckedMapping, 'fields' | 'relations'> & {
   mapped_types: Record<string, string>;
 };
 
-/** Columns that are neither read nor written until the mapping is checked again. */
+/** Columns that are neither read nor written until the mapping is validated again. */
 export function stoppedColumns(drift: readonly DriftEntry[] | null): Set<string> {
   return new Set((drift ?? []).filter(({ stops }) => stops).map(({ column }) => column));
 }
 
 /**
- * Why a mapping cannot run: it has no fields yet, the metamodel has changed under it, or the remote's table has. Null
- * when it can.
+ * Why a mapping cannot run: no fields are mapped, or the metamodel or the remote's table has changed. Null when it can run.
  */
-export function brokenReason(metamodel: Metamodel, mapping: StoredForBreak): string | null {
+export function findBrokenReason(metamodel: Metamodel, mapping: BrokenReasonInput): string | null {
   const fields = mapping.fields ?? [];
   if (!fields.some(({ card_field }) => card_field === 'name')) {
     if (fields.length === 0) return 'No fields are mapped yet.';
@@ -175,10 +178,13 @@ export function brokenReason(metamodel: Metamodel, mapping: StoredForBreak): str
     new Map(Object.entries(mapping.mapped_types)),
   );
   if (fault) return `${fault.field} ${fault.message}.`;
-  return remoteReason(mapping.drift, fields);
+  return findDriftReason(mapping.drift, fields);
 }
 
-function remoteReason(drift: readonly DriftEntry[] | null, fields: CheckedMapping['fields']): string | null {
+function findDriftReason(
+  drift: readonly DriftEntry[] | null,
+  fields: CheckedMapping['fields'],
+): string | null {
   const table = drift?.find(({ change }) => change === 'table');
   if (table) return table.message;
   const stopped = stoppedColumns(drift);
@@ -187,11 +193,11 @@ function remoteReason(drift: readonly DriftEntry[] | null, fields: CheckedMappin
       stopped.has(remote_field) && (is_identity || card_field === 'name'),
   );
   if (!needed) return null;
-  return `The column '${needed.remote_field}' is needed to tell records apart, and is no longer as it was.`;
+  return `The column '${needed.remote_field}' identifies records, and has changed at the remote.`;
 }
 
-/** The relations of one type that a path stands for, as a card sees them. */
-interface RelatedPath {
+/** The relation type that a path denotes, and which end the card is. */
+interface RelationPath {
   relationType: string;
   /** The card is their target. */
   reversed: boolean;
@@ -199,16 +205,16 @@ interface RelatedPath {
 
 const PATH = /^(reverse_)?relations\.(.+)$/;
 
-/** What a path of relations stands for; undefined for any other path. */
-export function relatedPath(path: string): RelatedPath | undefined {
+/** Parses a path of relations; undefined for any other path. */
+export function parseRelationPath(path: string): RelationPath | undefined {
   const [, reversed, relationType] = PATH.exec(path) ?? [];
   return relationType === undefined ? undefined : { relationType, reversed: reversed !== undefined };
 }
 
-/** What can be mapped to a column: a field of the type's cards, or the card at the other end of their relations. */
-export function mappedField(metamodel: Metamodel, type: CardType, path: string): LocalField | undefined {
-  const related = relatedPath(path);
-  if (!related) return localField(type, path);
+/** A field of the type's cards that can be mapped, or the card at the other end of their relations. */
+export function findMappableField(metamodel: Metamodel, type: CardType, path: string): CardField | undefined {
+  const related = parseRelationPath(path);
+  if (!related) return findCardField(type, path);
   const relation = metamodel.relationTypes.get(related.relationType);
   if (!relation || !metamodel.visibleRelationTypes.includes(relation.key)) return undefined;
   const [here, there] = related.reversed
@@ -221,27 +227,27 @@ export function mappedField(metamodel: Metamodel, type: CardType, path: string):
     refersTo: there,
     cost: false,
     readonly: null,
-    fault: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
+    validate: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
   };
 }
 
-/** What a card's field holds, as far as telling it elsewhere goes. */
-export type LocalKind = 'text' | 'number' | 'boolean' | 'date' | 'option' | 'options' | 'card';
+/** The value type of a card's field, as far as conversion needs it. */
+export type CardFieldKind = 'text' | 'number' | 'boolean' | 'date' | 'option' | 'options' | 'card';
 
 /** A field of a card that can be mapped. */
-export interface LocalField {
+export interface CardField {
   path: string;
-  kind: LocalKind;
-  /** The type of the cards that one of the kind `card` leads to. */
+  kind: CardFieldKind;
+  /** Of the kind `card`: the type of the referenced card. */
   refersTo?: string;
   cost: boolean;
-  /** Why a synchronisation cannot set it; null when it can. */
+  /** Why synchronisation cannot set it; null when it can. */
   readonly: string | null;
-  /** What is wrong with a value that is not null. */
-  fault(value: unknown): string | undefined;
+  /** Validates a value that is not null. Returns the error message. */
+  validate(value: unknown): string | undefined;
 }
 
-const kinds: Record<FieldType, LocalKind> = {
+const kinds: Record<FieldType, CardFieldKind> = {
   text: 'text',
   multiline_text: 'text',
   url: 'text',
@@ -267,22 +273,23 @@ const texts: Record<string, Check> = {
   description: (field, value) => checkText(field, value, MAX_DESCRIPTION),
 };
 
-/** The field of a type's cards at a path; undefined where there is none. */
-export function localField(type: CardType, path: string): LocalField | undefined {
+/** The field of a type's cards at a path; undefined if there is none. */
+export function findCardField(type: CardType, path: string): CardField | undefined {
   const plain = { path, cost: false, readonly: null };
   const check = Object.hasOwn(texts, path) ? texts[path] : undefined;
   if (check) {
     return {
       ...plain,
       kind: 'text',
-      fault: (value) => (typeof value === 'string' ? check(path, value)?.message : 'must be a text'),
+      validate: (value) => (typeof value === 'string' ? check(path, value)?.message : 'must be a string'),
     };
   }
   if (path === 'subtype') {
     return {
       ...plain,
       kind: 'option',
-      fault: (value) => (type.subtypeKeys.has(value as string) ? undefined : 'is no subtype of this type'),
+      validate: (value) =>
+        type.subtypeKeys.has(value as string) ? undefined : 'is not a subtype of this type',
     };
   }
   if (path === 'parent_id' && type.has_hierarchy) {
@@ -290,12 +297,12 @@ export function localField(type: CardType, path: string): LocalField | undefined
       ...plain,
       kind: 'card',
       refersTo: type.key,
-      fault: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
+      validate: (value) => (isUuid(String(value)) ? undefined : 'must be the id of a card'),
     };
   }
   const [, group, key] = /^(lifecycle|attributes)\.(.+)$/.exec(path) ?? [];
   if (group === 'lifecycle' && (lifecyclePhases as readonly string[]).includes(key!)) {
-    return { ...plain, kind: 'date', fault: (value) => checkLifecycle({ [key!]: value })[0]?.message };
+    return { ...plain, kind: 'date', validate: (value) => checkLifecycle({ [key!]: value })[0]?.message };
   }
   const field = group === 'attributes' ? type.fields.get(key!) : undefined;
   if (!field) return undefined;
@@ -306,20 +313,20 @@ export function localField(type: CardType, path: string): LocalField | undefined
     readonly: field.readonly
       ? field.calculated
         ? 'is computed by a formula'
-        : 'is set by the service alone'
+        : 'can only be set by the service'
       : null,
-    fault: (value) => checkValue(field, path, value)?.message,
+    validate: (value) => checkValue(field, path, value)?.message,
   };
 }
 
-/** Something wrong with a transform, at a place in its configuration; an empty place is the transform itself. */
+/** An error of a transform, at a path of its configuration; an empty path is the transform itself. */
 interface TransformFault {
   at: string;
   code: string;
   message: string;
 }
 
-const fits: Record<LocalField['kind'], readonly TransformType[]> = {
+const transformsByKind: Record<CardField['kind'], readonly TransformType[]> = {
   text: ['direct', 'value_map', 'expression'],
   number: ['direct', 'value_map', 'expression'],
   boolean: ['boolean', 'value_map', 'expression'],
@@ -332,12 +339,12 @@ const fits: Record<LocalField['kind'], readonly TransformType[]> = {
 /** Errors of a field's transform. */
 function transformFaults(
   row: FieldMapping,
-  local: LocalField,
+  local: CardField,
   direction: Mapping['sync_direction'],
 ): TransformFault[] {
-  const wanted = fits[local.kind];
-  if (!wanted.includes(row.transform_type)) {
-    const message = `does not fit the card's field; ${wanted.join(' or ')} does`;
+  const allowed = transformsByKind[local.kind];
+  if (!allowed.includes(row.transform_type)) {
+    const message = `does not fit the card's field; ${allowed.join(' or ')} does`;
     return [{ at: '', code: 'transform_misfit', message }];
   }
   switch (row.transform_type) {
@@ -361,7 +368,7 @@ function transformFaults(
               {
                 at: 'to_remote',
                 code: 'required',
-                message: 'is needed where the mapping writes at the remote',
+                message: 'is required, since the mapping writes to the remote',
               },
             ]
           : []),
@@ -372,20 +379,23 @@ function transformFaults(
   }
 }
 
-function valueFault(local: LocalField, value: Value, at: string): TransformFault[] {
-  const message = value === null ? undefined : local.fault(value);
+function valueFault(local: CardField, value: Value, at: string): TransformFault[] {
+  const message = value === null ? undefined : local.validate(value);
   return message === undefined ? [] : [{ at, code: 'bad_value', message }];
 }
 
-const given: FormulaLine = { name: 'value', expression: { type: 'Literal', value: null } as FormulaNode };
+const valueVariable: FormulaLine = {
+  name: 'value',
+  expression: { type: 'Literal', value: null } as FormulaNode,
+};
 
-/** A formula of a transform knows `value` and nothing of the card. */
+/** Checks that a formula of a transform only uses `value`. */
 function formulaFault(formula: string, at: string): TransformFault[] {
   try {
-    const reads = readsOf([given, ...parseFormula(formula)]);
-    const beyond =
+    const reads = readsOf([valueVariable, ...parseFormula(formula)]);
+    const usesOthers =
       reads.data.size + reads.relations.size + reads.counts.size > 0 || reads.children || reads.childrenCount;
-    if (beyond) throw new FormulaError("Nothing but 'value' can be named.");
+    if (usesOthers) throw new FormulaError("The formula can only use 'value'.");
     return [];
   } catch (error) {
     if (!(error instanceof FormulaError)) throw error;

@@ -1,13 +1,13 @@
 /** A value of a field on either side, as JSON. */
 export type Value = null | string | number | boolean | Value[] | { [key: string]: Value };
 
-/** What a transform needs to be told, by its kind. */
+/** The configuration of a transform, by its type. */
 export interface TransformConfigs {
   direct: { as?: 'number' };
   value_map: { pairs: { remote: Value; local: Value }[] };
   date_format: { remote: 'date' | 'datetime' };
   boolean: { yes: Value[]; no: Value[] };
-  /** The mapping of the cards that are referred to; null: the field's own. */
+  /** The mapping of the referenced cards; null: the field's own mapping. */
   reference: { mapping_id: string | null };
   expression: { to_local: string; to_remote: string | null };
 }
@@ -45,7 +45,7 @@ export interface RelationMapping {
   reversed: boolean;
 }
 
-/** A column of the mapped table as it was when the mapping was last checked. */
+/** A column of the mapped table as of the last validation. */
 export interface DictionaryColumn {
   name: string;
   kind: string;
@@ -55,16 +55,16 @@ export interface DictionaryColumn {
   choices: string[];
 }
 
-/** Something in the remote's dictionary that is no longer as it was when the mapping was checked. */
+/** A change of the remote's dictionary since the last validation. */
 export interface DriftEntry {
   column: string;
   change: 'vanished' | 'kind' | 'reference' | 'max_length' | 'mandatory' | 'choices' | 'table';
-  /** The mapped field is neither read nor written until the mapping is checked again. */
+  /** The mapped field is neither read nor written until the mapping is validated again. */
   stops: boolean;
   message: string;
 }
 
-/** A mapping as it is stored, with its fields and relations in their order. */
+/** A stored mapping with its fields and relations in order. */
 export interface Mapping {
   id: string;
   connection_id: string;

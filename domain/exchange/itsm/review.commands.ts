@@ -5,70 +5,75 @@ import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireMappingPermissionsById } from './connections.load.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
-import { lockSyncState, readAgainNext } from './mappings.load.ts';
+import { lockSyncState, markForReread } from './mappings.load.ts';
 
-/** What a person says: who wins a conflict, or which card a record is (null: a new one). */
-type Answer = { winner: 'local' | 'remote' } | { card_id: string | null };
+/** A user's decision: the winner of a conflict, or the card of a record (null: a new card). */
+type ReviewDecision = { winner: 'local' | 'remote' } | { card_id: string | null };
 
 /**
- * Answers an open question. A conflict's answer holds while both sides are as they were when it was asked; the next run
- * carries it out.
- * @throws EstateError `forbidden`, `not_found`, `validation_failed`, `wrong_state` where no answer would decide it.
+ * Decides a review item; the next run applies the decision. The decision of a conflict is valid as long as neither side has
+ * changed since the conflict was found.
+ * @throws EstateError `forbidden`, `not_found`, `validation_failed`, `wrong_state` if no decision can resolve the item.
  */
-export async function answerQuestion(ctx: Ctx, id: string, answer: Answer): Promise<void> {
+export async function decideReviewItem(ctx: Ctx, id: string, decision: ReviewDecision): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   await command(ctx, async ({ sql, metamodel, emit }) => {
-    const question = await sql('itsm_review_items').where({ id }).forUpdate().first();
-    if (!question) throw notFound('question', id);
-    const { mapping_id, kind, remote_id, path } = question;
+    const item = await sql('itsm_review_items').where({ id }).forUpdate().first();
+    if (!item) throw notFound('question', id);
+    const { mapping_id, kind, remote_id, path } = item;
     await requireMappingPermissionsById(ctx, { sql, metamodel }, mapping_id);
     if (remote_id === null) {
       const message =
-        question.refused_side === 'remote'
-          ? 'The remote refuses a record for the card: change the card, or correct the mapping or the remote.'
-          : 'The card is like another one that is synchronised: change or merge one of them.';
+        item.refused_side === 'remote'
+          ? 'The remote refused to create a record for the card: change the card, or correct the mapping or the remote.'
+          : 'The card is similar to another synchronised card: change one of them, or merge them.';
       throw new EstateError('wrong_state', message);
     }
     if (kind === 'conflict') {
-      if (!('winner' in answer)) throw invalidField('winner', 'required', 'A conflict needs a winner.');
+      if (!('winner' in decision)) throw invalidField('winner', 'required', 'A conflict needs a winner.');
       await sql.raw(
         `insert into itsm_resolutions (mapping_id, remote_id, path, winner, local, remote, created_by)
          select mapping_id, remote_id, path, ?, local, remote, ? from itsm_review_items where id = ?
          on conflict (mapping_id, remote_id, coalesce(path, '')) do update set winner = excluded.winner,
            local = excluded.local, remote = excluded.remote, created_by = excluded.created_by, created_at = now()`,
-        [answer.winner, ctx.caller.userId, id],
+        [decision.winner, ctx.caller.userId, id],
       );
     } else {
-      if (!('card_id' in answer)) {
-        throw invalidField('card_id', 'required', 'Name the card that the record is, or null for a new one.');
+      if (!('card_id' in decision)) {
+        throw invalidField(
+          'card_id',
+          'required',
+          'Set card_id to the card of the record, or to null for a new card.',
+        );
       }
-      if (answer.card_id !== null) {
+      if (decision.card_id !== null) {
         const { rows } = await sql.raw(
           `select c.id from cards c join itsm_mappings m on m.id = ? and m.card_type_key = c.type
            where c.id = ? and c.status = 'ACTIVE'`,
-          [mapping_id, answer.card_id],
+          [mapping_id, decision.card_id],
         );
-        if (!rows[0]) throw invalidField('card_id', 'unknown_card', 'The mapping has no such card.');
+        if (!rows[0])
+          throw invalidField('card_id', 'unknown_card', 'is not an active card of the mapping’s card type');
       }
       await sql('itsm_decisions')
-        .insert({ mapping_id, remote_id, card_id: answer.card_id, created_by: ctx.caller.userId })
+        .insert({ mapping_id, remote_id, card_id: decision.card_id, created_by: ctx.caller.userId })
         .onConflict(['mapping_id', 'remote_id'])
         .merge(['card_id', 'created_by']);
     }
     await lockSyncState(sql, mapping_id);
-    await readAgainNext(sql, mapping_id, [remote_id]);
+    await markForReread(sql, mapping_id, [remote_id]);
     await sql('itsm_review_items').where({ id }).delete();
     emit({
       event_type: 'itsm_question.answered',
-      data: { id, mapping_id, kind, remote_id, path, ...answer },
+      data: { id, mapping_id, kind, remote_id, path, ...decision },
     });
   });
 }
 
 /**
- * Takes the card of a record out of the synchronisation, with all records that merges have brought to it: both sides
- * stay as they are, and neither is linked or made again until a person says so.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state` while a write about it is under way.
+ * Excludes the card of a record from synchronisation, with all records that merges of cards have assigned to it. Neither side
+ * is changed, paired or created again until a user maps the pair again.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` while a run writes one of the records.
  */
 export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
@@ -91,7 +96,7 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
     );
     if (rows.length === 0) throw notFound('pair', remoteId);
     if (rows.some(({ under_way }: { under_way: boolean }) => under_way)) {
-      throw new EstateError('wrong_state', 'A write about the record is under way; try again shortly.');
+      throw new EstateError('wrong_state', 'A run is writing the record; try again shortly.');
     }
     const remoteIds = rows.flatMap(({ remote_id, state }: { remote_id: string; state: string }) =>
       state === 'unmapped' ? [] : [remote_id],
@@ -110,10 +115,10 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
 }
 
 /**
- * Puts together again what was taken apart; what has changed meanwhile on one side alone goes to the other.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state` unless it was taken apart.
+ * Synchronises an unmapped pair again. Changes that one side alone made meanwhile are copied to the other.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` unless the pair is unmapped.
  */
-export async function mapPairAgain(ctx: Ctx, mappingId: string, remoteId: string): Promise<void> {
+export async function remapPair(ctx: Ctx, mappingId: string, remoteId: string): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   await command(ctx, async ({ sql, metamodel, emit }) => {
     await requireMapping(sql, mappingId);
@@ -126,7 +131,7 @@ export async function mapPairAgain(ctx: Ctx, mappingId: string, remoteId: string
     if (!pair) throw notFound('pair', remoteId);
     if (pair.state !== 'unmapped') throw new EstateError('wrong_state', `The pair is ${pair.state}.`);
     await sql('itsm_pairs').where({ mapping_id: mappingId, remote_id: remoteId }).update({ state: 'linked' });
-    await readAgainNext(sql, mappingId, [remoteId]);
+    await markForReread(sql, mappingId, [remoteId]);
     emit({ event_type: 'itsm_pair.mapped', data: { mapping_id: mappingId, remote_id: remoteId } });
   });
 }
@@ -136,19 +141,19 @@ async function requireMapping(sql: Knex.Transaction, id: string): Promise<void> 
   if (!rows[0]) throw notFound('mapping', id);
 }
 
-/** What a bulk re-link has done, or would do. */
-interface Relinked {
-  /** Pairs whose card goes to another record. */
+/** The result of a bulk re-link, or of its dry run. */
+interface RelinkResult {
+  /** Cards that are paired with another record. */
   relinked: number;
-  /** Open questions about matches that it leaves to a person. */
+  /** Open matches that still need a user's decision. */
   left: number;
 }
 
 /**
- * Questions that ask whether a record is a card whose own record is gone, where nothing else fits: one candidate with the same
- * identity fields, claimed by one record. A record counts as gone when its pair says so, or a row of the plan that waits.
+ * Open matches of a record with a card whose own record is gone, without an alternative: the only candidate has the same identity
+ * fields and is the candidate of no other record. A record is gone according to its pair or to a row of the plan in review.
  */
-const fitting = `
+const selectRelinkable = `
   with asked as (
     select q.id, q.remote_id, (q.candidates -> 0 ->> 'cardId')::uuid as card_id,
       count(*) over (partition by q.candidates -> 0 ->> 'cardId') as claims
@@ -168,12 +173,12 @@ const fitting = `
     select from itsm_pairs p where p.mapping_id = :mapping and p.remote_id = a.remote_id)`;
 
 /**
- * Gives cards whose records are gone to the records with the same identity fields, all at once, as after a clone of the remote
- * or a move to another one, where each record has a new key. The next run carries it out; it reads everything.
- * @param dryRun only counts.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state` while a run is under way.
+ * Pairs cards whose records are gone with the records that have the same identity fields. For remotes that were cloned or moved,
+ * so that each record has a new key. The next run is a full read and applies it.
+ * @param dryRun only count.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` while a run is queued or running.
  */
-export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean): Promise<Relinked> {
+export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean): Promise<RelinkResult> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   return await command(ctx, async ({ sql, emit }) => {
     const { rows: mappings } = await sql.raw('select id from itsm_mappings where id = ? for no key update', [
@@ -186,16 +191,16 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
     );
     if (open[0]) {
       const extra = { mapping_id: mappingId, run_id: open[0].id };
-      throw new EstateError('wrong_state', 'A run of the mapping is under way.', { extra });
+      throw new EstateError('wrong_state', 'A run of the mapping is queued or running.', { extra });
     }
     await lockSyncState(sql, mappingId);
-    const { rows } = await sql.raw(fitting, { mapping: mappingId });
+    const { rows } = await sql.raw(selectRelinkable, { mapping: mappingId });
     const { rows: asked } = await sql.raw(
       `select count(*)::int as n from itsm_review_items where mapping_id = ? and kind = 'match'`,
       [mappingId],
     );
-    const outcome = { relinked: rows.length, left: asked[0].n - rows.length };
-    if (dryRun || rows.length === 0) return outcome;
+    const result = { relinked: rows.length, left: asked[0].n - rows.length };
+    if (dryRun || rows.length === 0) return result;
     const column = (name: string) => rows.map((row: Record<string, string>) => row[name]);
     await sql.raw(
       `update itsm_pairs set state = 'ended', gone = 'remote', evidence = null, since = null
@@ -218,6 +223,6 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
       event_type: 'itsm_pairs.relinked',
       data: { mapping_id: mappingId, count: rows.length },
     });
-    return outcome;
+    return result;
   });
 }

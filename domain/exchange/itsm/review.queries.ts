@@ -3,10 +3,10 @@ import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { SEE_SYNC } from './connections.queries.ts';
-import { candidatesOf, equal, hiddenPaths, unlessHidden } from './runs.queries.ts';
+import { VIEW_SYNC } from './connections.queries.ts';
+import { candidatesOf, equalConditions, hiddenPaths, unlessHidden } from './runs.queries.ts';
 
-function questionList(hidden: string[]): ListSpec {
+function reviewItemList(hidden: string[]): ListSpec {
   const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);
   return {
     name: 'itsm-questions',
@@ -37,7 +37,7 @@ function questionList(hidden: string[]): ListSpec {
   };
 }
 
-/** The reason, which for a refused new record or card may name values of all mapped fields. */
+/** The reason, unless it may contain hidden values. The reason of a refused creation may contain values of all mapped fields. */
 const reasonUnlessHidden = (hidden: string[]): string | Fragment =>
   hidden.length === 0
     ? 'q.reason'
@@ -49,11 +49,11 @@ const reasonUnlessHidden = (hidden: string[]): string | Fragment =>
       };
 
 /**
- * Conflicts and uncertain matches that wait for a person, the oldest first. They show values of cards, and need the right
- * to see these.
+ * Open conflicts and uncertain matches, the oldest first. They contain values of cards, so the caller also needs
+ * `inventory.view`.
  * @throws EstateError `forbidden`.
  */
-export async function listQuestions(
+export async function listReviewItems(
   ctx: Ctx,
   {
     mapping_id,
@@ -62,15 +62,15 @@ export async function listQuestions(
     ...params
   }: ListParams & { mapping_id?: string; kind?: string; remote_id?: string },
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   requirePermission(ctx.caller, 'inventory.view');
-  const where = equal({ 'q.mapping_id': mapping_id, 'q.kind': kind, 'q.remote_id': remote_id });
-  return await runList(ctx.db, questionList(hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
+  const where = equalConditions({ 'q.mapping_id': mapping_id, 'q.kind': kind, 'q.remote_id': remote_id });
+  return await runList(ctx.db, reviewItemList(hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
 }
 
 const pairList = (mappingId: string): ListSpec => ({
   name: 'itsm-pairs',
-  // a record may stand in several mappings, and is told by its key within one
+  // the key of a record is unique within one mapping only
   from: `(select * from itsm_pairs where mapping_id = '${mappingId}') p`,
   id: 'p.remote_id',
   idType: 'text',
@@ -88,7 +88,7 @@ const pairList = (mappingId: string): ListSpec => ({
   },
 });
 
-/** Which record is which card. @throws EstateError `forbidden`, `not_found`. */
+/** The pairs of a mapping. @throws EstateError `forbidden`, `not_found`. */
 export async function listPairs(
   ctx: Ctx,
   mappingId: string,
@@ -99,12 +99,12 @@ export async function listPairs(
     ...params
   }: ListParams & { state?: string; card_id?: string; remote_id?: string },
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   const { rows } = await ctx.db.raw('select id from itsm_mappings where id = ?', [mappingId]);
   if (!rows[0]) throw notFound('mapping', mappingId);
   const where = [
     { sql: 'p.mapping_id = ?', bindings: [mappingId] },
-    ...equal({ 'p.state': state, 'p.card_id': card_id, 'p.remote_id': remote_id }),
+    ...equalConditions({ 'p.state': state, 'p.card_id': card_id, 'p.remote_id': remote_id }),
   ];
   return await runList(ctx.db, pairList(rows[0].id), where, params, { owner: ctx.caller.userId });
 }

@@ -25,63 +25,63 @@ import {
   requireStatus,
 } from './runs.store.ts';
 
-/** Which rows of a plan are meant; all that wait unless given. */
-interface RowChoice {
+/** Selects rows of a plan; default: all pending rows. */
+interface RowSelection {
   rows?: readonly number[];
   action?: string;
 }
 
-const waiting = `run_id = ? and progress = 'pending' and action not in ('conflict', 'stage', 'skip')`;
+const isPending = `run_id = ? and progress = 'pending' and action not in ('conflict', 'stage', 'skip')`;
 
 /**
- * Approves or rejects rows of a plan that waits for review; a later word takes the place of an earlier one.
- * @returns how many rows it is about.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state`; `validation_failed` where a row does not wait.
+ * Approves or rejects rows of a plan in review. A later decision replaces an earlier one.
+ * @returns the number of rows.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state`; `validation_failed` if a given row is not pending.
  */
 export async function decideRows(
   ctx: Ctx,
   runId: string,
-  word: 'approved' | 'rejected',
-  choice: RowChoice,
+  decision: 'approved' | 'rejected',
+  selection: RowSelection,
 ): Promise<number> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   return await command(ctx, async (work) => {
     const run = await loadRun(work.sql, runId, 'for update');
     requireStatus(run, 'review');
-    const count = await mark(work.sql, ctx, runId, word, choice);
+    const count = await markRows(work.sql, ctx, runId, decision, selection);
     if (count > 0) {
-      const more = { word, count, ...choice };
+      const more = { word: decision, count, ...selection };
       await changeRun(work, runId, 'itsm_run.decided', {}, {}, more);
     }
     return count;
   });
 }
 
-async function mark(
+async function markRows(
   sql: Knex.Transaction,
   ctx: Ctx,
   runId: string,
-  word: 'approved' | 'rejected',
-  { rows, action }: RowChoice,
+  decision: 'approved' | 'rejected',
+  { rows, action }: RowSelection,
 ): Promise<number> {
-  const chosen = rows && [...new Set(rows)];
+  const selected = rows && [...new Set(rows)];
   const { rows: marked } = await sql.raw(
     `with marked as (
        update itsm_plan_rows set approval = ?, decided_by = ?
-       where ${waiting} ${chosen ? 'and no = any(?::integer[])' : ''} ${action ? 'and action = ?' : ''}
+       where ${isPending} ${selected ? 'and no = any(?::integer[])' : ''} ${action ? 'and action = ?' : ''}
        returning 1
      ) select count(*)::int as n from marked`,
-    [word, ctx.caller.userId, runId, ...(chosen ? [chosen] : []), ...(action ? [action] : [])],
+    [decision, ctx.caller.userId, runId, ...(selected ? [selected] : []), ...(action ? [action] : [])],
   );
   const count: number = marked[0].n;
-  if (chosen && !action && count < chosen.length) {
-    throw invalidField('rows', 'unknown_row', 'Some of the rows are not in the plan, or do not wait.');
+  if (selected && !action && count < selected.length) {
+    throw invalidField('rows', 'unknown_row', 'Some of the rows are not in the plan, or are not pending.');
   }
   return count;
 }
 
 /**
- * Has a plan applied: the given rows, else those that were approved, and where none were, all that were not rejected.
+ * Queues the application of a plan: the given rows, else the approved rows, else (if none is approved) all rows not rejected.
  * @param overrideLimit apply a plan that exceeds the deletion limit.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state`, `validation_failed`.
  */
@@ -102,10 +102,10 @@ export async function applyRows(
         extra: { run_id: runId, stopped: run.stopped },
       });
     }
-    if (rows) await mark(sql, ctx, runId, 'approved', { rows });
+    if (rows) await markRows(sql, ctx, runId, 'approved', { rows });
     else {
       await sql.raw(
-        `update itsm_plan_rows set approval = 'approved', decided_by = ? where ${waiting} and approval is null
+        `update itsm_plan_rows set approval = 'approved', decided_by = ? where ${isPending} and approval is null
            and not exists (select from itsm_plan_rows a where a.run_id = ? and a.progress = 'pending'
              and a.approval = 'approved')`,
         [ctx.caller.userId, runId, runId],
@@ -128,12 +128,12 @@ async function requireUnpaused(sql: Knex.Transaction, mappingId: string | null):
     [mappingId],
   );
   if (rows[0]?.active) return;
-  throw new EstateError('wrong_state', 'The mapping or its connection is paused, or gone.');
+  throw new EstateError('wrong_state', 'The mapping or its connection is paused or deleted.');
 }
 
 /**
- * Ends a run that waits or is under way. What it has applied stays applied; a row that was being written is looked at
- * by the next run. A scheduled run that has waited for its end is given up with it.
+ * Cancels a run that is queued, running or in review. Applied rows stay applied. The next run reads the record again that was
+ * being written. A scheduled run that was deferred until the end of this run is cancelled as well.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state`.
  */
 export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
@@ -160,23 +160,23 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
   });
 }
 
-/** What a run is to do. */
+/** The parameters of a new run. */
 export interface RunRequest {
   mappingId: string;
   trigger: RunTrigger;
-  /** As the mapping goes unless given. */
+  /** Default: the direction of the mapping. */
   direction?: RunDirection;
-  /** Read everything; else as old as the last complete reading is. */
+  /** Whether the run is a full read; default: whether the last full read is too old. */
   complete?: boolean;
-  /** Apply the plan without anybody's look; as the mapping says unless given. */
+  /** Apply the plan without review; default: the setting of the mapping. */
   autoApply?: boolean;
-  /** Only if a run of its schedule is still due, which had to wait for another. */
+  /** Start only if a deferred scheduled run is still due. */
   ifDue?: boolean;
 }
 
 /**
- * Makes sure that a run which takes another one back may begin: what waits for review gives way to it.
- * @throws EstateError `not_found`, `wrong_state` where the mapping or its connection is paused, or a run is under way.
+ * Checks that an undo run may start, and supersedes a plan in review.
+ * @throws EstateError `not_found`, `wrong_state` if the mapping or its connection is paused, or a run is queued or running.
  */
 export async function prepareUndo(ctx: Ctx, work: Work, mappingId: string): Promise<void> {
   const mapping = await lockMapping(work.sql, mappingId);
@@ -185,25 +185,27 @@ export async function prepareUndo(ctx: Ctx, work: Work, mappingId: string): Prom
   await supersedeOpenPlan(ctx, work, mappingId, 'undo');
 }
 
-interface Asked {
+interface MappingToRun {
   connection_id: string;
   sync_direction: RunDirection;
   auto_apply: boolean;
   is_active: boolean;
   connection_active: boolean;
   due: boolean;
-  /** No delta would do. */
+  /** A delta is not sufficient. */
   needs_complete: boolean;
 }
 
 /**
- * Starts a run of a mapping. One that a person asks for takes the place of a plan that waits for review; one that a
- * schedule or a change asks for leaves it, and whatever is under way, alone: that of a schedule is due from then on, and
- * begins when the other is over. One that nobody asks for pauses the connection where its owner may not do what the run
- * does.
- * @returns the run's id; null when it was left for later.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state` where the mapping or its connection is paused, goes another
- *   way, or has a run under way.
+ * Starts a run of a mapping. If the mapping has an open run:
+ * - a manual run supersedes a plan in review, and is refused while a run is queued or running;
+ * - a scheduled run is deferred until the open run has ended;
+ * - a run for changes in the inventory does not start.
+ *
+ * If the owner of the connection lacks a permission, a run that was not started manually pauses the connection.
+ * @returns the run's id; null when it did not start because of the open run.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state` if the mapping or its connection is paused, the mapping has
+ *   another direction, or a run is queued or running.
  */
 export async function startRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
   requirePermission(ctx.caller, MANAGE_SYNC);
@@ -226,7 +228,7 @@ async function queueRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
     if (request.ifDue && !mapping.due) return null;
     await requireRunRights(ctx, work, mapping.connection_id, mappingId, direction);
     if (!(await supersedeOpenPlan(ctx, work, mappingId, trigger))) return null;
-    // it does what the schedule has asked for as well
+    // it also does the work of the deferred scheduled run
     if (mapping.due && direction === mapping.sync_direction) await clearDue(sql, mappingId);
     const id = await insertRun(work, {
       connection_id: mapping.connection_id,
@@ -245,8 +247,8 @@ async function queueRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
   });
 }
 
-/** @param direction of the run that is asked for; as the mapping goes unless given. */
-async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Promise<Asked> {
+/** @param direction of the requested run; default: the direction of the mapping. */
+async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Promise<MappingToRun> {
   const { rows } = await sql.raw(
     `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active, m.due_at is not null as due,
        ${needsFullRead('coalesce(a.direction, m.sync_direction)')} as needs_complete
@@ -260,18 +262,18 @@ async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Prom
   return rows[0];
 }
 
-function requireRunnable(mapping: Asked, id: string, direction: RunDirection): void {
+function requireRunnable(mapping: MappingToRun, id: string, direction: RunDirection): void {
   const extra = { mapping_id: id };
   if (!mapping.connection_active)
     throw new EstateError('wrong_state', 'The connection is paused.', { extra });
   if (!mapping.is_active) throw new EstateError('wrong_state', 'The mapping is paused.', { extra });
   if (mapping.sync_direction !== 'bidirectional' && mapping.sync_direction !== direction) {
-    const message = `The mapping goes one way: ${mapping.sync_direction}.`;
+    const message = `The mapping only allows ${mapping.sync_direction}.`;
     throw new EstateError('wrong_state', message, { extra });
   }
 }
 
-/** Two runs of a mapping never overlap. @returns false where the new one is left for later. */
+/** Ensures that a mapping has at most one open run. @returns false when the new run must not start now. */
 async function supersedeOpenPlan(
   ctx: Ctx,
   work: Work,
@@ -288,14 +290,14 @@ async function supersedeOpenPlan(
   if (!other) return true;
   const completed_at = work.sql.raw('clock_timestamp()');
   if (other.status !== 'review' && other.job_ended) {
-    // its job was ended from outside
+    // its job was ended without the run, for example cancelled as a job
     await changeRun(work, other.id, 'itsm_run.cancelled', { status: 'cancelled', completed_at });
     return true;
   }
   if (trigger === 'schedule') await markDue(work.sql, mappingId, other);
   if (trigger === 'schedule' || trigger === 'changes') return false;
   if (other.status !== 'review') {
-    throw new EstateError('wrong_state', 'A run of the mapping is under way.', {
+    throw new EstateError('wrong_state', 'A run of the mapping is queued or running.', {
       extra: { mapping_id: mappingId, run_id: other.id },
     });
   }
@@ -304,11 +306,11 @@ async function supersedeOpenPlan(
     status: 'superseded',
     completed_at,
   });
-  ctx.log.info({ run: other.id }, 'another run has taken the place of the plan');
+  ctx.log.info({ run: other.id }, 'a new run superseded the plan');
   return true;
 }
 
-/** Notes that a run of the mapping's schedule waits, and tells so in the log of the run that it waits for. */
+/** Marks a scheduled run as deferred, and logs that in the open run. */
 async function markDue(sql: Sql, mappingId: string, other: { id: string; stage: RunStage }): Promise<void> {
   const { rows } = await sql.raw(
     `update itsm_mappings set due_at = date_trunc('milliseconds', clock_timestamp()) where id = ? and due_at is null
@@ -316,6 +318,6 @@ async function markDue(sql: Sql, mappingId: string, other: { id: string; stage: 
     [mappingId],
   );
   if (!rows[0]) return;
-  const told = 'The time of a scheduled run has come; it begins when this one is over.';
-  await logRun(sql, other.id, other.stage, 'info', told);
+  const message = 'A scheduled run is due. It starts when this run has ended.';
+  await logRun(sql, other.id, other.stage, 'info', message);
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 
-/** Mappings of which a scheduled run is due, and nothing keeps it from beginning any more. */
-export async function listDue(sql: Sql): Promise<string[]> {
+/** Mappings with a deferred scheduled run that can start now. */
+export async function listDueMappings(sql: Sql): Promise<string[]> {
   const { rows } = await sql.raw(
     `select m.id from itsm_mappings m join itsm_connections c on c.id = m.connection_id
      where m.due_at is not null and m.is_active and c.is_active
@@ -11,22 +11,22 @@ export async function listDue(sql: Sql): Promise<string[]> {
   return rows.map(({ id }: { id: string }) => id);
 }
 
-/** Lets no scheduled run of the mapping wait any more. */
+/** Cancels the deferred scheduled run of a mapping. */
 export async function clearDue(sql: Sql, mappingId: string): Promise<void> {
   await sql('itsm_mappings').where({ id: mappingId }).update({ due_at: null });
 }
 
-/** A mapping that changes in the inventory push on their way. */
+/** A mapping for which changes in the inventory start runs. */
 interface Follower {
   id: string;
   card_type_key: string;
-  /** Changes up to here are seen to. */
+  /** Changes up to this position are processed. */
   position: number;
-  /** A run is not over: it is seen to later. */
+  /** Whether it has an open run; then its changes are processed later. */
   busy: boolean;
 }
 
-/** The active mappings that follow changes; those that never ran wait for their first run. */
+/** The active mappings that follow changes and have run before. */
 export async function listFollowers(sql: Sql): Promise<Follower[]> {
   const { rows } = await sql.raw(
     `select m.id, m.card_type_key, greatest(b.local_position, m.followed_position) as position,
@@ -40,15 +40,14 @@ export async function listFollowers(sql: Sql): Promise<Follower[]> {
   return rows;
 }
 
-/** Up to where the feed goes. */
-export async function newestPosition(sql: Sql): Promise<number> {
+/** The newest position of the change feed. */
+export async function readNewestPosition(sql: Sql): Promise<number> {
   const { rows } = await sql.raw('select coalesce(max(position), 0) as position from events');
   return rows[0].position;
 }
 
 /**
- * Whether cards of the type, or relations of theirs, have changed after a position, by others than the mapping's own
- * runs.
+ * Whether cards of the type or their relations have changed between two positions, other than by the mapping's own runs.
  */
 export async function hasChanged(
   sql: Sql,
@@ -70,7 +69,7 @@ export async function hasChanged(
   return rows[0].changed;
 }
 
-/** Notes that a run was asked for because of the changes up to a position: one that fails is not asked for again. */
+/** Stores the position up to which changes have started a run, so that a failed run is not started again for them. */
 export async function storeFollowedPosition(sql: Sql, id: string, position: number): Promise<void> {
   await sql('itsm_mappings').where({ id }).update({ followed_position: position });
 }

@@ -5,7 +5,7 @@ import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { SEE_SYNC } from './connections.queries.ts';
+import { VIEW_SYNC } from './connections.queries.ts';
 
 const runListSpec: ListSpec = {
   name: 'itsm-runs',
@@ -52,9 +52,9 @@ interface RunFilters {
 
 /** Runs, the newest first. @throws EstateError `forbidden`. */
 export async function listRuns(ctx: Ctx, params: ListParams & RunFilters): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   const { connection_id, mapping_id, status, direction, ...rest } = params;
-  const where = equal({
+  const where = equalConditions({
     'r.connection_id': connection_id,
     'r.mapping_id': mapping_id,
     'r.status': status,
@@ -65,11 +65,11 @@ export async function listRuns(ctx: Ctx, params: ListParams & RunFilters): Promi
 
 /** One run. @throws EstateError `forbidden`, `not_found`. */
 export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   return await runText(ctx.db, id);
 }
 
-/** The same for whoever has been found to be allowed to start or steer it. @throws EstateError `not_found`. */
+/** One run as JSON, without a permission check. @throws EstateError `not_found`. */
 export async function runText(sql: Sql, id: string): Promise<JsonText> {
   return await readItem(sql, runListSpec, 'run', id);
 }
@@ -78,7 +78,7 @@ const status = `case p.progress when 'pending' then coalesce(p.approval, 'pendin
   when 'applied' then 'applied' when 'skipped' then case p.approval when 'rejected' then 'rejected' else 'skipped' end
   else 'error' end`;
 
-/** The name at an end of a relation: of the record's card, or of the card that the same plan is to make. */
+/** The name at an end of a relation: of the record's card, or of the card that the same plan creates. */
 const endName = (end: 'source' | 'target'): string =>
   `coalesce(
     (select c.name from itsm_mappings m join itsm_pairs q on q.mapping_id = m.id
@@ -88,30 +88,30 @@ const endName = (end: 'source' | 'target'): string =>
        and w.remote_id = p.row #>> '{link,${end}}' limit 1),
     (select c.name from cards c where c.id = (p.row #>> '{cards,${end}}')::uuid))`;
 
-/** The record at an end of a relation; null while the same plan is to make it. */
+/** The record at an end of a relation; null as long as the same plan has yet to create it. */
 const endRecord = (end: 'source' | 'target'): string =>
   `case when p.row #> '{link,${end}}' = p.row #> '{refers,${end}}' then
      (select q.remote_id from itsm_pairs q where q.mapping_id = r.mapping_id and q.state in ('linked', 'quarantined')
         and q.card_id = (p.row #>> '{cards,${end}}')::uuid limit 1)
    else p.row #>> '{link,${end}}' end`;
 
-/** Cards that a record may be, with their names. @param value an SQL expression over the stored candidates. */
+/** The candidates for a record, with the names of the cards. @param value an SQL expression for the stored candidates. */
 export const candidatesOf = (value: string): string =>
   `(select coalesce(jsonb_agg(jsonb_build_object('card_id', o.one -> 'cardId', 'card_name', c.name,
        'score', o.one -> 'score', 'why', o.one -> 'why') order by o.place), '[]')
      from jsonb_array_elements(${value}) with ordinality as o (one, place)
      left join cards c on c.id = (o.one ->> 'cardId')::uuid)`;
 
-/** What is shown of a row of a plan. @param hidden paths whose values the caller may not see. */
+/** The members of a plan row in responses. @param hidden paths whose values the caller may not see. */
 function rowMembers(hidden: string[]): ListSpec['members'] {
-  // of a row about a cost its texts tell values too, but for those that only say how sure a match is
-  const about = `p.action <> 'stage' and jsonb_exists_any(
+  // texts of rows about hidden fields contain their values, except for the reason of an uncertain match
+  const isAboutHidden = `p.action <> 'stage' and jsonb_exists_any(
     coalesce(p.row -> 'diff', '{}') || jsonb_build_object(coalesce(p.row ->> 'path', ''), null), ?::text[])`;
   const text = (value: string) =>
     hidden.length === 0
       ? value
       : {
-          sql: `case when not coalesce(${about}, false) and not coalesce(${quotesHidden(value)}, false) then ${value} end`,
+          sql: `case when not coalesce(${isAboutHidden}, false) and not coalesce(${quotesHidden(value)}, false) then ${value} end`,
           bindings: [hidden, hidden],
         };
   return {
@@ -153,7 +153,7 @@ function rowMembers(hidden: string[]): ListSpec['members'] {
   };
 }
 
-/** Rows of one run alone, since their numbers begin anew in each. @param runId a UUID, checked by its schema. */
+/** The rows of one run. @param runId a UUID. */
 const rowsOf = (runId: string): string =>
   `(select * from itsm_plan_rows where run_id = '${uuid(runId)}') p join itsm_runs r on r.id = p.run_id`;
 
@@ -180,25 +180,26 @@ interface RowFilters {
   action?: string;
   side?: string;
   status?: string;
-  /** Whether the row repeats a question that was open before. */
+  /** Whether the row repeats a review item of an earlier run. */
   already_open?: boolean;
 }
 
 /**
- * Rows of a run's plan, once it is made. They show values of cards, and need the right to see these.
+ * Rows of a run's plan; none before the plan is complete. They contain values of cards, so the caller also needs
+ * `inventory.view`.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function listPlanRows(
   ctx: Ctx,
   runId: string,
-  { action, side, status: asked, already_open, ...params }: ListParams & RowFilters,
+  { action, side, status: wantedStatus, already_open, ...params }: ListParams & RowFilters,
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   requirePermission(ctx.caller, 'inventory.view');
   await runText(ctx.db, runId);
   const where = [
     { sql: 'p.run_id = ? and r.plan_made_at is not null', bindings: [runId] },
-    ...equal({ 'p.action': action, 'p.side': side, [`(${status})`]: asked }),
+    ...equalConditions({ 'p.action': action, 'p.side': side, [`(${status})`]: wantedStatus }),
     ...(already_open === undefined
       ? []
       : [{ sql: '(p.open_since is not null) = ?', bindings: [already_open] }]),
@@ -224,26 +225,26 @@ const logList = (runId: string, hidden: string[]): ListSpec => ({
       hidden.length === 0
         ? 'l.message'
         : {
-            sql: `case when ${quotesHidden('l.message')} then 'This line tells of costs.' else l.message end`,
+            sql: `case when ${quotesHidden('l.message')} then 'This line is hidden, since it contains costs.' else l.message end`,
             bindings: [hidden],
           },
   },
 });
 
-/** What a run has told on its way. @throws EstateError `forbidden`, `not_found`. */
+/** The log of a run. @throws EstateError `forbidden`, `not_found`. */
 export async function listRunLog(
   ctx: Ctx,
   runId: string,
   { level, ...params }: ListParams & { level?: string },
 ): Promise<JsonText> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   await runText(ctx.db, runId);
-  const where = [{ sql: 'l.run_id = ?', bindings: [runId] }, ...equal({ 'l.level': level })];
+  const where = [{ sql: 'l.run_id = ?', bindings: [runId] }, ...equalConditions({ 'l.level': level })];
   return await runList(ctx.db, logList(runId, hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
 }
 
-/** Rows of a made plan in their order, from behind a number on, as {@link listPlanRows} shows them. */
-export async function walkPlanRows(
+/** Rows of a complete plan after a row number, with the members of {@link listPlanRows}. */
+export async function readPlanRows(
   ctx: Ctx,
   runId: string,
   after: number,
@@ -258,27 +259,27 @@ export async function walkPlanRows(
   return rows.map(({ item: one }: { item: Record<string, unknown> }) => one);
 }
 
-/** Conditions for the members that are asked for. */
-export const equal = (members: Record<string, string | undefined>): Condition[] =>
+/** Equality conditions for the given filters. */
+export const equalConditions = (members: Record<string, string | undefined>): Condition[] =>
   Object.entries(members).flatMap(([sql, value]) =>
     value === undefined ? [] : [{ sql: `${sql} = ?`, bindings: [value] }],
   );
 
-/** Paths of fields whose values the caller may not see, as synchronisation names them. */
+/** Paths of mapped fields whose values the caller may not see. */
 export function hiddenPaths({ caller, metamodel }: Ctx): string[] {
   if (may(caller, 'costs.view')) return [];
   const keys = [...metamodel.cardTypes.values()].flatMap(({ costKeys }) => costKeys);
   return [...new Set(keys.map((key) => `attributes.${key}`))];
 }
 
-/** An SQL expression, or null where the condition over hidden paths holds; the condition has one `?`. */
+/** An SQL expression that is null where the condition is true. The condition has one `?`, for the hidden paths. */
 export const unlessHidden = (value: string, condition: string, hidden: string[]): string | Fragment =>
   hidden.length === 0
     ? value
     : { sql: `case when not coalesce(${condition}, false) then ${value} end`, bindings: [hidden] };
 
 /**
- * Whether a text of a run `r` quotes a value of a hidden path: such texts name the field, or its column outside, in
+ * A condition on a text of a run `r`: whether it contains a value of a hidden field. Such texts name the field or its column in
  * quotes. It has one `?`, for the hidden paths.
  */
 const quotesHidden = (text: string): string => `exists (

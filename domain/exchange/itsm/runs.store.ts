@@ -4,30 +4,30 @@ import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { ownersOf } from './mappings.load.ts';
+import { loadAlertRecipients } from './mappings.load.ts';
 
 const columns = `id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
   mapping, checkpoint, stopped, limit_overridden_by, closing, utc(plan_made_at) as plan_made_at, stats,
   remote_calls, undo_of, created_by`;
 
-/** A run as it is stored. @throws EstateError `not_found`, also when its mapping is gone. */
+/** Loads a run. @throws EstateError `not_found`. */
 export async function loadRun(sql: Sql, id: string, lock: '' | 'for update' = ''): Promise<RunRow> {
   const { rows } = await sql.raw(`select ${columns} from itsm_runs where id = ? ${lock}`, [id]);
   if (!rows[0]) throw notFound('run', id);
   return rows[0];
 }
 
-// what an event tells of a run: where it stands, without what it works with
-const told = `select id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
+// the columns of a run that events contain
+const selectEventColumns = `select id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
     stopped, limit_overridden_by, error_code, error_message, undo_of, created_by, utc(created_at) as created_at,
     utc(started_at) as started_at, utc(completed_at) as completed_at
   from itsm_runs where id = ?`;
 
 async function runEventRow(sql: Sql, id: string): Promise<StoredRow | null> {
-  return (await sql.raw(told, [id])).rows[0] ?? null;
+  return (await sql.raw(selectEventColumns, [id])).rows[0] ?? null;
 }
 
-/** What changes of a run with a step that others are told of. */
+/** Columns of a run that changes with an event may set. */
 type RunChange = Partial<{
   job_id: string | null;
   status: RunRow['status'];
@@ -43,7 +43,7 @@ type RunChange = Partial<{
   error_message: string | null;
 }>;
 
-/** Changes a run and tells of it; its counts join those that it has. */
+/** Updates a run and emits the event. The given stats are merged into the stored ones. */
 export async function changeRun(
   { sql, emit }: Pick<Work, 'sql' | 'emit'>,
   id: string,
@@ -62,7 +62,7 @@ export async function changeRun(
     await emitAlert({ sql, emit }, after as unknown as AlertedRun);
 }
 
-/** Stores a new run and tells of it. */
+/** Inserts a run and emits its event. */
 export async function insertRun(
   { sql, emit }: Pick<Work, 'sql' | 'emit'>,
   row: Record<string, unknown>,
@@ -86,7 +86,7 @@ export async function logRun(
   await sql('itsm_run_log').insert({ run_id: runId, stage, level, message });
 }
 
-/** @throws EstateError `wrong_state` unless the run stands so. */
+/** @throws EstateError `wrong_state` unless the run has one of the statuses. */
 export function requireStatus(run: Pick<RunRow, 'id' | 'status'>, ...allowed: RunRow['status'][]): void {
   if (allowed.includes(run.status)) return;
   throw new EstateError('wrong_state', `The run is ${run.status}, not ${allowed.join(' or ')}.`, {
@@ -94,16 +94,16 @@ export function requireStatus(run: Pick<RunRow, 'id' | 'status'>, ...allowed: Ru
   });
 }
 
-/** Which sides a run may write on. */
+/** Which sides a run may write to: the inventory, the remote, or both. */
 export type RunDirection = 'pull' | 'push' | 'bidirectional';
 
-/** What a run was started by. */
+/** What started a run. */
 export type RunTrigger = 'manual' | 'schedule' | 'changes' | 'undo';
 
 type RunStatus = 'queued' | 'running' | 'review' | 'completed' | 'failed' | 'cancelled' | 'superseded';
 export type RunStage = 'read' | 'match' | 'plan' | 'review' | 'apply' | 'verify' | 'done';
 
-/** Figures of a run by name: what was read, what the plan holds, what became of it, and seconds by stage. */
+/** Figures of a run: what was read, the rows of the plan and their outcomes, and seconds by stage. */
 export interface RunStats {
   fetched?: number;
   relations_fetched?: number;
@@ -114,26 +114,26 @@ export interface RunStats {
   deleted?: number;
   relations_created?: number;
   relations_deleted?: number;
-  /** Relations at records of mappings that do not run now: they are made or taken away once those do. */
+  /** Relations with records of mappings that cannot run now. They are created or deleted once those can. */
   relations_waiting?: number;
   skipped?: number;
-  /** Rows of the plan that repeat a question which was open before with the same values. */
+  /** Rows of the plan that repeat an open review item with the same values. */
   already_open?: number;
   errors?: number;
   /** Rows of the plan by action. */
   planned?: Record<string, number>;
-  /** Those of them that were applied. */
+  /** Applied rows by action. */
   applied?: Record<string, number>;
-  /** Rows by how they ended. */
+  /** Rows by outcome. */
   outcomes?: Record<string, number>;
-  /** Things that were not as an applied row should have left them. */
+  /** Applied rows whose result was not found by the verification. */
   findings?: number;
   seconds?: Partial<Record<RunStage, number>>;
-  /** Requests that the account has left, as the remote told at the end of the last stage; null where it does not tell. */
+  /** The remaining request quota of the account at the end of the last stage; null if the remote does not send it. */
   budget?: { limit: number; remaining: number; resets_at: string } | null;
 }
 
-/** A run as it is stored. */
+/** A stored run. */
 export interface RunRow {
   id: string;
   connection_id: string;
@@ -158,10 +158,10 @@ export interface RunRow {
   created_by: string | null;
 }
 
-/** The shortest time between two equal alerts. */
-const PAUSE = '1 day';
+/** The shortest time between two alerts about a mapping. */
+const ALERT_INTERVAL = '1 day';
 
-/** A run that has come to a point of which people may have to know. */
+/** The columns of a run that alerts need. */
 interface AlertedRun {
   id: string;
   mapping_id: string | null;
@@ -171,23 +171,23 @@ interface AlertedRun {
   error_message: string | null;
 }
 
-/** What is wrong with the runs of a mapping. */
+/** What an alert is about. */
 type AlertKind = 'failed' | 'stopped' | 'review' | 'questions';
 
 /**
- * Notifies the owner of a mapping when its runs fail or wait for a person, and again each day while they do. Also notifies when a
- * run succeeds and nothing is waiting any more.
+ * Notifies the owner of a mapping when its runs fail or need a decision, and again each day while they do. Also notifies when a
+ * run succeeds and nothing needs a decision any more.
  */
 async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: AlertedRun): Promise<void> {
   if (run.mapping_id === null) return;
-  const alert = await alertOf(sql, run);
+  const alert = await findAlert(sql, run);
   if (alert === undefined) return;
   const { rows } = await sql.raw(
     alert === null
       ? `update itsm_mappings m set notified_at = null from itsm_mappings b
-         where m.id = ? and b.id = m.id and m.notified_at is not null ${answered}`
+         where m.id = ? and b.id = m.id and m.notified_at is not null ${returningMapping}`
       : `update itsm_mappings m set notified_at = date_trunc('milliseconds', clock_timestamp()) from itsm_mappings b
-         where m.id = ? and b.id = m.id and (m.notified_at is null or m.notified_at <= now() - interval '${PAUSE}') ${answered}`,
+         where m.id = ? and b.id = m.id and (m.notified_at is null or m.notified_at <= now() - interval '${ALERT_INTERVAL}') ${returningMapping}`,
     [run.mapping_id],
   );
   const [mapping] = rows;
@@ -199,13 +199,13 @@ async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: Alerted
       ...facts,
       run_id: run.id,
       ...(alert ?? {}),
-      recipients: await ownersOf(sql, created_by),
+      recipients: await loadAlertRecipients(sql, created_by),
       changes: { notified_at: { old: old_notified_at, new: notified_at } },
     },
   });
 }
 
-const answered = `returning m.id, m.connection_id, m.card_type_key, m.remote_table, m.created_by,
+const returningMapping = `returning m.id, m.connection_id, m.card_type_key, m.remote_table, m.created_by,
   utc(b.notified_at) as old_notified_at, utc(m.notified_at) as notified_at`;
 
 interface Alert {
@@ -213,14 +213,14 @@ interface Alert {
   reason: string;
 }
 
-/** What is to be told of the run; null: all is well; undefined: nothing new. */
-async function alertOf(sql: Work['sql'], run: AlertedRun): Promise<Alert | null | undefined> {
-  if (run.status === 'failed') return { kind: 'failed', reason: run.error_message ?? 'The run has failed.' };
+/** The alert about a run; null: the mapping has recovered; undefined: nothing to report. */
+async function findAlert(sql: Work['sql'], run: AlertedRun): Promise<Alert | null | undefined> {
+  if (run.status === 'failed') return { kind: 'failed', reason: run.error_message ?? 'The run failed.' };
   if (run.status === 'review') {
     if (run.stopped !== null) return { kind: 'stopped', reason: run.stopped };
-    // who has asked for the run looks at its plan without being told
+    // the user who started the run looks at its plan anyway
     if (run.trigger === 'manual') return undefined;
-    return { kind: 'review', reason: 'The plan of a run waits for a decision.' };
+    return { kind: 'review', reason: 'The plan of a run needs review.' };
   }
   if (run.status !== 'completed') return undefined;
   const { rows } = await sql.raw('select count(*) as count from itsm_review_items where mapping_id = ?', [
@@ -228,23 +228,23 @@ async function alertOf(sql: Work['sql'], run: AlertedRun): Promise<Alert | null 
   ]);
   const count: number = rows[0].count;
   if (count === 0) return null;
-  const what = count === 1 ? '1 question waits' : `${count} questions wait`;
-  return { kind: 'questions', reason: `${what} for an answer: conflicts, or which card a record is.` };
+  const what = count === 1 ? '1 review item needs' : `${count} review items need`;
+  return { kind: 'questions', reason: `${what} a decision: conflicts or uncertain matches.` };
 }
 
-/** Ends the rows that a person has rejected, once the run can no longer be decided on. */
+/** Ends the rejected rows of a run that leaves the review. */
 export async function endRejectedRows(sql: Work['sql'], runId: string): Promise<void> {
   await sql('itsm_plan_rows')
     .where({ run_id: runId, progress: 'pending', approval: 'rejected' })
     .update({ progress: 'skipped', ended_at: sql.raw('clock_timestamp()') });
 }
 
-/** How a run ends that has not come to its end. */
+/** The status of a run that ends early. */
 type Abort = { status: 'cancelled' } | { status: 'failed'; error_code: string; error_message: string };
 
 /**
- * Ends a run before its end. What it has applied stays applied; a row that was being written is looked at by the next
- * run, and so is what was taken back.
+ * Ends a run early. Applied rows stay applied. The next run reads the records again whose rows were being written or, in an undo
+ * run, were undone.
  */
 export async function abortRun(
   work: Pick<Work, 'sql' | 'emit'>,

@@ -1,5 +1,5 @@
 import { type LoadedConnection, loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
-import { SEE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { VIEW_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Db } from '../../../platform/database.ts';
@@ -41,7 +41,7 @@ export interface ConnectionHealth {
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function readHealth(ctx: Ctx, tools: RemoteTools, id: string): Promise<ConnectionHealth> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const counts = await countRuns(ctx.db, id);
   const limiter = limiterHealth(await limiterState(tools, connection));

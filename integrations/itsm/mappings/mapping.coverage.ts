@@ -1,6 +1,6 @@
-import { SEE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { VIEW_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { loadStoredMapping } from '../../../domain/exchange/itsm/mappings.load.ts';
-import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import { findCardField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
@@ -42,7 +42,7 @@ export interface MappingCoverage {
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function readCoverage(ctx: Ctx, id: string): Promise<MappingCoverage> {
-  requirePermission(ctx.caller, SEE_SYNC);
+  requirePermission(ctx.caller, VIEW_SYNC);
   const row = await loadStoredMapping(ctx.db, id);
   const counts = await countAll(ctx, row);
   const type = ctx.metamodel.cardTypes.get(row.card_type_key);
@@ -75,7 +75,7 @@ function pathsOf(type: CardType): string[] {
     ...lifecyclePhases.map((phase) => `lifecycle.${phase}`),
     ...[...type.fields.keys()].map((key) => `attributes.${key}`),
   ];
-  return paths.filter((path) => localField(type, path) !== undefined);
+  return paths.filter((path) => findCardField(type, path) !== undefined);
 }
 
 async function countAll(ctx: Ctx, row: Mapping) {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { loadStoredMapping, ownersOf } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadAlertRecipients, loadStoredMapping } from '../../../domain/exchange/itsm/mappings.load.ts';
 import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type {
   DictionaryColumn,
@@ -234,7 +234,7 @@ async function storeDrift(
         card_type_key: seen.card_type_key,
         remote_table: seen.remote_table,
         reason: drift.find(({ stops }) => stops)?.message ?? null,
-        recipients: worse ? await ownersOf(sql, seen.created_by) : [],
+        recipients: worse ? await loadAlertRecipients(sql, seen.created_by) : [],
         changes: { drift: { old: now.drift, new: drift.length > 0 ? drift : null } },
       },
     });

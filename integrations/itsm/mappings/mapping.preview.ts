@@ -1,6 +1,6 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { loadMapping, referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
-import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import { findCardField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
@@ -98,7 +98,7 @@ function withoutCosts({ caller, metamodel }: Ctx, mapping: Mapping): Mapping {
   const type = metamodel.cardTypes.get(mapping.card_type_key)!;
   return {
     ...mapping,
-    fields: mapping.fields.filter(({ card_field }) => !localField(type, card_field)?.cost),
+    fields: mapping.fields.filter(({ card_field }) => !findCardField(type, card_field)?.cost),
   };
 }
 

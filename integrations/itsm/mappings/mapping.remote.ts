@@ -1,8 +1,8 @@
 import {
-  type LocalField,
-  type LocalKind,
-  localField,
-  mappedField,
+  type CardField,
+  type CardFieldKind,
+  findCardField,
+  findMappableField,
 } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { FieldMapping, Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
@@ -23,7 +23,7 @@ type Kind = RemoteColumn['kind'];
 const numbers: readonly Kind[] = ['integer', 'decimal'];
 
 /** Columns that a local kind can be told in as it is. */
-const direct: Partial<Record<LocalKind, readonly Kind[]>> = {
+const direct: Partial<Record<CardFieldKind, readonly Kind[]>> = {
   text: ['text', 'integer', 'decimal', 'boolean', 'date', 'datetime', 'other'],
   number: [...numbers, 'text', 'other'],
   date: ['date', 'text', 'other'],
@@ -47,7 +47,7 @@ export function columnProblems(
   const writes = mapping.sync_direction !== 'pull';
   return [
     ...mapping.fields.flatMap((row, index) => {
-      const local = mappedField(metamodel, type, row.card_field);
+      const local = findMappableField(metamodel, type, row.card_field);
       const found = local ? fieldProblems(row, local, columns, mapping.sync_direction) : [];
       return found.map((problem) => ({ ...problem, field: `field_mappings.${index}.${problem.field}` }));
     }),
@@ -67,7 +67,7 @@ const problem = (
 
 function fieldProblems(
   row: FieldMapping,
-  local: LocalField,
+  local: CardField,
   columns: readonly RemoteColumn[],
   direction: Mapping['sync_direction'],
 ): RemoteProblem[] {
@@ -92,7 +92,7 @@ function fieldProblems(
   return [...found, ...choiceProblems(row, local, column, direction)];
 }
 
-function kindProblems(row: FieldMapping, local: LocalField, column: RemoteColumn): RemoteProblem[] {
+function kindProblems(row: FieldMapping, local: CardField, column: RemoteColumn): RemoteProblem[] {
   const told = `holds ${column.remoteKind || column.kind}`;
   switch (row.transform_type) {
     case 'direct': {
@@ -128,7 +128,7 @@ function kindProblems(row: FieldMapping, local: LocalField, column: RemoteColumn
 /** Values of ours that the column does not take, and values of the column that mean nothing here. */
 function choiceProblems(
   row: FieldMapping,
-  local: LocalField,
+  local: CardField,
   { choices }: RemoteColumn,
   direction: Mapping['sync_direction'],
 ): RemoteProblem[] {
@@ -147,7 +147,7 @@ function choiceProblems(
   const meant = new Set(written.map(({ value }) => String(value)));
   const without =
     row.transform_type === 'direct' && local.kind === 'option'
-      ? choices.filter(({ value }) => local.fault(value) !== undefined)
+      ? choices.filter(({ value }) => local.validate(value) !== undefined)
       : row.transform_type === 'value_map' || row.transform_type === 'boolean'
         ? choices.filter(({ value }) => !meant.has(value))
         : [];
@@ -231,7 +231,7 @@ export async function longTexts(
   if (!type || sync_direction === 'pull') return [];
   const bounded = fields.flatMap((row, index) => {
     const max = columnOf(columns, row.remote_field)?.maxLength ?? null;
-    const isText = localField(type, row.card_field)?.kind === 'text' && row.transform_type === 'direct';
+    const isText = findCardField(type, row.card_field)?.kind === 'text' && row.transform_type === 'direct';
     return isText && max !== null ? [{ index, path: row.card_field, max }] : [];
   });
   if (bounded.length === 0) return [];

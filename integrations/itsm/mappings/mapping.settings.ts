@@ -5,7 +5,7 @@ import type {
   RelationMappingInput,
   TransformConfig,
 } from '../../../domain/exchange/itsm/mappings.input.ts';
-import { localField } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import { findCardField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type {
   FieldMapping,
   Mapping,
@@ -101,7 +101,7 @@ function fieldRow(
 ): FieldMapping {
   const path = row.card_field.trim();
   const type = metamodel.cardTypes.get(typeKey);
-  const kind = type && localField(type, path)?.kind;
+  const kind = type && findCardField(type, path)?.kind;
   const transform = row.transform_type ?? 'direct';
   const config = row.transform_config ?? {};
   for (const member of Object.keys(config)) {

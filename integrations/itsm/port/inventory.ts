@@ -1,4 +1,4 @@
-import { relatedPath } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import { parseRelationPath } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { createCardsWithin } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import {
@@ -304,7 +304,7 @@ function splitValues(values: Record<Path, Value>): {
 } {
   const own: Record<Path, Value> = {};
   const related: Record<Path, Value> = {};
-  for (const [path, value] of Object.entries(values)) (relatedPath(path) ? related : own)[path] = value;
+  for (const [path, value] of Object.entries(values)) (parseRelationPath(path) ? related : own)[path] = value;
   return { own, related };
 }
 

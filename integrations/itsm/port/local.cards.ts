@@ -1,4 +1,4 @@
-import { relatedPath } from '../../../domain/exchange/itsm/mappings.rules.ts';
+import { parseRelationPath } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
@@ -175,7 +175,7 @@ export interface RelatedField {
 /** The paths that are relations. */
 export function relatedFields(paths: readonly Path[]): RelatedField[] {
   return paths.flatMap((path): RelatedField[] => {
-    const related = relatedPath(path);
+    const related = parseRelationPath(path);
     if (!related) return [];
     const { relationType, reversed } = related;
     return [

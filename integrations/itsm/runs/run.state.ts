@@ -1,5 +1,5 @@
 import {
-  hasPushedLast,
+  isLastFullReadByPush,
   type SyncStateRow,
   type UsableMapping,
 } from '../../../domain/exchange/itsm/mappings.load.ts';
@@ -134,7 +134,7 @@ export function resumePoint(run: Directed): ResumePoint {
       localPosition: laterPosition(localPosition, syncState.pulled_position),
       hasSkippedUnpaired: false,
     };
-  if (singleDirection === 'push' && hasPushedLast(syncState))
+  if (singleDirection === 'push' && isLastFullReadByPush(syncState))
     return { watermark: syncState.pushed_watermark, localPosition, hasSkippedUnpaired: true };
   return { watermark, localPosition, hasSkippedUnpaired: run.mapping.mapping_direction === 'push' };
 }

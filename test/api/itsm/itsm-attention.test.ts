@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hasChanged, listFollowers, newestPosition } from '../../../domain/exchange/itsm/runs.due.ts';
+import { hasChanged, listFollowers, readNewestPosition } from '../../../domain/exchange/itsm/runs.due.ts';
 import { changeRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
@@ -271,7 +271,7 @@ describe('runs that nobody asks for', () => {
       expect(await fire()).toBe('waits for the end of the run that is not over');
     const { body: log } = await admin.get(`${syncBase}/sync/runs/${open}/log`);
     expect(log.items).toMatchObject([
-      { message: 'The time of a scheduled run has come; it begins when this one is over.' },
+      { message: 'A scheduled run is due. It starts when this run has ended.' },
     ]);
     expect(await scheduled()).toEqual([]);
     await command(await t.ctx(), (work) =>
@@ -311,7 +311,7 @@ describe('runs that nobody asks for', () => {
     expect((await ended(mapping, 3))[2]).toMatchObject({ trigger: 'changes', status: 'completed' });
     await admin.patch(`${base}/${mapping.id}`, { is_active: false });
     // what a run itself has written is no news to its mapping
-    const position = await newestPosition(db);
+    const position = await readNewestPosition(db);
     const follower = { id: mapping.id, card_type_key: 'Application', position, busy: false };
     const three = await card('Three');
     const news = async () => await hasChanged(db, follower, position, position + 1_000);

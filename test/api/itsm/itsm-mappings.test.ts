@@ -340,7 +340,7 @@ describe('a change', () => {
     expect(made.broken).toBeNull();
     await admin.patch('/api/v1/metamodel/types/Machine', { fields_schema: [] });
     const { body } = await admin.get(`${base}/${made.id}`);
-    expect(body.broken).toBe('field_mappings.1.card_field is no field of Machine.');
+    expect(body.broken).toBe('field_mappings.1.card_field is not a field of Machine.');
     await admin.delete('/api/v1/metamodel/types/Machine');
     expect((await admin.get(`${base}/${made.id}`)).body.broken).toContain('card_type_key');
   });

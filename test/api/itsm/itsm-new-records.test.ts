@@ -113,7 +113,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
     const answer = await admin.post(`${base}/questions/${asked[0].id}/answer`, { card_id: null });
     expect(answer.body).toMatchObject({
       code: 'wrong_state',
-      detail: expect.stringContaining('The remote refuses'),
+      detail: expect.stringContaining('The remote refused'),
     });
   });
 

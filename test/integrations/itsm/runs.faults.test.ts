@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerQuestion } from '../../../domain/exchange/itsm/review.commands.ts';
+import { decideReviewItem } from '../../../domain/exchange/itsm/review.commands.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
@@ -157,7 +157,7 @@ describe('a remote', () => {
       .db('itsm_review_items')
       .where({ remote_id: id, path: null })
       .first('id');
-    await answerQuestion(ctx, question.id, { winner: 'local' });
+    await decideReviewItem(ctx, question.id, { winner: 'local' });
     await run();
     await run();
     const { run: ended } = await driver.run(world, mappings.application);

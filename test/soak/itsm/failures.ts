@@ -26,7 +26,7 @@ const besides: RemoteErrorCode[] = ['outage', 'answer_lost'];
 
 /** Whether a line of a run's log reports a failure, final or not. */
 export const isFailure = ({ level, message }: Ended['log'][number]): boolean =>
-  level === 'error' || message.endsWith('It is tried again.');
+  level === 'error' || message.endsWith('The run is retried.');
 
 /** Compares the failures in the log of a run with those that the faults may cause. @returns the differences. */
 export function checkFailures({ run, log }: Ended, faults: readonly Fault[]): string[] {

@@ -89,7 +89,7 @@ export function createSession(
       refreshToken = used;
       try {
         const renewed = await refresh(used);
-        if (refreshToken !== used) await store?.keep(used, refreshToken);
+        if (refreshToken !== used) await store?.replace(used, refreshToken);
         return renewed;
       } catch (error) {
         if (!isRemoteError(error, 'credentials_refused') || !(await isReplaced(used))) throw error;
