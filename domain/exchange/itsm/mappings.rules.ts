@@ -20,7 +20,6 @@ import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compi
 import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import type { DriftEntry, FieldMapping, Mapping, TransformType, Value } from './mappings.types.ts';
 
-/** The members of a mapping that are checked against the metamodel. */
 type CheckedMapping = Pick<
   Mapping,
   'id' | 'card_type_key' | 'sync_direction' | 'card_defaults' | 'fields' | 'relations'
@@ -199,13 +198,11 @@ function findDriftReason(
 /** The relation type that a path denotes, and which end the card is. */
 interface RelationPath {
   relationType: string;
-  /** The card is their target. */
   reversed: boolean;
 }
 
 const PATH = /^(reverse_)?relations\.(.+)$/;
 
-/** Parses a path of relations; undefined for any other path. */
 export function parseRelationPath(path: string): RelationPath | undefined {
   const [, reversed, relationType] = PATH.exec(path) ?? [];
   return relationType === undefined ? undefined : { relationType, reversed: reversed !== undefined };
@@ -234,7 +231,6 @@ export function findMappableField(metamodel: Metamodel, type: CardType, path: st
 /** The value type of a card's field, as far as conversion needs it. */
 export type CardFieldKind = 'text' | 'number' | 'boolean' | 'date' | 'option' | 'options' | 'card';
 
-/** A field of a card that can be mapped. */
 export interface CardField {
   path: string;
   kind: CardFieldKind;
@@ -336,7 +332,6 @@ const transformsByKind: Record<CardField['kind'], readonly TransformType[]> = {
   card: ['reference'],
 };
 
-/** Errors of a field's transform. */
 function transformFaults(
   row: FieldMapping,
   local: CardField,
