@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { closeAfterAll, type TestAnswer } from '../support/harness.ts';
+import { closeAfterAll, expectProblem, type TestAnswer } from '../support/harness.ts';
 import { expectRefusal, ok } from './refusal.ts';
 import { createWorld } from './world.ts';
 
@@ -44,11 +44,11 @@ describe('who is responsible for a card', () => {
     ok(await participant.delete(`/api/v1/todos/${mine.body.id}`), 204);
     await refused('inventory.view', () => participant.post(todos(foreign), { description: 'Mine' }));
     const other = await made(todos(foreign), { description: 'Do it' });
-    expect((await participant.patch(`/api/v1/todos/${other}`, { status: 'done' })).status).toBe(404);
-    expect((await participant.delete(`/api/v1/todos/${other}`)).status).toBe(404);
+    await expectProblem(participant.patch(`/api/v1/todos/${other}`, { status: 'done' }), 404);
+    await expectProblem(participant.delete(`/api/v1/todos/${other}`), 404);
     // seen with the card, but neither theirs nor assigned to them
     const onOwn = await made(todos(own), { description: 'Do it' });
-    expect((await participant.delete(`/api/v1/todos/${onOwn}`)).status).toBe(403);
+    await expectProblem(participant.delete(`/api/v1/todos/${onOwn}`), 403);
   });
 
   test('observes and stars it, and what is not seen neither', async () => {
@@ -100,13 +100,13 @@ describe('what is somebody’s own', () => {
     ok(view, 201);
     const url = `/api/v1/bookmarks/${view.body.id}`;
     for (const client of [viewer, admin]) {
-      expect((await client.patch(url, { name: 'Mine' })).status).toBe(404);
-      expect((await client.delete(url)).status).toBe(404);
+      await expectProblem(client.patch(url, { name: 'Mine' }), 404);
+      await expectProblem(client.delete(url), 404);
       expect((await client.get('/api/v1/bookmarks?page_size=200')).text).not.toContain(view.body.id);
     }
     ok(await member.patch(url, { visibility: 'public' }));
     expect((await viewer.get('/api/v1/bookmarks?page_size=200')).text).toContain(view.body.id);
-    expect((await viewer.delete(url)).status).toBe(403);
+    await expectProblem(viewer.delete(url), 403);
     ok(await member.delete(url), 204);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closeAfterAll, type TestAnswer, type TestClient } from '../support/harness.ts';
+import { closeAfterAll, expectProblem, pluck, type TestAnswer, type TestClient } from '../support/harness.ts';
 import { expectRefusal, ok } from './refusal.ts';
 import { createWorld } from './world.ts';
 
@@ -71,7 +71,7 @@ describe('a stakeholder role', () => {
       ],
     });
     ok(answer);
-    expect(answer.body.results.map((row: { code: string | null }) => row.code)).toEqual([null, 'forbidden']);
+    expect(pluck(answer.body.results, 'code')).toEqual([null, 'forbidden']);
     expect(answer.body).toMatchObject({ upserted: 1, failed: 1 });
   });
 });
@@ -129,7 +129,7 @@ describe('costs', () => {
   });
 
   test('are cut from history and feed, and cannot be told from order or filter', async () => {
-    const after = (await viewer.get('/api/v1/changes?after=now')).body.next;
+    const after = await viewer.position();
     const mine = await w.card({ attributes: { costTotalAnnual: 8150001 } });
     const other = await w.card({ attributes: { costTotalAnnual: 8150002 } });
     await w.stakeholder(mine, viewer.userId, 'responsible');
@@ -193,7 +193,7 @@ describe('own things', () => {
     const member = await w.client('member');
     const job = await w.job('queued', member.userId);
     ok(await member.get(`/api/v1/jobs/${job}`));
-    expect((await viewer.get(`/api/v1/jobs/${job}`)).status).toBe(404);
+    await expectProblem(viewer.get(`/api/v1/jobs/${job}`), 404);
     expect((await viewer.get('/api/v1/jobs?page_size=200')).text).not.toContain(job);
     ok(await member.post(`/api/v1/jobs/${job}/cancel`));
     ok(await member.post(`/api/v1/jobs/${job}/retry`));

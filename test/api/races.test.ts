@@ -128,7 +128,7 @@ it('takes no more rows of an initiative than the limit, however many requests co
     cost_health: 'onTrack',
     scope_health: 'onTrack',
   };
-  expect((await admin.post(`/api/v1${url}`, report)).status).toBe(201);
+  await admin.create(`/api/v1${url}`, report);
   const { db } = apps[0].services;
   await db.raw(
     `insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health)

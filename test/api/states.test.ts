@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '../support/harness.ts';
+import { openApp, type TestAnswer, type TestClient } from '../support/harness.ts';
 
 /*
  * What may be done with a thing depends on where it stands and on who asks. Each test goes through all of it: every
@@ -10,7 +10,7 @@ import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '
 const callers = ['admin', 'author', 'asked', 'viewer'] as const;
 type Who = (typeof callers)[number];
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 const [admin, author, asked, viewer] = await Promise.all([
   t.as('admin'),
   t.as('member', 'author'),
@@ -25,11 +25,7 @@ const outcome = ({ status, body }: TestAnswer): string | number =>
     ? `${status} ${body.code}`
     : status;
 
-async function card(): Promise<string> {
-  const made = await client.admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() });
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
+const card = async (): Promise<string> => (await client.admin.card()).id;
 
 describe.each(['adr', 'soaw'] as const)('of %s', (kind) => {
   const states =
@@ -83,7 +79,7 @@ describe.each(['adr', 'soaw'] as const)('of %s', (kind) => {
       content_hash: null,
     };
     numbered += 1;
-    await t.services.db(`${kind}s`).insert({
+    await db(`${kind}s`).insert({
       id,
       series_id: id,
       ...(kind === 'adr' ? { title: 'T', number: numbered } : { name: 'N', document_info: info }),
@@ -135,7 +131,6 @@ describe('of surveys', () => {
   const leadsTo: Record<string, string> = { edit: 'draft', send: 'active', close: 'closed' };
 
   it.each(['draft', 'active', 'closed'])('from %s', async (state) => {
-    const { db } = t.services;
     const cardId = await card();
     await db('stakeholders').insert({
       card_id: cardId,
@@ -201,9 +196,8 @@ describe('of diagrams', () => {
     const wanted: Record<string, unknown> = {};
     for (const [action, act] of Object.entries(actions)) {
       for (const who of callers) {
-        const made = await client.author.post('/api/v1/diagrams', { name: 'D', visibility, shared_with });
-        expect(made.status, made.text).toBe(201);
-        const answer = await act(client[who], `/api/v1/diagrams/${made.body.id}`);
+        const made = await client.author.create('/api/v1/diagrams', { name: 'D', visibility, shared_with });
+        const answer = await act(client[who], `/api/v1/diagrams/${made.id}`);
         const name = `${action} by ${who}`;
         found[name] = outcome(answer);
         const writes = !['read', 'star'].includes(action);

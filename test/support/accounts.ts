@@ -46,9 +46,8 @@ export async function loginAs(t: TestApp, who: TestPerson, more: Record<string, 
 }
 
 /** The events of a kind, newest last. */
-export async function eventsOf(t: TestApp, type: string) {
-  return await t.services.db('events').where({ event_type: type }).orderBy('position');
-}
+export const eventsOf = async (t: TestApp, type: string) =>
+  await t.services.db('events').where({ event_type: type }).orderBy('position');
 
 /** A role of a test's own that holds just these keys. */
 export async function roleWith(t: TestApp, ...keys: string[]): Promise<string> {

@@ -95,12 +95,11 @@ export function only(from: Parts, kinds: RegExp): Parts {
   ]);
 }
 
-export async function transferOf(ctx: Ctx, id: string): Promise<Transfer> {
-  return JSON.parse(await readTransfer(ctx, id));
-}
+export const transferOf = async (ctx: Ctx, id: string): Promise<Transfer> =>
+  JSON.parse(await readTransfer(ctx, id));
 
-async function untilNot(ctx: Ctx, id: string, status: string, limitMs?: number): Promise<Transfer> {
-  return await until(
+const untilNot = async (ctx: Ctx, id: string, status: string, limitMs?: number): Promise<Transfer> =>
+  await until(
     `the transfer not to be ${status}`,
     async () => {
       const transfer = await transferOf(ctx, id);
@@ -108,7 +107,6 @@ async function untilNot(ctx: Ctx, id: string, status: string, limitMs?: number):
     },
     limitMs,
   );
-}
 
 /** Uploads an archive; a worker has to read it. @returns the transfer as it is then. */
 export async function uploadArchive(

@@ -21,18 +21,11 @@ import { createLogger } from '../../platform/logging.ts';
 import { createOutbound } from '../../platform/outbound.ts';
 import { createPasswords } from '../../platform/passwords.ts';
 import { createSignals } from '../../platform/signals.ts';
+import { ok, type TestAnswer } from './answers.ts';
 import { type Conformance, createConformance, type OpenApiDocument } from './conformance.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-export interface TestAnswer {
-  status: number;
-  headers: Record<string, string>;
-  /** The parsed body, where it is JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
-  body: any;
-  text: string;
-  raw: Buffer;
-}
+export { expectInvalid, expectProblem, faults, ok, pluck, refusal, type TestAnswer } from './answers.ts';
 
 /** A client that logs in as one user and checks every answer against the service's own description. */
 export interface TestClient {
@@ -45,6 +38,18 @@ export interface TestClient {
   patch(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
   put(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
   delete(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  /** Posts what the service must create. @returns it as the service answers it. */
+  create(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer['body']>;
+  /** Creates a card: an application with a name of its own, unless the values say otherwise. */
+  card(values?: object): Promise<TestAnswer['body']>;
+  /** Relates two cards, given by their ids. */
+  relate(type: string, source_id: string, target_id: string, more?: object): Promise<TestAnswer['body']>;
+  /** Rolls back a batch: the last request that wrote, unless another one is given. */
+  undo(batch?: string): Promise<TestAnswer['body']>;
+  /** The position of the feed of changes. */
+  position(): Promise<string>;
+  /** The changes since a position whose type begins so, as the client is sent them. */
+  changes(since: string, prefix?: string): Promise<TestAnswer['body'][]>;
 }
 
 export interface TestServices {
@@ -60,6 +65,8 @@ export interface TestApp extends TestServices {
   as(role: string, name?: string): Promise<TestClient>;
   /** A client for one user of each role. */
   clients<const R extends readonly string[]>(...roles: R): Promise<{ -readonly [K in keyof R]: TestClient }>;
+  /** A client for a user of a role of its own, with just these permissions. */
+  holding(...permissions: string[]): Promise<TestClient>;
   /** The same user by another token. */
   by(token: string, user: TestClient): TestClient;
   /** A client without a token. */
@@ -179,16 +186,35 @@ export async function createTestApp(
           headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
         });
+    const get: TestClient['get'] = (url, headers = {}) => request({ method: 'GET', url, headers });
+    const post = send('POST');
+    const create: TestClient['create'] = (...given) => ok(post(...given), 201);
     return {
       userId,
       email,
       token,
       request,
-      get: (url, headers = {}) => request({ method: 'GET', url, headers }),
-      post: send('POST'),
+      get,
+      post,
       patch: send('PATCH'),
       put: send('PUT'),
       delete: send('DELETE'),
+      create,
+      card: (values) => create('/api/v1/cards', { type: 'Application', name: randomUUID(), ...values }),
+      relate: (type, source_id, target_id, more) =>
+        create('/api/v1/relations', { type, source_id, target_id, ...more }),
+      async undo(batch) {
+        const events = base.services.db('events').whereNotNull('batch_id').orderBy('position', 'desc');
+        const last = await events.first('batch_id');
+        return await ok(
+          post(`/api/v1/mutation-batches/${batch ?? last.batch_id}/rollback`, { dry_run: false }),
+        );
+      },
+      position: async () => (await ok(get('/api/v1/changes?after=now'))).next,
+      changes: async (since, prefix = '') =>
+        (await ok(get(`/api/v1/changes?after=${since}`))).items.filter((event: { event_type: string }) =>
+          event.event_type.startsWith(prefix),
+        ),
     };
   };
 
@@ -213,6 +239,13 @@ export async function createTestApp(
       return clients.get(key)!;
     },
     clients: (...roles) => Promise.all(roles.map((role) => testApp.as(role))) as never,
+    async holding(...names) {
+      const key = `role_${randomUUID().slice(0, 8)}`;
+      const permissions = JSON.stringify(Object.fromEntries(names.map((name) => [name, true])));
+      await base.services.db('roles').insert({ key, label: key, permissions });
+      await base.services.db.raw("select raise_topics(array['roles'])");
+      return await testApp.as(key);
+    },
     async close() {
       await app.close();
       await base.close();
@@ -220,4 +253,14 @@ export async function createTestApp(
     },
   };
   return testApp;
+}
+
+/** The application for the tests of a file, closed after them, with a client for one user of each role. */
+export async function openApp<const R extends string = never>(
+  roles: readonly R[] = [],
+  env: Record<string, string> = {},
+) {
+  const t = closeAfterAll(await createTestApp(env));
+  const clients = await Promise.all(roles.map(async (role) => [role, await t.as(role)] as const));
+  return { t, db: t.services.db, ...(Object.fromEntries(clients) as Record<R, TestClient>) };
 }

@@ -36,9 +36,8 @@ export async function ask<P extends TSchema>(
   return (await command(ctx, (work) => enqueueJob(ctx, work, definition, payload))).job_id;
 }
 
-export async function jobRow(services: Services, id: string): Promise<JobRow> {
-  return await services.db('jobs').where({ id }).first();
-}
+export const jobRow = async (services: Services, id: string): Promise<JobRow> =>
+  await services.db('jobs').where({ id }).first();
 
 /** Lets the leases of all running jobs pass, as ten seconds of silence after a worker's end would. */
 export async function letLeasesPass({ db }: Services): Promise<void> {
@@ -48,13 +47,13 @@ export async function letLeasesPass({ db }: Services): Promise<void> {
 }
 
 /** Waits until the job has the status. @throws Error when it ends otherwise. */
-export async function untilStatus(
+export const untilStatus = async (
   services: Services,
   id: string,
   status: string,
   limitMs?: number,
-): Promise<JobRow> {
-  return await until(
+): Promise<JobRow> =>
+  await until(
     `job ${id} to be ${status}`,
     async () => {
       const row = await jobRow(services, id);
@@ -66,11 +65,10 @@ export async function untilStatus(
     },
     limitMs,
   );
-}
 
 /** Waits until a job has ended well, or has written nothing since rows of it failed. */
-export async function untilReported(services: Services, id: string, limitMs?: number): Promise<JobRow> {
-  return await until(
+export const untilReported = async (services: Services, id: string, limitMs?: number): Promise<JobRow> =>
+  await until(
     `job ${id} to end with a report`,
     async () => {
       const row = await jobRow(services, id);
@@ -82,7 +80,6 @@ export async function untilReported(services: Services, id: string, limitMs?: nu
     },
     limitMs,
   );
-}
 
 /** A worker process of the test's own on the same database, queue and data folder. */
 export async function startWorkerProcess(services: Services, processorsModule?: string): Promise<Child> {

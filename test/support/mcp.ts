@@ -21,13 +21,11 @@ interface Called {
   _meta?: Record<string, unknown>;
 }
 
-export async function callTool(
+export const callTool = async (
   client: Client,
   name: string,
   args: Record<string, unknown> = {},
-): Promise<Called> {
-  return (await client.callTool({ name, arguments: args })) as Called;
-}
+): Promise<Called> => (await client.callTool({ name, arguments: args })) as Called;
 
 /** The answer of a tool; an error fails the test. */
 export async function answer(client: Client, name: string, args: Record<string, unknown> = {}) {

@@ -23,6 +23,5 @@ export interface Told {
 }
 
 /** What a user was told, oldest first. */
-export async function toldTo({ db }: Services, userId: string): Promise<Told[]> {
-  return await db('notifications').where({ user_id: userId }).orderBy(['created_at', 'id']);
-}
+export const toldTo = async ({ db }: Services, userId: string): Promise<Told[]> =>
+  await db('notifications').where({ user_id: userId }).orderBy(['created_at', 'id']);

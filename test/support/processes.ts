@@ -84,8 +84,8 @@ export function processesIn(folder: string): number[] {
 }
 
 /** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
     const server = net.createServer();
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
@@ -93,7 +93,6 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(port));
     });
   });
-}
 
 /** Waits until the process says that it can serve requests. @throws Error with its output when it ends instead. */
 export async function untilReady(child: Child, url: string): Promise<void> {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { fromBuffer } from 'yauzl';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { db, admin, viewer } = await openApp(['admin', 'viewer']);
 
 const ok = async (asked: ReturnType<TestClient['get']>) => {
   const answer = await asked;
@@ -94,10 +93,10 @@ describe('a decision', () => {
       expect(again[name]).toEqual(signed[name]);
     }
     // written past the service
-    await t.services.db('adrs').where({ id: made.id }).update({ decision: 'Other' });
+    await db('adrs').where({ id: made.id }).update({ decision: 'Other' });
     expect(await wordsOf((await file('docx')).raw)).toContain('differs from the signed content');
-    expect((await viewer.get(`/api/v1/adr/${randomUUID()}/export`)).status).toBe(404);
-    expect((await viewer.get(`/api/v1/adr/${made.id}/export?format=exe`)).status).toBe(422);
+    await expectProblem(viewer.get(`/api/v1/adr/${randomUUID()}/export`), 404);
+    await expectProblem(viewer.get(`/api/v1/adr/${made.id}/export?format=exe`), 422);
   });
 
   it('comes in from many files, all or none', async () => {
@@ -147,7 +146,7 @@ describe('a decision', () => {
       ['bytes.md', Buffer.from([0x23, 0x20, 0xff])],
     ]);
     expect(refused.status).toBe(422);
-    expect(refused.body.errors.map(({ field }: { field: string }) => field)).toEqual([
+    expect(pluck(refused.body.errors, 'field')).toEqual([
       'none.md: title',
       'head.md',
       'bytes.md',
@@ -191,6 +190,6 @@ describe('a statement', () => {
     expect(words).not.toContain('Kept back');
     const pdf = await ok(viewer.get(`/api/v1/soaw/${body.id}/export?format=pdf`));
     expect(pagesOf(pdf.raw)).toBe(1);
-    expect((await viewer.get(`/api/v1/soaw/${randomUUID()}/export`)).status).toBe(404);
+    await expectProblem(viewer.get(`/api/v1/soaw/${randomUUID()}/export`), 404);
   });
 });

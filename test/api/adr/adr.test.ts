@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, openApp, pluck, refusal } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
-import { deciding, ids, ok, refusal, url } from './adr.fixture.ts';
+import { deciding, ids, ok, url } from './adr.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
-const d = deciding(t, admin);
+const { t, db, admin } = await openApp(['admin']);
+const d = deciding(admin);
 const [member, viewer] = await t.clients('member', 'viewer');
 
 describe('a decision', () => {
   it('is written, read, changed and deleted, with an event for each', async () => {
-    const since = await d.now();
+    const since = await admin.position();
     const content = {
       title: ' Take orders in one place ',
       context: 'Orders come in\r\nby four systems.\n\n',
@@ -61,7 +60,7 @@ describe('a decision', () => {
       },
       { event_type: 'adr.deleted', data: { changes: { title: { new: null } } } },
     ]);
-    await d.undoLast();
+    await admin.undo();
     expect((await viewer.get(`${url}/${id}`)).body).toMatchObject({
       reference_number,
       decision: 'Two desks',
@@ -71,20 +70,12 @@ describe('a decision', () => {
   it('is refused where it does not fit', async () => {
     const { id } = await d.adr();
     const unknown = randomUUID();
-    expect(await refusal(admin.post(url, { title: '  ' }))).toEqual([422, 'validation_failed', 'title']);
-    expect(await refusal(admin.post(url, { title: 'A\nB' }))).toEqual([422, 'validation_failed', 'title']);
+    await expectInvalid(admin.post(url, { title: '  ' }), 'title');
+    await expectInvalid(admin.post(url, { title: 'A\nB' }), 'title');
     expect(await refusal(admin.post(url, { title: 'A', status: 'draft' }))).toContain(422);
-    expect(await refusal(admin.patch(`${url}/${id}`, { status: 'signed' }))).toEqual([
-      422,
-      'use_operation',
-      'status',
-    ]);
+    await expectProblem(admin.patch(`${url}/${id}`, { status: 'signed' }), 422, 'use_operation', 'status');
     expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }))).toContain(412);
-    expect(await refusal(admin.get(`${url}?date_from=yesterday`))).toEqual([
-      422,
-      'validation_failed',
-      'date_from',
-    ]);
+    await expectInvalid(admin.get(`${url}?date_from=yesterday`), 'date_from');
     for (const act of [
       admin.get(`${url}/${unknown}`),
       admin.patch(`${url}/${unknown}`, {}),
@@ -99,7 +90,7 @@ describe('a decision', () => {
       admin.delete(`${url}/${id}/cards/${unknown}`),
       admin.delete(`${url}/${id}/cards/${(await d.card()).id}`),
     ]) {
-      expect(await refusal(act)).toEqual([404, 'not_found']);
+      await expectProblem(act, 404, 'not_found');
     }
     const own = await d.adr({}, member);
     expect((await member.delete(`${url}/${id}`)).body).toMatchObject({ permission: 'adr.delete' });
@@ -113,13 +104,10 @@ describe('a decision', () => {
     const numbers = made.map(({ reference_number }) => Number(reference_number.slice(4)));
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, n) => before + 1 + n));
     // past 999 nothing breaks
-    await t.services.db('adrs').where({ id: made[11]!.id }).update({ number: 1000 });
+    await db('adrs').where({ id: made[11]!.id }).update({ number: 1000 });
     expect((await d.adr()).reference_number).toBe('ADR-1001');
     const { items } = await ok(admin.get(`${url}?sort_by=reference_number&sort_dir=desc&page_size=2`));
-    expect(items.map((item: { reference_number: string }) => item.reference_number)).toEqual([
-      'ADR-1001',
-      'ADR-1000',
-    ]);
+    expect(pluck(items, 'reference_number')).toEqual(['ADR-1001', 'ADR-1000']);
   });
 
   it('is found by its filters, its texts and its cards', async () => {
@@ -184,17 +172,17 @@ describe('a card', () => {
   it('is linked once, shows the decisions it is linked to, and has both in its history', async () => {
     const { id: card_id } = await d.card();
     const id = await d.signed();
-    const since = await d.now();
+    const since = await admin.position();
     expect(await ok(admin.post(`${url}/${id}/cards`, { card_id }))).toMatchObject({
       linked_cards: [{ id: card_id }],
       integrity: 'intact',
     });
-    expect(await refusal(admin.post(`${url}/${id}/cards`, { card_id }))).toEqual([409, 'duplicate_link']);
+    await expectProblem(admin.post(`${url}/${id}/cards`, { card_id }), 409, 'duplicate_link');
     expect(ids(await ok(viewer.get(`${url}/by-card/${card_id}`)))).toEqual([id]);
     // a link has no ETag: a condition on it counts for nothing
     const unlinked = await admin.delete(`${url}/${id}/cards/${card_id}`, undefined, { 'if-match': '"x"' });
     expect(unlinked.status).toBe(204);
-    await d.undoLast();
+    await admin.undo();
     expect(ids(await ok(viewer.get(`${url}/by-card/${card_id}?status=signed`)))).toEqual([id]);
     expect(await d.told(since, viewer)).toMatchObject([
       { event_type: 'adr_card.created', card_id, data: { adr_id: id } },
@@ -202,7 +190,7 @@ describe('a card', () => {
       { event_type: 'adr_card.created', card_id },
     ]);
     const history = (await ok(viewer.get(`/api/v1/cards/${card_id}/history`))).items;
-    expect(history.map(({ event_type }: { event_type: string }) => event_type)).toContain('adr_card.created');
+    expect(pluck(history, 'event_type')).toContain('adr_card.created');
   });
 
   it('takes its links along when it is merged, and leaves the decision when it is deleted', async () => {
@@ -219,17 +207,17 @@ describe('a card', () => {
     await ok(admin.post(`/api/v1/cards/${other}/archive`));
     await ok(admin.delete(`/api/v1/cards/${other}`));
     expect(await ok(viewer.get(`${url}/${alone.id}`))).toMatchObject({ linked_cards: [] });
-    await d.undoLast();
+    await admin.undo();
     expect(await ok(viewer.get(`${url}/${alone.id}`))).toMatchObject({ linked_cards: [{ id: other }] });
   });
 });
 
 it('events and personal data are shown to those alone who may read decisions', async () => {
-  const since = await d.now();
+  const since = await admin.position();
   const { id } = await d.adr();
   await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
   const clerk = 'clerk';
-  await t.services.db('roles').insert({
+  await db('roles').insert({
     key: clerk,
     label: 'Clerk',
     permissions: JSON.stringify({ 'inventory.view': true }),
@@ -238,5 +226,5 @@ it('events and personal data are shown to those alone who may read decisions', a
   expect(await d.told(since, client)).toEqual([]);
   expect(await d.told(since, viewer)).toHaveLength(2);
   const kept = (await ok(admin.get(`/api/v1/accounts/${member.userId}/personal-data`))).decisions;
-  expect(kept.map(({ written }: { written: boolean }) => written)).toContain(false);
+  expect(pluck(kept, 'written')).toContain(false);
 });

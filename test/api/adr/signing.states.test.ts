@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { openApp, type TestClient } from '../../support/harness.ts';
 import { createStates, type Machine, type Role } from '../../support/states.ts';
 
 /*
@@ -10,7 +10,7 @@ import { createStates, type Machine, type Role } from '../../support/states.ts';
 
 const writers: readonly Role[] = ['admin', 'bpm_admin', 'member'];
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 const states = await createStates(t, {
   'adr.manage': writers,
   'adr.sign': writers,
@@ -67,9 +67,8 @@ function signed(kind: 'adr' | 'soaw', more: Partial<Machine>): Machine {
         signed_at: null,
         content_hash: null,
       };
-      await t.services.db(table).where({ parent_id: id }).delete();
-      await t.services
-        .db(table)
+      await db(table).where({ parent_id: id }).delete();
+      await db(table)
         .where({ id })
         .update({
           status,
@@ -97,7 +96,7 @@ it('the draft of somebody else', async () => {
     first: () => 'adr.manage',
     async make(state, again, role) {
       const id = await machine.make(state, again, role);
-      await t.services.db('adrs').where({ id }).update({ created_by: other.userId });
+      await db('adrs').where({ id }).update({ created_by: other.userId });
       return id;
     },
   });
@@ -143,8 +142,8 @@ it('a survey', async () => {
     moves: { 'draft edit': 'draft', 'draft send': 'active', 'draft delete': null, 'active close': 'closed' },
     async make(status, again) {
       const id = again ?? (await states.made(url, { name: randomUUID(), ...values })).id;
-      await t.services.db('survey_responses').where({ survey_id: id }).delete();
-      await t.services.db('surveys').where({ id }).update({ status });
+      await db('survey_responses').where({ survey_id: id }).delete();
+      await db('surveys').where({ id }).update({ status });
       return id;
     },
   });
@@ -159,7 +158,7 @@ it('a question of a survey, while that is open and when it is not', async () => 
   });
   for (const status of ['active', 'closed']) {
     const isOpen = status === 'active';
-    await t.services.db('surveys').where({ id: survey_id }).update({ status });
+    await db('surveys').where({ id: survey_id }).update({ status });
     await states.tryAll({
       table: 'survey_responses',
       column: 'status',
@@ -173,7 +172,6 @@ it('a question of a survey, while that is open and when it is not', async () => 
       permission: () => 'surveys.respond',
       moves: isOpen ? { 'pending answer': 'completed' } : {},
       async make(state, again, role) {
-        const { db } = t.services;
         const id = again ?? randomUUID();
         // nobody is asked who may answer none
         const user_id = role === 'participant' ? other.userId : states.clients[role].userId;

@@ -9,7 +9,7 @@ import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { processesAnalysis } from '../../../workers/analysis.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -36,7 +36,7 @@ const waits = processesAnalysis(job, async ({ ctx, signal, progress }, { paramet
   await command(ctx, (work) => finish(work, outcome));
 });
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 closeAfterAll(await startWorkers(t.services, [waits]));
 const admin = await t.as('admin');
 
@@ -48,7 +48,7 @@ const runIs = async (id: string, status: string) =>
     return body.status === status ? body : undefined;
   });
 const eventsOf = async (id: string) =>
-  (await t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position')).map(
+  (await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position')).map(
     ({ event_type }) => event_type,
   );
 
@@ -80,8 +80,8 @@ describe('runs of analyses', () => {
     const cancelled = await admin.post(`${url}/${run_id}/cancel`);
     expect(cancelled).toMatchObject({ status: 200, body: { status: 'cancelled' } });
     await untilStatus(t.services, job_id, 'cancelled', 2_000);
-    expect((await admin.post(`${url}/${run_id}/cancel`)).status).toBe(409);
-    await t.services.db('analysis_runs').where({ id: run_id }).update({ parameters: '{}' });
+    await expectProblem(admin.post(`${url}/${run_id}/cancel`), 409);
+    await db('analysis_runs').where({ id: run_id }).update({ parameters: '{}' });
     await retryJob(await t.ctx(), job_id);
     expect(await runIs(run_id, 'completed')).toMatchObject({ results: { found: 3 } });
     expect(await eventsOf(run_id)).toEqual([
@@ -105,20 +105,20 @@ describe('runs of analyses', () => {
 
   it('make room when their job was ended before it began', async () => {
     const { run_id, job_id } = await start({ wait: true });
-    await t.services.db('jobs').where({ id: job_id }).update({ status: 'cancelled' });
+    await db('jobs').where({ id: job_id }).update({ status: 'cancelled' });
     expect((await admin.get(`${url}/${run_id}`)).body.status).toBe('cancelled');
     await runIs((await start()).run_id, 'completed');
-    expect(await t.services.db('analysis_runs').where({ id: run_id }).first('status')).toEqual({
+    expect(await db('analysis_runs').where({ id: run_id }).first('status')).toEqual({
       status: 'cancelled',
     });
   });
 
   it('refuse what does not fit', async () => {
     const unknown = '00000000-0000-7000-8000-000000000001';
-    expect((await admin.get(`${url}/${unknown}`)).status).toBe(404);
-    expect((await admin.post(`${url}/${unknown}/cancel`)).status).toBe(404);
-    expect((await admin.get(`${url}/x`)).status).toBe(422);
-    expect((await admin.get(`${url}?analysis_type=nonsense`)).status).toBe(422);
-    expect((await (await t.as('viewer')).get(url)).status).toBe(403);
+    await expectProblem(admin.get(`${url}/${unknown}`), 404);
+    await expectProblem(admin.post(`${url}/${unknown}/cancel`), 404);
+    await expectProblem(admin.get(`${url}/x`), 422);
+    await expectProblem(admin.get(`${url}?analysis_type=nonsense`), 422);
+    await expectProblem((await t.as('viewer')).get(url), 403);
   });
 });

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { startModels } from '../../emulators/openai.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { makeLandscape } from './architect.landscape.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const land = await makeLandscape(t, admin);
 const planner = await t.as('planner');
 
 const url = '/api/v1/ai-analysis/architect';
-const ask = async (phase: string, more: object = {}, client = admin) => {
-  const answer = await client.post(`${url}/${phase}`, { ...land.session, ...more });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
-};
+const ask = (phase: string, more: object = {}, client = admin) =>
+  ok(client.post(`${url}/${phase}`, { ...land.session, ...more }));
 const gapNames = (gaps: { kind: string; card: { name: string } }[]) =>
   gaps.map(({ kind, card }) => `${kind} ${card.name}`).sort();
 type Card = { id: string; name: string; change: string; attributes: object };
@@ -37,15 +33,15 @@ describe('pickers', () => {
     expect(Object.keys(capabilities.items[0])).toEqual(['id', 'name', 'description']);
     const walked = (await admin.get(`${url}/capabilities?cursor=&fields=name&page_size=200`)).body;
     expect(walked.items).toContainEqual({ name: 'Returns' });
-    expect((await admin.get(`${url}/capabilities?fields=attributes`)).status).toBe(422);
-    expect((await admin.get(`${url}/objectives?type=Application`)).status).toBe(422);
+    await expectProblem(admin.get(`${url}/capabilities?fields=attributes`), 422);
+    await expectProblem(admin.get(`${url}/objectives?type=Application`), 422);
   });
 
   it('show the graph around objectives', async () => {
     const graph = (
       await admin.get(`${url}/objective-dependencies?objective_ids=${land.session.objectiveIds}`)
     ).body;
-    expect(graph.nodes.map(({ name }: { name: string }) => name).sort()).toEqual(['One order desk', 'Sales']);
+    expect(pluck(graph.nodes, 'name').sort()).toEqual(['One order desk', 'Sales']);
     expect(graph.edges).toMatchObject([{ source: land.ids['One order desk'], target: land.ids.Sales }]);
     expect((await admin.get(`${url}/objective-dependencies`)).body).toEqual({ nodes: [], edges: [] });
     const status = async (ids: string) =>
@@ -60,12 +56,12 @@ describe('pickers', () => {
 describe('the phases', () => {
   it('ask what the inventory gives reason for', async () => {
     const first = (await ask('phase1')).questions;
-    const keys = first.map(({ id }: { id: string }) => id);
+    const keys = pluck(first, 'id');
     expect(keys).toEqual(['drivers', 'horizon', 'success', 'uncovered', 'interruption', 'organizations']);
     expect(first[3].reason).toBe('No application supports Returns.');
     const phase1QA = { drivers: ['regulation'], horizon: 12, empty: null };
     const second = (await ask('phase2', { phase1QA })).questions;
-    expect(second.map(({ id }: { id: string }) => id)).toEqual([
+    expect(pluck(second, 'id')).toEqual([
       'sourcing',
       'keep',
       'support',
@@ -90,16 +86,14 @@ describe('the phases', () => {
       'overlap Ordering',
       'planned_exit Regional',
     ]);
-    expect(gaps.map(({ severity }: { severity: string }) => severity)).toEqual([
-      ...['high', 'high', 'medium', 'low', 'low', 'low'],
-    ]);
+    expect(pluck(gaps, 'severity')).toEqual([...['high', 'high', 'medium', 'low', 'low', 'low']]);
     const ledger = gaps.find(({ card }: { card: { name: string } }) => card.name === 'Ledger');
     expect(ledger.reasons[0]).toContain('2020-06-30');
   });
 
   it('weigh four options by what they touch, without costs for those who see none', async () => {
     const { options } = await ask('phase3/options');
-    expect(options.map(({ id }: { id: string }) => id)).toEqual(['keep', 'consolidate', 'buy', 'build']);
+    expect(pluck(options, 'id')).toEqual(['keep', 'consolidate', 'buy', 'build']);
     expect(options.filter(({ recommended }: { recommended: boolean }) => recommended)).toHaveLength(1);
     const consolidate = options[1];
     expect(consolidate.facts).toMatchObject({

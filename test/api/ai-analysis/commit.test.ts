@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { tablesOf } from '../../support/tables.ts';
 import { makeLandscape } from './architect.landscape.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const land = await makeLandscape(t, admin);
 
 const url = '/api/v1/ai-analysis';
@@ -23,9 +22,7 @@ async function session(
   const { architecture } = (await admin.post(`${url}/architect/phase3`, asked)).body;
   const sessionData = { ...asked, allQA: { success: 'No <b>paper</b>', drivers: ['cost'] }, architecture };
   const body = { title: 'Order desk', requirement: 'One way to *take* orders', sessionData };
-  const answer = await admin.post(`${url}/assessments`, body);
-  expect(answer.status, answer.text).toBe(201);
-  return { id: answer.body.id, architecture };
+  return { id: (await admin.create(`${url}/assessments`, body)).id, architecture };
 }
 
 const commit = (assessmentId: string, more: object = {}, headers: Record<string, string> = {}) =>
@@ -54,30 +51,29 @@ const relationsOf = async (id: string): Promise<string[]> =>
 describe('a session that is carried out', () => {
   it('becomes an initiative with cards, relations and a draft, and is rolled back as a whole', async () => {
     const { id, architecture } = await session('buy', { selectedProducts: [{ name: 'OrderWorks' }] });
-    const before = await tablesOf(t.services.db);
+    const before = await tablesOf(db);
     const product = architecture.cards.find(({ name }) => name === 'OrderWorks')!;
     const forms = architecture.cards.find(({ name }) => name === 'Forms')!;
     const wanted = ['OrderWorks relAppToBC Ordering', 'OrderWorks relAppSuccessor Forms'];
     const selectedRelationIndices = architecture.relations.flatMap(({ type, source_name, target_name }, n) =>
       wanted.includes(`${source_name} ${type} ${target_name}`) ? n : [],
     );
-    const done = await commit(id, {
-      initiativeName: ' One desk ',
-      selectedCardIds: [product.id, forms.id],
-      selectedRelationIndices,
-      objectiveIds: land.session.objectiveIds,
-      renamedCards: { [product.id]: 'DeskWorks' },
-    });
-    expect(done.status, done.text).toBe(200);
-    const { initiative_id, card_ids, relation_ids, adr_id, decision_draft } = done.body;
+    const done = await ok(
+      commit(id, {
+        initiativeName: ' One desk ',
+        selectedCardIds: [product.id, forms.id],
+        selectedRelationIndices,
+        objectiveIds: land.session.objectiveIds,
+        renamedCards: { [product.id]: 'DeskWorks' },
+      }),
+    );
+    const { initiative_id, card_ids, relation_ids, adr_id, decision_draft } = done;
     expect(card_ids[1]).toBe(land.ids.Forms);
     const { body: adr } = await admin.get(`/api/v1/adr/${adr_id}`);
     expect(adr).toMatchObject({ title: 'One desk', status: 'draft', created_by: admin.userId });
     expect(adr.context).toContain('One way to \\*take\\* orders');
     expect(adr.decision).toContain('Chosen option: "Replace by bought applications".');
-    expect(adr.linked_cards.map(({ id }: { id: string }) => id).sort()).toEqual(
-      [initiative_id, ...card_ids].sort(),
-    );
+    expect(pluck(adr.linked_cards, 'id').sort()).toEqual([initiative_id, ...card_ids].sort());
     expect(await card(initiative_id)).toMatchObject({
       type: 'Initiative',
       name: 'One desk',
@@ -124,16 +120,14 @@ describe('a session that is carried out', () => {
       'wrong_state',
       initiative_id,
     ]);
-    expect((await admin.patch(`${url}/assessments/${id}`, { title: 'x' })).status).toBe(409);
+    await expectProblem(admin.patch(`${url}/assessments/${id}`, { title: 'x' }), 409);
 
-    const [{ batch_id }] = await t.services
-      .db('events')
+    const [{ batch_id }] = await db('events')
       .where({ event_type: 'assessment.updated' })
       .orderBy('position', 'desc')
       .select('batch_id');
-    const undone = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
-    expect(undone.status, undone.text).toBe(200);
-    const { assessments, cards, relations, adrs, adr_cards } = await tablesOf(t.services.db);
+    await admin.undo(batch_id);
+    const { assessments, cards, relations, adrs, adr_cards } = await tablesOf(db);
     expect({ assessments, cards, relations, adrs, adr_cards }).toEqual({
       adrs: before.adrs,
       adr_cards: before.adr_cards,
@@ -141,7 +135,7 @@ describe('a session that is carried out', () => {
       cards: before.cards,
       relations: before.relations,
     });
-    expect((await commit(id)).status).toBe(200);
+    await ok(commit(id));
   });
 
   it('needs the cards that its relations join, and takes what it knows alone', async () => {
@@ -181,12 +175,15 @@ describe('a session that is carried out', () => {
     expect(await refused({ startDate: 'soon' })).toEqual([422, 'startDate', expect.any(String)]);
     expect(await refused({ initiativeName: ' ' })).toEqual([422, 'initiativeName', 'required']);
     expect(await refused({ objectiveIds: [land.ids.Desk] })).toEqual([422, 'objectiveIds.0', 'end_type']);
-    expect((await commit(randomUUID())).status).toBe(404);
-    expect((await commit(id, {}, { 'if-match': '"old"' })).status).toBe(412);
+    await expectProblem(commit(randomUUID()), 404);
+    await expectProblem(commit(id, {}, { 'if-match': '"old"' }), 412);
     // nothing of what was refused is left
     expect((await admin.get('/api/v1/cards?type=Initiative&search=Initiative')).body.total).toBe(1);
-    const taken = await commit(id, { selectedCardIds: [made.id], renamedCards: { [made.id]: 'Desk' } });
-    expect([taken.status, taken.body.code]).toEqual([409, 'sibling_name_taken']);
+    await expectProblem(
+      commit(id, { selectedCardIds: [made.id], renamedCards: { [made.id]: 'Desk' } }),
+      409,
+      'sibling_name_taken',
+    );
   });
 
   it('checks what a client has put into the architecture like any card', async () => {
@@ -210,7 +207,10 @@ describe('a session that is carried out', () => {
     const { id } = await session('keep');
     const body = { assessmentId: id, initiativeName: 'x', startDate: '2027-01-01', endDate: '2027-01-02' };
     const chosen = { selectedCardIds: [], selectedRelationIndices: [] };
-    const answer = await planner.post(`${url}/architect/commit`, { ...body, ...chosen });
-    expect([answer.status, answer.body.permission]).toEqual([403, 'inventory.create']);
+    await expectProblem(
+      planner.post(`${url}/architect/commit`, { ...body, ...chosen }),
+      403,
+      'inventory.create',
+    );
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { processors } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const base = '/api/v1/ai-analysis';
@@ -14,8 +14,7 @@ const words =
   );
 const uses = ['Payroll Ledger', 'Claims Portal', 'Freight Planner', 'Tax Register', 'Leave Monitor'];
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 closeAfterAll(await startWorkers(t.services, processors));
 const admin = await t.as('admin');
 await furnish();
@@ -36,7 +35,7 @@ async function furnish(): Promise<void> {
     name: rows[at]!.name.toUpperCase().split(' ').toReversed().join(' '),
     data_quality: 40,
   }));
-  await t.services.db('cards').insert([...rows, ...doubled]);
+  await db('cards').insert([...rows, ...doubled]);
 }
 
 const search = async (body: object = { card_types: ['Application'] }) => {
@@ -50,12 +49,10 @@ const search = async (body: object = { card_types: ['Application'] }) => {
 };
 const clusters = async (query = '', client = admin) =>
   (await client.get(`${base}/duplicates?page_size=200${query}`)).body.items;
-const state = async () => {
-  return {
-    pairs: await db('duplicate_pairs').orderBy('id'),
-    clusters: await db('duplicate_clusters').orderBy('id').select('id', 'card_ids', 'status', 'cohesion'),
-  };
-};
+const state = async () => ({
+  pairs: await db('duplicate_pairs').orderBy('id'),
+  clusters: await db('duplicate_clusters').orderBy('id').select('id', 'card_ids', 'status', 'cohesion'),
+});
 
 describe('a search for duplicates', () => {
   it('finds what is written twice, with reasons and what a merge would do', async () => {
@@ -86,7 +83,7 @@ describe('a search for duplicates', () => {
     const [first] = await clusters('', analyst);
     const { body } = await analyst.get(`${base}/duplicates/${first.id}`);
     expect(body.effect).toMatchObject({ cost_saved: null, relations_moved: null, people_affected: null });
-    expect(body.cards.map(({ cost }: { cost: unknown }) => cost)).toEqual([null, null]);
+    expect(pluck(body.cards, 'cost')).toEqual([null, null]);
     expect(JSON.stringify(body)).not.toMatch(/Total Annual Cost/);
     expect((await analyst.get(`${base}/overview`)).body).toMatchObject({ total_cost: null, total_cards: 84 });
     expect((await admin.get(`${base}/overview`)).body.total_cost).toBeGreaterThan(0);
@@ -103,7 +100,7 @@ describe('a search for duplicates', () => {
     expect(dismissed.body).toMatchObject({ id, status: 'dismissed', decided_by: admin.userId });
     await search();
     await search({ card_types: ['Application'], mode: 'learn' });
-    expect((await clusters('&status=dismissed')).map((one: { id: string }) => one.id)).toEqual([id]);
+    expect(pluck(await clusters('&status=dismissed'), 'id')).toEqual([id]);
     // costs are no fact of what a thing is
     await admin.patch(`${cards}/${card_ids[0]}`, { attributes: { costTotalAnnual: 5 } });
     await search();
@@ -162,7 +159,7 @@ describe('a search for duplicates', () => {
     );
     await search();
     const after = await state();
-    const known = new Set(before.pairs.map(({ id }: { id: string }) => id));
+    const known = new Set(pluck(before.pairs, 'id'));
     expect(after.pairs.filter(({ id }: { id: string }) => known.has(id))).toEqual(before.pairs);
     await db('cards').where({ data_quality: 0 }).delete();
   });
@@ -174,8 +171,7 @@ describe('decisions', () => {
     const { id } = (await clusters('&status=pending')).at(-1);
     const decided = await admin.patch(`${base}/duplicates/${id}/status`, { status: 'confirmed' });
     const position = decided.headers['x-position'];
-    const events = await t.services
-      .db('events')
+    const events = await db('events')
       .where({ position })
       .orWhere({ request_id: decided.headers['x-request-id'] });
     expect(events.map(({ event_type }) => event_type).sort()).toEqual([
@@ -197,7 +193,7 @@ describe('decisions', () => {
     });
     expect(back).toMatchObject({ status: 200, body: { conflicts: [] } });
     expect((await admin.get(`${base}/duplicates/${id}`)).body.status).toBe('pending');
-    expect(await t.services.db('duplicate_decisions').where({ decision: 'confirmed' })).toEqual([]);
+    expect(await db('duplicate_decisions').where({ decision: 'confirmed' })).toEqual([]);
   });
 
   it('hold for single pairs as well', async () => {
@@ -228,7 +224,7 @@ describe('a merge from a cluster', () => {
     expect((await clusters('&status=confirmed')).length).toBe(0);
     const done = await admin.post(url, {});
     expect(done.body.merged_card_ids).toEqual([members[1].id]);
-    expect((await admin.get(`${base}/duplicates/${id}`)).status).toBe(404);
+    await expectProblem(admin.get(`${base}/duplicates/${id}`), 404);
     await admin.post(`/api/v1/card-merges/${done.body.merge_id}/undo`, {});
     expect((await admin.get(`${base}/duplicates/${id}`)).body.status).toBe('confirmed');
   });
@@ -237,12 +233,12 @@ describe('a merge from a cluster', () => {
 it('refuses what does not fit', async () => {
   const unknown = '00000000-0000-7000-8000-000000000001';
   const [{ id }] = await clusters();
-  expect((await admin.post(`${base}/duplicates/analyse`, { card_types: ['Nothing'] })).status).toBe(422);
-  expect((await admin.post(`${base}/duplicates/analyse`, { mode: 'guess' })).status).toBe(422);
-  expect((await admin.patch(`${base}/duplicates/${id}/status`, { status: 'merged' })).status).toBe(422);
-  expect((await admin.post(`${base}/duplicates/${id}/merge`, { survivor_id: unknown })).status).toBe(422);
+  await expectProblem(admin.post(`${base}/duplicates/analyse`, { card_types: ['Nothing'] }), 422);
+  await expectProblem(admin.post(`${base}/duplicates/analyse`, { mode: 'guess' }), 422);
+  await expectProblem(admin.patch(`${base}/duplicates/${id}/status`, { status: 'merged' }), 422);
+  await expectProblem(admin.post(`${base}/duplicates/${id}/merge`, { survivor_id: unknown }), 422);
   for (const url of [`${base}/duplicates/${unknown}`, `${base}/duplicate-pairs/${unknown}`]) {
-    expect((await admin.get(url)).status).toBe(404);
-    expect((await admin.patch(`${url}/status`, { status: 'confirmed' })).status).toBe(404);
+    await expectProblem(admin.get(url), 404);
+    await expectProblem(admin.patch(`${url}/status`, { status: 'confirmed' }), 404);
   }
 });

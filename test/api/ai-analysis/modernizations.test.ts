@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const root = '/api/v1/ai-analysis';
@@ -17,21 +17,15 @@ const day = (months: number): string => {
 };
 
 async function card(type: string, name: string, more: object = {}): Promise<void> {
-  const { status, body } = await admin.post('/api/v1/cards', { type, name, ...more });
-  expect(status, JSON.stringify(body)).toBe(201);
+  const body = await admin.card({ type, name, ...more });
   id.set(name, body.id);
 }
 
 async function relate(type: string, source: string, target: string): Promise<void> {
-  const { status } = await admin.post('/api/v1/relations', {
-    type,
-    source_id: id.get(source),
-    target_id: id.get(target),
-  });
-  expect(status).toBe(201);
+  await admin.relate(type, id.get(source)!, id.get(target)!);
 }
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 workers = await startWorkers(t.services, analysisProcessors);
 const [admin, member] = await t.clients('admin', 'member');
 await card('Application', 'Old Claims', {
@@ -67,10 +61,9 @@ afterAll(async () => {
 });
 
 async function run(body: object) {
-  const started = await admin.post(`${root}/modernizations/analyse`, body);
-  expect(started.status, started.text).toBe(202);
+  const started = await ok(admin.post(`${root}/modernizations/analyse`, body), 202);
   return await until('the run to end', async () => {
-    const answer = await admin.get(`${root}/analysis-runs/${started.body.run_id}`);
+    const answer = await admin.get(`${root}/analysis-runs/${started.run_id}`);
     if (answer.body.status === 'running') return undefined;
     expect(answer.body.status, answer.text).toBe('completed');
     return answer.body;
@@ -80,11 +73,8 @@ async function run(body: object) {
 const decide = (candidate: string, status: string, headers: Record<string, string> = {}) =>
   admin.patch(`${root}/modernizations/${candidate}/status`, { status }, headers);
 
-const listed = async (query = '', client = member) => {
-  const answer = await client.get(`${root}/modernizations${query}`);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body.items;
-};
+const listed = async (query = '', client = member) =>
+  (await ok(client.get(`${root}/modernizations${query}`))).items;
 
 it('ranks candidates with their reasons', async () => {
   expect((await run({})).results).toEqual({
@@ -93,11 +83,7 @@ it('ranks candidates with their reasons', async () => {
     types: { migrate: 1, retire: 1, upgrade: 1 },
   });
   const items = await listed();
-  expect(items.map(({ card_name }: { card_name: string }) => card_name)).toEqual([
-    'Old Claims',
-    'Stands On Old',
-    'Dear Wiki',
-  ]);
+  expect(pluck(items, 'card_name')).toEqual(['Old Claims', 'Stands On Old', 'Dear Wiki']);
   // 30 lifecycle + 20 technical + 10 functional + 10 plans + 2 (one dependant) + 5 criticality, and costs over a third
   const [old, stands, wiki] = items;
   expect(old).toMatchObject({
@@ -109,10 +95,7 @@ it('ranks candidates with their reasons', async () => {
     status: 'pending',
     cluster_id: null,
   });
-  const points = old.reasons.map((reason: { factor: string; points: number }) => [
-    reason.factor,
-    reason.points,
-  ]);
+  const points = pluck(old.reasons, 'factor', 'points');
   expect(points.slice(0, 4)).toEqual([
     ['lifecycle', 30],
     ['technical_suitability', 20],
@@ -152,7 +135,7 @@ it('keeps decisions, and tells nothing of costs to who may not see them', async 
   const [found] = await listed(ofWiki);
   expect(found).toMatchObject({ status: 'pending', decided_by: null, decided_at: null });
   // nothing was decided yet, so that there is nothing to take back
-  const events = () => t.services.db('events').whereLike('event_type', 'modernization_decision.%').count();
+  const events = () => db('events').whereLike('event_type', 'modernization_decision.%').count();
   const before = await events();
   expect(await decide(found.id, 'pending')).toMatchObject({ status: 200, body: found });
   expect(await events()).toEqual(before);
@@ -170,16 +153,15 @@ it('keeps decisions, and tells nothing of costs to who may not see them', async 
   await run({});
   expect(await listed('?status=dismissed&fields=card_name')).toEqual([{ card_name: 'Dear Wiki' }]);
   const [wiki] = await listed(ofWiki);
-  expect(wiki.reasons.map(({ factor }: { factor: string }) => factor)).toContain('cost');
-  const role = await admin.post('/api/v1/roles', {
+  expect(pluck(wiki.reasons, 'factor')).toContain('cost');
+  await admin.create('/api/v1/roles', {
     key: 'analyst',
     label: 'Analyst',
     permissions: { 'inventory.view': true, 'relations.view': true, 'ai_analysis.view': true },
   });
-  expect(role.status).toBe(201);
   const seen = await listed('?target_type=Application', await t.as('analyst'));
   const cut = seen.find(({ card_name }: { card_name: string }) => card_name === 'Dear Wiki');
-  expect(cut.reasons.map(({ factor }: { factor: string }) => factor)).not.toContain('cost');
+  expect(pluck(cut.reasons, 'factor')).not.toContain('cost');
   expect(cut.score).toBeCloseTo((100 * 10) / 90, 1);
   expect(JSON.stringify(seen)).not.toContain('costs more');
 });
@@ -228,11 +210,10 @@ it('leaves what was there when a run is cancelled', async () => {
   expect(await listed('?fields=card_id,score,reasons')).toEqual(before);
   await run({});
   expect(await listed('?fields=card_id,score,reasons')).toEqual(before);
-  expect(await t.services.db('modernizations').where({ is_current: false })).toEqual([]);
+  expect(await db('modernizations').where({ is_current: false })).toEqual([]);
 });
 
 it('goes on from the last page that a dead worker kept, with the same outcome', async () => {
-  const { db } = t.services;
   const before = await listed('?target_type=Application&fields=card_id,score,reasons');
   await workers.close(2_000);
   const { run_id, job_id } = (await admin.post(`${root}/modernizations/analyse`, {})).body;
@@ -270,24 +251,25 @@ it('goes on from the last page that a dead worker kept, with the same outcome', 
 
 it('refuses what is unknown, not allowed or under way', async () => {
   const [{ id: candidate }] = await listed();
-  expect((await decide(candidate, 'done')).status).toBe(422);
-  expect((await decide(id.get('Old Claims')!, 'accepted')).status).toBe(404);
-  expect(
-    (await member.patch(`${root}/modernizations/${candidate}/status`, { status: 'accepted' })).status,
-  ).toBe(403);
-  expect((await member.post(`${root}/modernizations/analyse`, {})).status).toBe(403);
+  await expectProblem(decide(candidate, 'done'), 422);
+  await expectProblem(decide(id.get('Old Claims')!, 'accepted'), 404);
+  await expectProblem(
+    member.patch(`${root}/modernizations/${candidate}/status`, { status: 'accepted' }),
+    403,
+  );
+  await expectProblem(member.post(`${root}/modernizations/analyse`, {}), 403);
   for (const body of [
     { target_type: 'Nothing' },
     { modernization_type: 'burn' },
     { other: 1 },
     { target_type: 5 },
   ]) {
-    expect((await admin.post(`${root}/modernizations/analyse`, body)).status).toBe(422);
+    await expectProblem(admin.post(`${root}/modernizations/analyse`, body), 422);
   }
   for (const query of ['?sort_by=status', '?priority=urgent', '?status=done', '?fields=run_id']) {
-    expect((await member.get(`${root}/modernizations${query}`)).status).toBe(422);
+    await expectProblem(member.get(`${root}/modernizations${query}`), 422);
   }
   await workers.close(2_000);
-  expect((await admin.post(`${root}/modernizations/analyse`, {})).status).toBe(202);
-  expect((await admin.post(`${root}/modernizations/analyse`, {})).status).toBe(409);
+  await ok(admin.post(`${root}/modernizations/analyse`, {}), 202);
+  await expectProblem(admin.post(`${root}/modernizations/analyse`, {}), 409);
 });

@@ -3,21 +3,20 @@ import { expect, it } from 'vitest';
 import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { endWaiting } from '../../support/database.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const root = '/api/v1/ai-analysis';
 
 const id = new Map<string, string>();
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 const workers = closeAfterAll(await startWorkers(t.services, analysisProcessors));
 const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
 await fill();
 
 async function card(type: string, name: string, more: object = {}): Promise<string> {
-  const { status, body } = await admin.post('/api/v1/cards', { type, name, ...more });
-  expect(status, JSON.stringify(body)).toBe(201);
+  const body = await admin.card({ type, name, ...more });
   id.set(name, body.id);
   return body.id;
 }
@@ -25,25 +24,25 @@ async function card(type: string, name: string, more: object = {}): Promise<stri
 async function offers(supplier: string, ...names: string[]) {
   for (const name of names) {
     const type = (await admin.get(`/api/v1/cards/${id.get(name)}`)).body.type;
-    const { status } = await admin.post('/api/v1/relations', {
-      type: type === 'Application' ? 'relProviderToApp' : 'relProviderToITC',
-      source_id: id.get(supplier),
-      target_id: id.get(name),
-    });
-    expect(status).toBe(201);
+    await admin.relate(
+      type === 'Application' ? 'relProviderToApp' : 'relProviderToITC',
+      id.get(supplier)!,
+      id.get(name)!,
+    );
   }
 }
 
 /** Names a supplier in an attribute of IT components that the workspace has added. */
 async function fill() {
   const { body: type } = await admin.get('/api/v1/metamodel/types/ITComponent');
-  const { status } = await admin.patch('/api/v1/metamodel/types/ITComponent', {
-    fields_schema: [
-      ...type.fields_schema,
-      { section: 'Maker', fields: [{ key: 'vendorName', label: 'Vendor', type: 'text', weight: 0 }] },
-    ],
-  });
-  expect(status).toBe(200);
+  await ok(
+    admin.patch('/api/v1/metamodel/types/ITComponent', {
+      fields_schema: [
+        ...type.fields_schema,
+        { section: 'Maker', fields: [{ key: 'vendorName', label: 'Vendor', type: 'text', weight: 0 }] },
+      ],
+    }),
+  );
   await card('Provider', 'Microsoft Corporation', { attributes: { providerType: 'vendor' } });
   await card('Provider', 'Nordwind GmbH', { description: 'Policy and claims systems for insurers' });
   await card('Provider', 'Nordwind Austria GmbH');
@@ -79,11 +78,8 @@ async function run(path: string): Promise<{ results: object }> {
   });
 }
 
-const listed = async (client: TestClient, path: string) => {
-  const answer = await client.get(`${root}/vendors${path}`);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body.items;
-};
+const listed = async (client: TestClient, path: string) =>
+  (await ok(client.get(`${root}/vendors${path}`))).items;
 // biome-ignore lint/suspicious/noExplicitAny: rows of several lists
 const named = (items: any[], name: string) =>
   items.find((item) => (item.vendor_name ?? item.canonical_name) === name);
@@ -95,7 +91,6 @@ it('lists nothing before a run', async () => {
 });
 
 it('reads the suppliers again in the same attempt when the connection is lost', async () => {
-  const { db } = t.services;
   const writer = await db.transaction();
   await writer.raw('lock table cards');
   const { job_id } = (await admin.post(`${root}/vendors/analyse`)).body;
@@ -128,15 +123,13 @@ it('brings names together and tells what each supplies', async () => {
   });
   expect(named(items, 'Nordwind GmbH').reasoning).toContain('supplied cards');
   const byCost = await listed(member, '?sort_by=total_cost&sort_dir=desc&fields=vendor_name,total_cost');
-  expect(byCost.map(({ total_cost }: { total_cost: number }) => total_cost)).toEqual([
-    1_250, 650, 300.5, 50.5,
-  ]);
+  expect(pluck(byCost, 'total_cost')).toEqual([1_250, 650, 300.5, 50.5]);
   const insurance = await listed(member, '?category=Industry%20applications&fields=vendor_name');
   expect(named(insurance, 'Nordwind GmbH')).toBeDefined();
   expect(await listed(member, '?category=Uncategorised')).toEqual([]);
   expect(await listed(member, '?search=micro&fields=itc_count')).toEqual([{ itc_count: 3 }]);
   // costs by another way: each card's cost divided by the suppliers that it is related to or names
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select round(sum((c.attributes ->> 'costTotalAnnual')::numeric), 2) as cost from cards c
      where c.type in ('Application', 'ITComponent') and c.status = 'ACTIVE'
        and (exists (select from relations r where r.target_id = c.id and r.type like 'relProviderTo%')
@@ -167,12 +160,7 @@ it('finds who belongs to whom, and products whatever their version', async () =>
   });
   expect(named(items, 'Hochzeit Beratung').vendor_type).toBe('partner');
   const products = await listed(member, `/hierarchy?vendor_type=product&parent_id=${microsoft.id}`);
-  expect(
-    products.map((item: { canonical_name: string; itc_count: number }) => [
-      item.canonical_name,
-      item.itc_count,
-    ]),
-  ).toEqual([
+  expect(pluck(products, 'canonical_name', 'itc_count')).toEqual([
     ['SQL Server', 2],
     ['Wiki', 0],
     ['Windows Server', 1],
@@ -203,18 +191,16 @@ it('tells how much depends on few, groups counted once', async () => {
 });
 
 it('cuts costs, and keeps ids through later runs', async () => {
-  const custom = await admin.post('/api/v1/roles', {
+  await admin.create('/api/v1/roles', {
     key: 'analyst',
     label: 'Analyst',
     permissions: { 'inventory.view': true, 'relations.view': true, 'ai_analysis.view': true },
   });
-  expect(custom.status).toBe(201);
   const analyst = await t.as('analyst');
   const seen = await listed(analyst, '');
   expect(seen.every(({ total_cost }: { total_cost: null }) => total_cost === null)).toBe(true);
-  expect(seen.map(({ app_count }: { app_count: number }) => app_count).sort()).toEqual([1, 1, 2, 2]);
-  const refused = await analyst.get(`${root}/vendors?sort_by=total_cost`);
-  expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+  expect(pluck(seen, 'app_count').sort()).toEqual([1, 1, 2, 2]);
+  await expectProblem(analyst.get(`${root}/vendors?sort_by=total_cost`), 403, 'costs.view');
   const concentration = (await analyst.get(`${root}/vendors/concentration`)).body;
   expect([concentration.total_cost, concentration.hhi_spend, concentration.top[0].total_cost]).toEqual([
     null,
@@ -232,7 +218,7 @@ it('cuts costs, and keeps ids through later runs', async () => {
 });
 
 it('refuses what is not allowed, unknown or under way', async () => {
-  expect((await member.post(`${root}/vendors/analyse`)).status).toBe(403);
+  await expectProblem(member.post(`${root}/vendors/analyse`), 403);
   expect((await viewer.get(`${root}/vendors`)).status).toBe(
     (await viewer.get(`${root}/vendors/hierarchy`)).status,
   );
@@ -244,5 +230,5 @@ it('refuses what is not allowed, unknown or under way', async () => {
   const first = await admin.post(`${root}/vendors/analyse`);
   const second = await admin.post(`${root}/vendors/analyse`);
   expect([first.status, second.status, second.body.run_id]).toEqual([202, 409, first.body.run_id]);
-  expect((await admin.post(`${root}/vendors/resolve`)).status).toBe(202);
+  await ok(admin.post(`${root}/vendors/resolve`), 202);
 });

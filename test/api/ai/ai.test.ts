@@ -5,15 +5,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { startWebSearch } from '../../emulators/web-search.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, openApp, pluck } from '../../support/harness.ts';
 
 const settings = '/api/v1/settings/ai';
 const suggest = '/api/v1/ai/suggest';
 
 let world: ModelEmulator;
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer'], {
+  OUTBOUND_ALLOW: '127.0.0.1:*',
+});
 
 beforeEach(async () => {
   world = await startModels('the key');
@@ -30,15 +31,11 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const card = async (values: Record<string, unknown>): Promise<string> => {
-  const made = await admin.post('/api/v1/cards', { type: 'Application', ...values });
-  expect(made.status).toBe(201);
-  return made.body.id;
-};
+const card = async (values: Record<string, unknown>): Promise<string> => (await admin.card(values)).id;
 /** Stores settings as they are when `OUTBOUND_ALLOW` is narrowed after they were checked. */
 const store = async (input: Record<string, unknown>) =>
   void (await changeSetting(await t.ctx(), t.services.secrets, 'ai', input));
-const events = async () => Number((await t.services.db('events').count().first())!.count);
+const events = async () => Number((await db('events').count().first())!.count);
 
 describe('the status', () => {
   it('says what can be offered', async () => {
@@ -54,7 +51,7 @@ describe('the status', () => {
     await admin.patch(settings, { enabled: false, model: '' });
     const off = (await member.get('/api/v1/ai/status')).body;
     expect(off).toMatchObject({ enabled: false, configured: false, model: null });
-    expect((await viewer.get('/api/v1/ai/status')).status).toBe(403);
+    await expectProblem(viewer.get('/api/v1/ai/status'), 403);
   });
 
   it('names the models that Ollama has loaded', async () => {
@@ -148,7 +145,7 @@ describe('suggestions', () => {
         search_provider,
       });
       const { data, turns } = world.asked.at(-1)!;
-      expect(data.web.map((page: { id: string }) => page.id)).toEqual(['web-1', 'web-2']);
+      expect(pluck(data.web, 'id')).toEqual(['web-1', 'web-2']);
       expect(data.web[0].text).toBe('Quillix drafts contracts.');
       expect(turns[0]!.text.match(/<\/data>/g)).toHaveLength(1);
     }
@@ -210,7 +207,7 @@ describe('suggestions', () => {
 
   it('refuse what is wrong, and who may not', async () => {
     const body = { type_key: 'Application', name: 'Payroll' };
-    expect((await viewer.post(suggest, body)).status).toBe(403);
+    await expectProblem(viewer.post(suggest, body), 403);
     for (const [wrong, field] of [
       [{ name: ' ' }, 'name'],
       [{ type_key: 'Nothing' }, 'type_key'],
@@ -291,7 +288,7 @@ describe('the settings', () => {
     await admin.patch(settings, {
       outgoing_fields: { '*': [], Application: ['description', 'attributes.costTotalAnnual'] },
     });
-    const told = await t.services.db('events').orderBy('position', 'desc').first();
+    const told = await db('events').orderBy('position', 'desc').first();
     expect(told).toMatchObject({
       event_type: 'settings.updated',
       data: { id: 'ai', changes: { outgoing_fields: { new: { '*': [] } } } },
@@ -300,9 +297,9 @@ describe('the settings', () => {
       card: { id, type: 'Application', description: 'Secret', attributes: { costTotalAnnual: 12 } },
       withheld: ['name', 'attributes.hostingType'],
     });
-    expect((await admin.get(`${settings}/preview?card_id=${randomUUID()}`)).status).toBe(404);
-    expect((await admin.get(`${settings}/preview?card_id=x`)).status).toBe(422);
-    expect((await member.get(preview)).status).toBe(403);
+    await expectProblem(admin.get(`${settings}/preview?card_id=${randomUUID()}`), 404);
+    await expectProblem(admin.get(`${settings}/preview?card_id=x`), 422);
+    await expectProblem(member.get(preview), 403);
   });
 
   it.each([
@@ -315,7 +312,7 @@ describe('the settings', () => {
   });
 
   it('come with a list of what was spent', async () => {
-    await t.services.db('ai_usage').delete();
+    await db('ai_usage').delete();
     await member.post(suggest, { type_key: 'Application', name: 'Payroll' });
     const { body } = await admin.get(`${settings}/usage`);
     expect(body).toMatchObject({
@@ -323,7 +320,7 @@ describe('the settings', () => {
       items: [{ run_id: null, purpose: 'suggest', provider_type: 'openai', calls: 1, tokens_reserved: 0 }],
     });
     expect((await admin.get(`${settings}/usage?cursor=&day=2020-01-01`)).body.items).toEqual([]);
-    expect((await admin.get(`${settings}/usage?day=today`)).status).toBe(422);
-    expect((await member.get(`${settings}/usage`)).status).toBe(403);
+    await expectProblem(admin.get(`${settings}/usage?day=today`), 422);
+    await expectProblem(member.get(`${settings}/usage`), 403);
   });
 });

@@ -1,28 +1,26 @@
 import { expect, it } from 'vitest';
 import { startModels } from '../../emulators/openai.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const url = '/api/v1/ai/portfolio-insights';
 
 const id = new Map<string, string>();
 
 async function card(type: string, name: string, more: object = {}): Promise<void> {
-  const { status, body } = await admin.post('/api/v1/cards', { type, name, ...more });
-  expect(status, JSON.stringify(body)).toBe(201);
+  const body = await admin.card({ type, name, ...more });
   id.set(name, body.id);
 }
 
 async function relate(type: string, source: string, target: string): Promise<void> {
   const ends = { source_id: id.get(source), target_id: id.get(target) };
-  expect((await admin.post('/api/v1/relations', { type, ...ends })).status).toBe(201);
+  await admin.create('/api/v1/relations', { type, ...ends });
 }
 
 const application = (name: string, attributes: object, more: object = {}) =>
   card('Application', name, { attributes, ...more });
 
 const models = closeAfterAll(await startModels());
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const [admin, member] = await t.clients('admin', 'member');
+const { t, db, admin, member } = await openApp(['admin', 'member'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 await application(
   'Old Claims',
   { businessCriticality: 'missionCritical', technicalSuitability: 'inappropriate', costTotalAnnual: 900 },
@@ -38,9 +36,8 @@ await relate('relAppToITC', 'Desk', 'Python');
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
 const read = async (body: object = {}, client = member): Promise<any> => {
-  const answer = await client.post(url, body);
-  expect(answer.status, answer.text).toBe(200);
-  return Object.fromEntries(answer.body.insights.map((one: { key: string }) => [one.key, one]));
+  const answer = await ok(client.post(url, body));
+  return Object.fromEntries(answer.insights.map((one: { key: string }) => [one.key, one]));
 };
 
 it('computes facts of the inventory, and says them without a model', async () => {
@@ -65,7 +62,7 @@ it('computes facts of the inventory, and says them without a model', async () =>
   });
   expect(JSON.stringify(found)).not.toContain('47114711');
   // the same by another way
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select count(*) filter (where lifecycle ->> 'endOfLife' < '2021')::int as ended, count(*)::int as total
      from cards where type = 'Application' and status = 'ACTIVE'`,
   );
@@ -90,17 +87,19 @@ it('looks at what filters let through, by groups', async () => {
 });
 
 it('cuts costs, and refuses what is not allowed or unknown', async () => {
-  const role = await admin.post('/api/v1/roles', {
+  await admin.create('/api/v1/roles', {
     key: 'analyst',
     label: 'Analyst',
     permissions: { 'inventory.view': true, 'relations.view': true, 'ai.portfolio_insights': true },
   });
-  expect(role.status).toBe(201);
   const analyst = await t.as('analyst');
   expect((await read({}, analyst)).costs).toBeUndefined();
-  const byCost = await analyst.post(url, { active_filters: ['attributes.costTotalAnnual > 500'] });
-  expect([byCost.status, byCost.body.permission]).toEqual([403, 'costs.view']);
-  expect((await (await t.as('viewer')).post(url, {})).status).toBe(403);
+  await expectProblem(
+    analyst.post(url, { active_filters: ['attributes.costTotalAnnual > 500'] }),
+    403,
+    'costs.view',
+  );
+  await expectProblem((await t.as('viewer')).post(url, {}), 403);
   for (const body of [
     { group_by: 'nothing' },
     { color_by: 'costTotalAnnual' },
@@ -115,15 +114,16 @@ it('cuts costs, and refuses what is not allowed or unknown', async () => {
 
 it('takes the words of a model that keep to the facts, and goes on without it', async () => {
   const set = async (more: object) => {
-    const answer = await admin.patch('/api/v1/settings/ai', {
-      enabled: true,
-      provider_type: 'openai',
-      provider_url: `${models.url}/v1`,
-      model: 'small',
-      portfolio_insights_enabled: true,
-      ...more,
-    });
-    expect(answer.status, answer.text).toBe(200);
+    await ok(
+      admin.patch('/api/v1/settings/ai', {
+        enabled: true,
+        provider_type: 'openai',
+        provider_url: `${models.url}/v1`,
+        model: 'small',
+        portfolio_insights_enabled: true,
+        ...more,
+      }),
+    );
   };
   await set({});
   models.answer = () => ({
@@ -136,9 +136,7 @@ it('takes the words of a model that keep to the facts, and goes on without it', 
   const { body } = await member.post(url, {});
   expect([body.model, body.model_failure]).toEqual(['small', null]);
   const reworded = body.insights.filter((one: { reworded: boolean }) => one.reworded);
-  expect(
-    reworded.map(({ key, observation }: { key: string; observation: string }) => [key, observation]),
-  ).toEqual([['ended', 'Of 4 applications, 1 has ended.']]);
+  expect(pluck(reworded, 'key', 'observation')).toEqual([['ended', 'Of 4 applications, 1 has ended.']]);
   // neither names nor costs leave the house
   const sent = JSON.stringify(models.asked);
   expect(sent).not.toMatch(/annual costs|“Claims”|Old Claims/);

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startModels } from '../../emulators/openai.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, ok, openApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/ai/question';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { db, admin, viewer } = await openApp(['admin', 'viewer'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const world = closeAfterAll(await startModels());
 const cards = [
   { name: 'Claims', attributes: { hostingType: 'onPremise', costTotalAnnual: 100 } },
@@ -15,7 +14,7 @@ const cards = [
 for (const card of cards) await admin.post('/api/v1/cards', { type: 'Application', ...card });
 
 const ask = (client: TestClient, question: string, more = {}) => client.post(url, { question, ...more });
-const events = async () => Number((await t.services.db('events').count().first())!.count);
+const events = async () => Number((await db('events').count().first())!.count);
 
 describe('by rules', () => {
   it('shows the query that it runs, which is one of the query language', async () => {
@@ -125,7 +124,7 @@ describe('by a model', () => {
 
   beforeAll(async () => {
     const set = { enabled: true, provider_type: 'openai', provider_url: world.url, model: 'small' };
-    expect((await admin.patch('/api/v1/settings/ai', set)).status).toBe(200);
+    await ok(admin.patch('/api/v1/settings/ai', set));
   });
 
   it('is asked only what the rules do not understand, and told names only', async () => {

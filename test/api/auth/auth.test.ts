@@ -3,22 +3,17 @@ import { createApp } from '../../../api/app.ts';
 import { issueSetupToken } from '../../../domain/access/access.register.ts';
 import { person } from '../../support/accounts.ts';
 import { endWaiting } from '../../support/database.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const password = 'a quiet horse on the hill';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 
 const auditTypes = async () =>
-  (await t.services
-    .db('events')
-    .where({ scope: 'audit' })
-    .orderBy('position')
-    .pluck('event_type')) as string[];
+  (await db('events').where({ scope: 'audit' }).orderBy('position').pluck('event_type')) as string[];
 
 describe('registration', () => {
   it('issues the set-up token although its connection is lost while it waits for a lock', async () => {
-    const { db } = t.services;
     const writer = await db.transaction();
     await writer.raw('lock table one_time_tokens');
     const issued = issueSetupToken(db);
@@ -31,21 +26,19 @@ describe('registration', () => {
     const account = { email: 'first@estate.example', display_name: 'First', password };
     const without = await t.anonymous.post('/api/v1/auth/register', account);
     expect([without.status, without.body.errors[0].field]).toEqual([422, 'setup_token']);
-    const wrong = await t.anonymous.post('/api/v1/auth/register', { ...account, setup_token: 'guess' });
-    expect(wrong.status).toBe(422);
-    const setup_token = await issueSetupToken(t.services.db);
-    const done = await t.anonymous.post('/api/v1/auth/register', { ...account, setup_token });
-    expect(done.status).toBe(200);
+    await expectProblem(t.anonymous.post('/api/v1/auth/register', { ...account, setup_token: 'guess' }), 422);
+    const setup_token = await issueSetupToken(db);
+    const done = await ok(t.anonymous.post('/api/v1/auth/register', { ...account, setup_token }));
     const me = await t.anonymous.get('/api/v1/auth/me', {
-      authorization: `Bearer ${done.body.access_token}`,
+      authorization: `Bearer ${done.access_token}`,
     });
     expect(me.body).toMatchObject({ email: account.email, role: 'admin', permissions: { '*': true } });
-    expect(await issueSetupToken(t.services.db)).toBeUndefined();
+    expect(await issueSetupToken(db)).toBeUndefined();
   });
 
   it('refuses weak passwords', async () => {
     for (const weak of ['short', 'Password1234', 'aaaaaaaaaaaaaa', 'third@estate.example', 'x'.repeat(201)]) {
-      await t.services.db('throttles').delete();
+      await db('throttles').delete();
       const answer = await t.anonymous.post('/api/v1/auth/register', {
         email: 'third@estate.example',
         display_name: 'Third',
@@ -69,8 +62,7 @@ describe('login', () => {
     });
 
   it('answers a token for the right password and alike for wrong and unknown', async () => {
-    const right = await attempt('SECOND@estate.example', password);
-    expect(right.status).toBe(200);
+    await ok(attempt('SECOND@estate.example', password));
     const wrong = await attempt('second@estate.example', 'not the password at all');
     const unknown = await attempt('nobody@estate.example', 'not the password at all');
     for (const answer of [wrong, unknown]) {
@@ -80,30 +72,29 @@ describe('login', () => {
   });
 
   it('locks after five wrong passwords, also for the right one, and tells the audit log', async () => {
-    await t.services.db('throttles').delete();
+    await db('throttles').delete();
     await attempt('second@estate.example', password);
     for (let n = 0; n < 5; n += 1)
-      expect((await attempt('second@estate.example', `wrong ${n}`, `10.0.1.${n}`)).status).toBe(401);
-    const locked = await attempt('second@estate.example', password, '10.0.1.9');
-    expect([locked.status, locked.body.code]).toEqual([401, 'invalid_credentials']);
+      await expectProblem(attempt('second@estate.example', `wrong ${n}`, `10.0.1.${n}`), 401);
+    await expectProblem(attempt('second@estate.example', password, '10.0.1.9'), 401, 'invalid_credentials');
     expect(await auditTypes()).toContain('auth.locked');
-    await t.services.db('users').update({ locked_until: t.services.db.raw(`now() - interval '1 second'`) });
-    expect((await attempt('second@estate.example', password, '10.0.1.9')).status).toBe(200);
+    await db('users').update({ locked_until: db.raw(`now() - interval '1 second'`) });
+    await ok(attempt('second@estate.example', password, '10.0.1.9'));
   });
 
   it('throttles by address and by account name, known or not', async () => {
-    await t.services.db('throttles').delete();
+    await db('throttles').delete();
     let last = await attempt('ghost-0@estate.example', 'x', '10.0.2.1');
     for (let n = 1; n <= 10; n += 1) last = await attempt(`ghost-${n}@estate.example`, 'x', '10.0.2.1');
     expect([last.status, last.body.code]).toEqual([429, 'too_many_requests']);
     expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
-    await t.services.db('throttles').delete();
+    await db('throttles').delete();
     for (let n = 0; n <= 10; n += 1) last = await attempt(`six-${n}@estate.example`, 'x', `2001:db8::${n}:1`);
     expect(last.status, 'one network of IPv6').toBe(429);
-    expect((await attempt('six@estate.example', 'x', '2001:db8:0:1::1')).status).toBe(401);
+    await expectProblem(attempt('six@estate.example', 'x', '2001:db8:0:1::1'), 401);
     for (let n = 0; n <= 10; n += 1) last = await attempt('same-ghost@estate.example', 'x', `10.0.3.${n}`);
     expect(last.status).toBe(429);
-    await t.services.db('throttles').delete();
+    await db('throttles').delete();
   });
 });
 
@@ -127,36 +118,31 @@ describe('tokens', () => {
       { expiresIn: -10 } as never,
     );
     for (const bad of ['x', `${head}.${body}.`, `${none}.${body}.`, `${token.slice(0, -4)}AAAA`, expired]) {
-      const answer = await t.anonymous.get('/api/v1/auth/me', bearer(bad));
-      expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
+      await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(bad)), 401, 'unauthorized');
     }
-    expect((await t.anonymous.get('/api/v1/auth/me', { authorization: 'Basic eDp5' })).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', { authorization: 'Basic eDp5' }), 401);
   });
 
   it('ends a token at logout only, while a refreshed one stays', async () => {
     const token = await login();
-    const fresh = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token));
-    expect(fresh.status).toBe(200);
+    const fresh = await ok(t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token)));
     expect((await t.anonymous.post('/api/v1/auth/logout', undefined, bearer(token))).body).toEqual({
       ok: true,
     });
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
-    expect((await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token))).status).toBe(401);
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(fresh.body.access_token))).status).toBe(200);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(token)), 401);
+    await expectProblem(t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token)), 401);
+    await ok(t.anonymous.get('/api/v1/auth/me', bearer(fresh.access_token)));
   });
 
   it('ends all tokens at a password change, a role change and a deactivation', async () => {
     const admin = await t.as('admin');
-    const me = await t.services.db('users').where({ email: 'second@estate.example' }).first('id');
+    const me = await db('users').where({ email: 'second@estate.example' }).first('id');
     const url = `/api/v1/users/${me.id}`;
     const first = await login();
-    const changed = await t.anonymous.patch(
-      url,
-      { password: 'another quiet horse', current_password: password },
-      bearer(first),
+    await ok(
+      t.anonymous.patch(url, { password: 'another quiet horse', current_password: password }, bearer(first)),
     );
-    expect(changed.status).toBe(200);
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(first))).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(first)), 401);
     const again = (
       await t.anonymous.post('/api/v1/auth/login', {
         email: 'second@estate.example',
@@ -164,15 +150,15 @@ describe('tokens', () => {
       })
     ).body.access_token;
     expect((await admin.patch(url, { role: 'viewer' })).body.role).toBe('viewer');
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(again))).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(again)), 401);
     const third = (
       await t.anonymous.post('/api/v1/auth/login', {
         email: 'second@estate.example',
         password: 'another quiet horse',
       })
     ).body.access_token;
-    expect((await admin.patch(url, { is_active: false })).status).toBe(200);
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(third))).status).toBe(401);
+    await ok(admin.patch(url, { is_active: false }));
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(third)), 401);
     expect(await auditTypes()).toContain('auth.password_changed');
   });
 
@@ -200,19 +186,19 @@ describe('users', () => {
     const [member, viewer] = await t.clients('member', 'viewer');
     const own = await member.patch(`/api/v1/users/${member.userId}`, { display_name: 'Mel' });
     expect([own.status, own.body.display_name]).toEqual([200, 'Mel']);
-    const other = await viewer.patch(`/api/v1/users/${member.userId}`, { display_name: 'Nel' });
-    expect([other.status, other.body.permission]).toEqual([403, 'admin.users']);
-    const etag = (await member.get(`/api/v1/users/${member.userId}`)).headers.etag!;
-    const fits = await member.patch(`/api/v1/users/${member.userId}`, { locale: 'de' }, { 'if-match': etag });
-    expect(fits.status).toBe(200);
-    const stale = await member.patch(
-      `/api/v1/users/${member.userId}`,
-      { locale: 'fr' },
-      { 'if-match': etag },
+    await expectProblem(
+      viewer.patch(`/api/v1/users/${member.userId}`, { display_name: 'Nel' }),
+      403,
+      'admin.users',
     );
-    expect([stale.status, stale.body.code]).toEqual([412, 'precondition_failed']);
-    const role = await member.patch(`/api/v1/users/${member.userId}`, { role: 'admin' });
-    expect(role.status).toBe(403);
+    const etag = (await member.get(`/api/v1/users/${member.userId}`)).headers.etag!;
+    await ok(member.patch(`/api/v1/users/${member.userId}`, { locale: 'de' }, { 'if-match': etag }));
+    await expectProblem(
+      member.patch(`/api/v1/users/${member.userId}`, { locale: 'fr' }, { 'if-match': etag }),
+      412,
+      'precondition_failed',
+    );
+    await expectProblem(member.patch(`/api/v1/users/${member.userId}`, { role: 'admin' }), 403);
     const wrong = await member.patch(`/api/v1/users/${member.userId}`, {
       password: 'another good one',
       current_password: 'no',
@@ -223,19 +209,14 @@ describe('users', () => {
       422,
       { field: 'nickname', code: 'unknown_field' },
     ]);
-    expect((await viewer.get('/api/v1/users/not-an-id')).status).toBe(422);
-    expect((await viewer.get('/api/v1/users/00000000-0000-4000-8000-000000000000')).status).toBe(404);
+    await expectProblem(viewer.get('/api/v1/users/not-an-id'), 422);
+    await expectProblem(viewer.get('/api/v1/users/00000000-0000-4000-8000-000000000000'), 404);
   });
 
   it('keeps the last active administrator', async () => {
     const admin = await t.as('admin');
-    await t.services
-      .db('users')
-      .where({ role: 'admin' })
-      .whereNot({ id: admin.userId })
-      .update({ role: 'member' });
-    const refused = await admin.patch(`/api/v1/users/${admin.userId}`, { role: 'member' });
-    expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+    await db('users').where({ role: 'admin' }).whereNot({ id: admin.userId }).update({ role: 'member' });
+    await expectProblem(admin.patch(`/api/v1/users/${admin.userId}`, { role: 'member' }), 409, 'conflict');
   });
 
   it('lists users and roles, and the permission catalogue', async () => {
@@ -243,12 +224,7 @@ describe('users', () => {
     const users = await viewer.get('/api/v1/users?search=MEL&fields=display_name,role');
     expect(users.body.items).toEqual([{ display_name: 'Mel', role: 'member' }]);
     const roles = await viewer.get('/api/v1/roles');
-    expect(roles.body.items.map((role: { key: string }) => role.key)).toEqual([
-      'admin',
-      'bpm_admin',
-      'member',
-      'viewer',
-    ]);
+    expect(pluck(roles.body.items, 'key')).toEqual(['admin', 'bpm_admin', 'member', 'viewer']);
     expect((await viewer.get('/api/v1/roles/member')).body.is_default).toBe(true);
     const catalogue = await viewer.get('/api/v1/roles/permissions-schema');
     expect(
@@ -270,8 +246,7 @@ describe('idempotency', () => {
     expect(replay.text).toBe(first.text);
     expect(replay.headers['idempotent-replayed']).toBe('true');
     expect(replay.headers['x-position']).toBe(first.headers['x-position']);
-    const other = await member.patch(url, { display_name: 'Mina' }, key);
-    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+    await expectProblem(member.patch(url, { display_name: 'Mina' }, key), 409, 'idempotency_key_reused');
   });
 
   it('is not for public operations: their answers are not kept, whoever asks', async () => {
@@ -279,8 +254,8 @@ describe('idempotency', () => {
     const key = { 'idempotency-key': 'of-a-login' };
     for (const name of ['nobody', 'somebody']) {
       const body = { email: `${name}@estate.example`, password: 'no such password' };
-      expect((await member.post('/api/v1/auth/login', body, key)).status).toBe(401);
+      await expectProblem(member.post('/api/v1/auth/login', body, key), 401);
     }
-    expect(await t.services.db('idempotency_keys').where({ key: 'of-a-login' })).toEqual([]);
+    expect(await db('idempotency_keys').where({ key: 'of-a-login' })).toEqual([]);
   });
 });

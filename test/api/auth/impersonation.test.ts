@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { bearer, eventsOf, roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
-const start = async (role: string, client = admin) => {
-  const answer = await client.post('/api/v1/auth/impersonate', { role });
-  expect(answer.status, answer.text).toBe(200);
-  return bearer(answer.body.access_token);
-};
+const start = async (role: string, client = admin) =>
+  bearer((await ok(client.post('/api/v1/auth/impersonate', { role }))).access_token);
 const code = async (role: string, client = admin) => {
   const answer = await client.post('/api/v1/auth/impersonate', { role });
   return [answer.status, answer.body.code];
@@ -28,12 +24,11 @@ describe('looking at the service as another role', () => {
     });
     expect(me.permissions).toMatchObject({ 'inventory.view': true, 'inventory.create': false });
     const card = { type: 'Application', name: `Card ${randomUUID()}` };
-    expect((await t.anonymous.post('/api/v1/cards', card, seen)).status).toBe(403);
-    expect((await t.anonymous.get('/api/v1/events', seen)).status).toBe(403);
+    await expectProblem(t.anonymous.post('/api/v1/cards', card, seen), 403);
+    await expectProblem(t.anonymous.get('/api/v1/events', seen), 403);
 
-    const made = await t.anonymous.post('/api/v1/cards', card, await start('member'));
-    expect(made.status).toBe(201);
-    const event = await t.services.db('events').where({ card_id: made.body.id }).first();
+    const made = await t.anonymous.create('/api/v1/cards', card, await start('member'));
+    const event = await db('events').where({ card_id: made.id }).first();
     expect(event.user_id).toBe(admin.userId);
     expect(event.data.impersonated_role).toBe('member');
     expect((await eventsOf(t, 'auth.impersonation_started')).at(-1).data.role).toBe('member');
@@ -42,12 +37,11 @@ describe('looking at the service as another role', () => {
   it('frees jobs and tickets of nothing', async () => {
     const seen = await start('viewer');
     const job = await t.anonymous.post('/api/v1/exports', { format: 'csv', kind: 'cards' }, seen);
-    const { rights } = await t.services.db('jobs').where({ id: job.body.job_id }).first();
+    const { rights } = await db('jobs').where({ id: job.body.job_id }).first();
     expect(rights.impersonated_role).toBe('viewer');
     expect(rights.permissions).not.toContain('costs.view');
-    const ticket = await t.anonymous.post('/api/v1/events/ticket', undefined, seen);
-    expect(ticket.status).toBe(201);
-    const stored = await t.services.db('one_time_tokens').where({ purpose: 'stream' }).first();
+    await t.anonymous.create('/api/v1/events/ticket', undefined, seen);
+    const stored = await db('one_time_tokens').where({ purpose: 'stream' }).first();
     expect(stored.data.impersonated_role).toBe('viewer');
   });
 
@@ -59,7 +53,7 @@ describe('looking at the service as another role', () => {
       t.anonymous.post('/api/v1/auth/two-factor', { password: 'x' }, seen),
     ];
     for (const attempt of attempts) expect((await attempt).body.code).toBe('session_required');
-    expect((await t.anonymous.post('/api/v1/auth/impersonate', { role: 'viewer' }, seen)).status).toBe(403);
+    await expectProblem(t.anonymous.post('/api/v1/auth/impersonate', { role: 'viewer' }, seen), 403);
   });
 
   it('ends when it is stopped, and that token with it', async () => {
@@ -70,14 +64,14 @@ describe('looking at the service as another role', () => {
     const stopped = await t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, seen);
     const me = await t.anonymous.get('/api/v1/auth/me', bearer(stopped.body.access_token));
     expect(me.body).toMatchObject({ impersonated_role: null, permissions: { '*': true } });
-    expect((await t.anonymous.get('/api/v1/auth/me', seen)).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', seen), 401);
     expect((await eventsOf(t, 'auth.impersonation_stopped')).at(-1).data).toMatchObject({ role: 'viewer' });
   });
 
   it('is refused for administrators, the own and unknown roles, and for more than one holds', async () => {
     expect(await code('admin')).toEqual([409, 'conflict']);
     expect(await code('nobody')).toEqual([422, 'validation_failed']);
-    const guide = await t.as(await roleWith(t, 'admin.impersonate', 'inventory.view'));
+    const guide = await t.holding('admin.impersonate', 'inventory.view');
     expect(await code('member', guide)).toEqual([403, 'forbidden']);
     const { role } = (await guide.get('/api/v1/auth/me')).body;
     expect(await code(role, guide)).toEqual([409, 'conflict']);
@@ -88,16 +82,16 @@ describe('looking at the service as another role', () => {
       permissions: { 'inventory.view': true, 'inventory.create': true },
     });
     const card = { type: 'Application', name: 'More' };
-    expect((await t.anonymous.post('/api/v1/cards', card, seen)).status).toBe(403);
+    await expectProblem(t.anonymous.post('/api/v1/cards', card, seen), 403);
     // nor does it go on without the right
     await admin.patch(`/api/v1/roles/${role}`, { permissions: { 'inventory.view': true } });
-    expect((await t.anonymous.get('/api/v1/auth/me', seen)).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', seen), 401);
   });
 
   it('ends with the role', async () => {
     const role = await roleWith(t, 'inventory.view');
     const seen = await start(role);
     await admin.post(`/api/v1/roles/${role}/archive`);
-    expect((await t.anonymous.get('/api/v1/auth/me', seen)).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', seen), 401);
   });
 });

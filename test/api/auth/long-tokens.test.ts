@@ -1,9 +1,9 @@
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 
 const ask = async (token: string) =>
   (await t.app.inject({ url: '/api/v1/cards', headers: { authorization: `Bearer ${token}` } })).statusCode;

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { mailProcessor, passwordResetProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const smtp = closeAfterAll(await startSmtp());
 await useSmtp(t.services, smtp.port, { app_base_url: 'https://estate.example/app/' });
 closeAfterAll(await startWorkers(t.services, [mailProcessor, passwordResetProcessor]));
@@ -55,7 +55,7 @@ describe('an invitation', () => {
     const again = `/api/v1/users/invitations/${made.body.id}/resend`;
     expect((await admin.post(again)).body).toEqual({ ok: true });
     const second = await mailed(email, 2);
-    expect((await valid('validate-setup-token', first)).status).toBe(404);
+    await expectProblem(valid('validate-setup-token', first), 404);
     expect((await valid('validate-setup-token', second)).body).toEqual({
       valid: true,
       email,
@@ -73,18 +73,18 @@ describe('an invitation', () => {
     const { access_token } = both.find(({ status }) => status === 200)!.body;
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(access_token))).body.email).toBe(email);
     expect((await admin.get('/api/v1/users/invitations')).body.total).toBe(0);
-    expect((await admin.post(again)).status).toBe(404);
-    expect((await loginAs(t, made.body, { password: fresh })).status).toBe(200);
+    await expectProblem(admin.post(again), 404);
+    await ok(loginAs(t, made.body, { password: fresh }));
   });
 
   it('without a mail gives its token to who holds what the role holds, and may be withdrawn', async () => {
     const body = { email: 'w@estate.example', display_name: 'W' };
     const made = await admin.post('/api/v1/users', body);
-    expect((await valid('validate-setup-token', made.body.setup_token)).status).toBe(200);
+    await ok(valid('validate-setup-token', made.body.setup_token));
     const url = `/api/v1/users/invitations/${made.body.id}`;
-    expect((await admin.delete(url)).status).toBe(204);
-    expect((await valid('validate-setup-token', made.body.setup_token)).status).toBe(404);
-    expect((await admin.delete(url)).status).toBe(404);
+    await ok(admin.delete(url), 204);
+    await expectProblem(valid('validate-setup-token', made.body.setup_token), 404);
+    await expectProblem(admin.delete(url), 404);
     expect((await eventsOf(t, 'user.deleted')).at(-1).data).toMatchObject({
       id: made.body.id,
       changes: { email: { old: 'w@estate.example', new: null } },
@@ -93,23 +93,24 @@ describe('an invitation', () => {
 
   it('ends with deactivation, and after a week', async () => {
     const { body } = await admin.post('/api/v1/users', { email: 'x@estate.example', display_name: 'X' });
-    await t.services
-      .db('one_time_tokens')
+    await db('one_time_tokens')
       .where({ user_id: body.id })
-      .update({ expires_at: t.services.db.raw(`expires_at - interval '7 days'`) });
-    expect((await post('set-password', { token: body.setup_token, password: fresh })).status).toBe(404);
+      .update({ expires_at: db.raw(`expires_at - interval '7 days'`) });
+    await expectProblem(post('set-password', { token: body.setup_token, password: fresh }), 404);
     const other = await admin.post('/api/v1/users', { email: 'y@estate.example', display_name: 'Y' });
     await admin.patch(`/api/v1/users/${other.body.id}`, { is_active: false });
-    const answer = await post('set-password', { token: other.body.setup_token, password: fresh });
-    expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+    await expectProblem(
+      post('set-password', { token: other.body.setup_token, password: fresh }),
+      404,
+      'not_found',
+    );
   });
 });
 
 describe('a forgotten password', () => {
   it('is replaced by a mailed token, once; all logins end, and the lock', async () => {
     const who = await person(t, { locked_until: new Date(Date.now() + 600_000) });
-    const admins = await admin.get('/api/v1/auth/me');
-    expect(admins.status).toBe(200);
+    await ok(admin.get('/api/v1/auth/me'));
     const asked = await post('forgot-password', { email: who.email.toUpperCase() });
     expect([asked.status, asked.body]).toEqual([200, { ok: true }]);
     const token = await mailed(who.email);
@@ -117,12 +118,12 @@ describe('a forgotten password', () => {
     // somebody else asks again and again: the mail that came first still works
     await post('forgot-password', { email: who.email });
     await mailed(who.email, 2);
-    expect((await post('reset-password', { token, password: 'password1234' })).status).toBe(422);
+    await expectProblem(post('reset-password', { token, password: 'password1234' }), 422);
     expect((await post('reset-password', { token, password: fresh })).body).toEqual({ ok: true });
-    expect((await post('reset-password', { token, password: fresh })).status).toBe(404);
-    expect((await loginAs(t, who)).status).toBe(401);
-    expect((await loginAs(t, who, { password: fresh })).status).toBe(200);
-    const job = await t.services.db('jobs').where({ kind: 'password_reset' }).orderBy('id', 'desc').first();
+    await expectProblem(post('reset-password', { token, password: fresh }), 404);
+    await expectProblem(loginAs(t, who), 401);
+    await ok(loginAs(t, who, { password: fresh }));
+    const job = await db('jobs').where({ kind: 'password_reset' }).orderBy('id', 'desc').first();
     expect(JSON.stringify(job)).not.toContain(token);
   });
 
@@ -143,7 +144,7 @@ describe('a forgotten password', () => {
       expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
     }
     await until('the jobs to end', async () => {
-      const [open] = await t.services.db('jobs').whereNull('finished_at').count('* as n');
+      const [open] = await db('jobs').whereNull('finished_at').count('* as n');
       return open!.n === 0 || undefined;
     });
     expect(smtp.mails.length).toBe(before);
@@ -161,18 +162,18 @@ describe('a forgotten password', () => {
         payload: JSON.stringify({ email }),
       });
     for (let n = 0; n < 5; n += 1) await ask('ghost@estate.example', `10.1.0.${n}`);
-    expect((await ask('Ghost@estate.example', '10.1.0.9')).status).toBe(429);
+    await expectProblem(ask('Ghost@estate.example', '10.1.0.9'), 429);
     for (let n = 0; n < 5; n += 1) await ask(`ghost-${n}@estate.example`, '10.1.1.1');
-    expect((await ask('ghost-9@estate.example', '10.1.1.1')).status).toBe(429);
+    await expectProblem(ask('ghost-9@estate.example', '10.1.1.1'), 429);
   });
 
   it('leaves the second factor and a password that is still known', async () => {
     const who = await person(t);
     await post('forgot-password', { email: who.email });
     const token = await mailed(who.email);
-    expect((await loginAs(t, who, { password })).status).toBe(200);
+    await ok(loginAs(t, who, { password }));
     // a new address makes what was mailed to the old one useless
     await admin.patch(`/api/v1/users/${who.id}`, { email: 'moved@estate.example' });
-    expect((await valid('validate-reset-token', token)).status).toBe(404);
+    await expectProblem(valid('validate-reset-token', token), 404);
   });
 });

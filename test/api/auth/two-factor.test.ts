@@ -7,17 +7,15 @@ import {
   loginAs,
   password,
   person,
-  roleWith,
   type TestPerson,
   unthrottled,
 } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 
 const url = '/api/v1/auth/two-factor';
 const STEP = 30_000;
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 
 const post = async (path: string, token: string, body?: unknown) => {
   await unthrottled(t);
@@ -42,9 +40,7 @@ async function enrolled(): Promise<{
   const token = (await loginAs(t, who)).body.access_token;
   const { secret } = (await post('', token, { password })).body;
   const used = totpCode(secret);
-  const confirmed = await post('/confirm', token, { code: used });
-  expect(confirmed.status, confirmed.text).toBe(200);
-  const { access_token, recovery_codes } = confirmed.body;
+  const { access_token, recovery_codes } = await ok(post('/confirm', token, { code: used }));
   return { who, token: access_token, before: token, secret, used, codes: recovery_codes };
 }
 
@@ -58,7 +54,7 @@ describe('setting up', () => {
 
     const begun = await post('', token, { password });
     expect(begun.body.otpauth_uri).toContain(`secret=${begun.body.secret}`);
-    const stored = await t.services.db('two_factor').where({ user_id: who.id }).first();
+    const stored = await db('two_factor').where({ user_id: who.id }).first();
     expect(JSON.stringify(stored)).not.toContain(begun.body.secret);
     expect((await loginAs(t, who)).status, 'not in force yet').toBe(200);
     // also of characters that are no digits, and longer in bytes
@@ -75,7 +71,7 @@ describe('setting up', () => {
       required: false,
       recovery_codes_left: 10,
     });
-    const codes = await t.services.db('recovery_codes').where({ user_id: who.id });
+    const codes = await db('recovery_codes').where({ user_id: who.id });
     expect(JSON.stringify(codes)).not.toContain(confirmed.body.recovery_codes[0].replaceAll('-', ''));
     expect((await eventsOf(t, 'auth.two_factor_enabled')).at(-1).user_id).toBe(who.id);
     const shown = await t.anonymous.get(`/api/v1/users/${who.id}`, bearer(confirmed.body.access_token));
@@ -97,23 +93,21 @@ describe('setting up', () => {
     expect((await post('', token, { password })).body.errors[0].field).toBe('code');
     const next = (await post('', token, { password, code: codes[0] })).body.secret;
     const old = totpCode(secret, Date.now() + STEP);
-    expect((await loginAs(t, who, { code: old })).status).toBe(200);
-    expect((await post('/confirm', token, { code: totpCode(next) })).status).toBe(200);
+    await ok(loginAs(t, who, { code: old }));
+    await ok(post('/confirm', token, { code: totpCode(next) }));
     const later = totpCode(secret, Date.now() + STEP);
     expect((await loginAs(t, who, { code: later })).body.code).toBe('two_factor_required');
-    expect((await loginAs(t, who, { code: totpCode(next, Date.now() + STEP) })).status).toBe(200);
+    await ok(loginAs(t, who, { code: totpCode(next, Date.now() + STEP) }));
   });
 });
 
 describe('login', () => {
   it('asks for the code once the password is right, and takes no code twice', async () => {
     const { who, secret, used } = await enrolled();
-    const asked = await loginAs(t, who);
-    expect([asked.status, asked.body.code]).toEqual([401, 'two_factor_required']);
-    const again = await loginAs(t, who, { code: used });
-    expect([again.status, again.body.code]).toEqual([401, 'two_factor_required']);
+    await expectProblem(loginAs(t, who), 401, 'two_factor_required');
+    await expectProblem(loginAs(t, who, { code: used }), 401, 'two_factor_required');
     const code = totpCode(secret, Date.now() + STEP);
-    expect((await loginAs(t, who, { code })).status).toBe(200);
+    await ok(loginAs(t, who, { code }));
     expect((await loginAs(t, who, { code })).status, 'replayed').toBe(401);
     const wrongPassword = await loginAs(t, who, { password: 'not the password', code });
     expect(wrongPassword.body.code).toBe('invalid_credentials');
@@ -121,8 +115,8 @@ describe('login', () => {
 
   it('takes a recovery code once, however it is typed, also from two at the same time', async () => {
     const { who, codes } = await enrolled();
-    expect((await loginAs(t, who, { code: codes[0]!.toUpperCase().replaceAll('-', ' ') })).status).toBe(200);
-    expect((await loginAs(t, who, { code: codes[0] })).status).toBe(401);
+    await ok(loginAs(t, who, { code: codes[0]!.toUpperCase().replaceAll('-', ' ') }));
+    await expectProblem(loginAs(t, who, { code: codes[0] }), 401);
     const both = await Promise.all([1, 2].map(() => loginAs(t, who, { code: codes[1] })));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
@@ -132,8 +126,11 @@ describe('login', () => {
     for (let n = 0; n < 4; n += 1) await loginAs(t, who, { code: '000000' });
     await loginAs(t, who);
     await loginAs(t, who, { code: '000000' });
-    const locked = await loginAs(t, who, { code: totpCode(secret, Date.now() + STEP) });
-    expect([locked.status, locked.body.code]).toEqual([401, 'invalid_credentials']);
+    await expectProblem(
+      loginAs(t, who, { code: totpCode(secret, Date.now() + STEP) }),
+      401,
+      'invalid_credentials',
+    );
     expect((await eventsOf(t, 'auth.locked')).at(-1).user_id).toBe(who.id);
   });
 
@@ -151,17 +148,16 @@ describe('login', () => {
       expect(alike(await loginAs(t, who, more))).toEqual(alike(wrong));
     }
     const code = totpCode(secret, Date.now() + STEP);
-    expect((await loginAs(t, who, { code })).status).toBe(200);
+    await ok(loginAs(t, who, { code }));
     expect((await loginAs(t, who)).body.code, 'the lock is gone').toBe('two_factor_required');
   });
 
   it('counts wrong codes while the account is locked, too', async () => {
     const { who, codes } = await enrolled();
-    await t.services
-      .db('users')
+    await db('users')
       .where({ id: who.id })
       .update({ locked_until: new Date(Date.now() + 600_000) });
-    for (let n = 0; n < 5; n += 1) expect((await loginAs(t, who, { code: '000000' })).status).toBe(401);
+    for (let n = 0; n < 5; n += 1) await expectProblem(loginAs(t, who, { code: '000000' }), 401);
     expect((await loginAs(t, who, { code: codes[0] })).body.code).toBe('invalid_credentials');
   });
 
@@ -177,23 +173,23 @@ describe('login', () => {
         payload: JSON.stringify({ email: who.email, password, ...more }),
       });
     for (let n = 1; n <= 11; n += 1) await login(`10.0.5.${n}`, { password: 'not the password' });
-    expect((await login('10.0.6.1', {})).status).toBe(429);
+    await expectProblem(login('10.0.6.1', {}), 429);
     const code = totpCode(secret, Date.now() + STEP);
-    expect((await login('10.0.6.2', { code })).status).toBe(200);
+    await ok(login('10.0.6.2', { code }));
   });
 });
 
 describe('taking it away', () => {
   it('needs password and code, and ends the asking', async () => {
     const { who, token, codes } = await enrolled();
-    expect((await post('/disable', token, { password, code: 'nonsense' })).status).toBe(422);
-    expect((await post('/disable', token, { password: 'wrong one here', code: codes[0] })).status).toBe(422);
+    await expectProblem(post('/disable', token, { password, code: 'nonsense' }), 422);
+    await expectProblem(post('/disable', token, { password: 'wrong one here', code: codes[0] }), 422);
     const other = (await loginAs(t, who, { code: codes[1] })).body.access_token;
     const gone = await post('/disable', token, { password, code: codes[0] });
     expect([gone.status, gone.body.ok, gone.headers['cache-control']]).toEqual([200, true, 'no-store']);
     const fresh = gone.body.access_token;
     expect(await Promise.all([other, token, fresh].map(isIn))).toEqual([false, false, true]);
-    expect((await loginAs(t, who)).status).toBe(200);
+    await ok(loginAs(t, who));
     expect((await post('/disable', fresh, { password })).body.code).toBe('wrong_state');
     expect((await post('/recovery-codes', fresh, { password })).body.code).toBe('wrong_state');
   });
@@ -203,26 +199,26 @@ describe('taking it away', () => {
     const other = (await loginAs(t, who, { code: codes[2] })).body.access_token;
     const { body } = await post('/recovery-codes', token, { password, code: codes[0] });
     expect(await Promise.all([other, token, body.access_token].map(isIn))).toEqual([false, false, true]);
-    expect((await loginAs(t, who, { code: codes[1] })).status).toBe(401);
-    expect((await loginAs(t, who, { code: body.recovery_codes[0] })).status).toBe(200);
+    await expectProblem(loginAs(t, who, { code: codes[1] }), 401);
+    await ok(loginAs(t, who, { code: body.recovery_codes[0] }));
   });
 
   it('is done by an administrator for who has lost it, and ends the logins', async () => {
     const { who, token } = await enrolled();
     const admin = await t.as('admin');
     const reset = `/api/v1/accounts/${who.id}/two-factor`;
-    expect((await admin.delete(reset)).status).toBe(204);
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
-    expect((await loginAs(t, who)).status).toBe(200);
+    await ok(admin.delete(reset), 204);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(token)), 401);
+    await ok(loginAs(t, who));
     expect((await admin.delete(reset)).body.code).toBe('wrong_state');
-    const own = await admin.delete(`/api/v1/accounts/${admin.userId}/two-factor`);
-    expect([own.status, own.body.code]).toEqual([409, 'conflict']);
-    expect(
-      (await admin.delete('/api/v1/accounts/00000000-0000-4000-8000-000000000000/two-factor')).status,
-    ).toBe(404);
-    const manager = await t.as(await roleWith(t, 'admin.users'));
+    await expectProblem(admin.delete(`/api/v1/accounts/${admin.userId}/two-factor`), 409, 'conflict');
+    await expectProblem(
+      admin.delete('/api/v1/accounts/00000000-0000-4000-8000-000000000000/two-factor'),
+      404,
+    );
+    const manager = await t.holding('admin.users');
     const stronger = await enrolled();
-    expect((await manager.delete(`/api/v1/accounts/${stronger.who.id}/two-factor`)).status).toBe(403);
+    await expectProblem(manager.delete(`/api/v1/accounts/${stronger.who.id}/two-factor`), 403);
   });
 });
 
@@ -240,14 +236,14 @@ describe('where the workspace demands it', () => {
     for (const path of ['/api/v1/cards', '/api/v1/users', '/api/v1/tokens']) {
       expect((await t.anonymous.get(path, bearer(token))).status, path).toBe(401);
     }
-    expect((await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token))).status).toBe(401);
+    await expectProblem(t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token)), 401);
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).body.permissions['inventory.view']).toBe(
       false,
     );
     const { secret } = (await post('', token, { password })).body;
     const confirmed = await post('/confirm', token, { code: totpCode(secret) });
     const whole = confirmed.body.access_token;
-    expect((await t.anonymous.get('/api/v1/cards', bearer(whole))).status).toBe(200);
+    await ok(t.anonymous.get('/api/v1/cards', bearer(whole)));
     const code = confirmed.body.recovery_codes[0];
     expect((await post('/disable', whole, { password, code })).body.code).toBe('wrong_state');
     await db('settings').where({ key }).delete();
@@ -270,8 +266,7 @@ describe('where the workspace demands it', () => {
     const stopped = await t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, bearer(token));
     expect(stopped.body).toMatchObject({ two_factor_setup_required: true });
     for (const limited of [refreshed, impersonating, stopped]) {
-      const refused = await t.anonymous.get('/api/v1/cards', bearer(limited.body.access_token));
-      expect(refused.status).toBe(401);
+      await expectProblem(t.anonymous.get('/api/v1/cards', bearer(limited.body.access_token)), 401);
     }
     const whole = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(enrolledBefore.token));
     expect(whole.body).not.toHaveProperty('two_factor_setup_required');

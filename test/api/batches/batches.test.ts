@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/mutation-batches';
 const missing = '00000000-0000-4000-8000-000000000000';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member] = await t.clients('admin', 'member');
+const { t, db, admin, member } = await openApp(['admin', 'member']);
 
-const open = async (client: TestClient, body: Record<string, unknown> = {}) => {
-  const answer = await client.post(`${url}?row_count=3`, { tool_name: 'Test', ...body });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body as { id: string; confirm_token: string | null };
-};
+const open = async (client: TestClient, body: Record<string, unknown> = {}) =>
+  (await client.create(`${url}?row_count=3`, { tool_name: 'Test', ...body })) as {
+    id: string;
+    confirm_token: string | null;
+  };
 const joining = (id: string) => ({ 'x-mutation-batch': id, 'x-request-origin': 'mcp' });
 const card = (name: string) => ({ type: 'Application', name });
 
@@ -19,34 +18,30 @@ describe('an open batch', () => {
   it('takes the writes that name it, until it is closed with a summary', async () => {
     const { id } = await open(member);
     for (const name of ['Joined A', 'Joined B']) {
-      expect((await member.post('/api/v1/cards', card(name), joining(id))).status).toBe(201);
+      await member.create('/api/v1/cards', card(name), joining(id));
     }
     const closed = await member.post(`${url}/${id}/commit`, { summary: { cards: 2 } });
     expect(closed.body).toMatchObject({ id, tool_name: 'Test', row_count: 3, summary: { cards: 2 } });
     expect(closed.body.committed_at).not.toBeNull();
     const events = await admin.get(`${url}/${id}/events`);
     expect(events.body.batch.id).toBe(id);
-    expect(events.body.items.map(({ event_type }: { event_type: string }) => event_type)).toEqual([
-      'card.created',
-      'card.created',
-    ]);
+    expect(pluck(events.body.items, 'event_type')).toEqual(['card.created', 'card.created']);
     const audit = await admin.get('/api/v1/events?event_type=card.created&page_size=1');
     expect(audit.body.items[0].origin).toBe('mcp');
     const told = await admin.get('/api/v1/events?event_type=mutation_batch.opened,mutation_batch.committed');
     expect(told.body.items.map(({ data }: { data: { id: string } }) => data.id)).toEqual([id, id]);
 
-    const late = await member.post('/api/v1/cards', card('Late'), joining(id));
-    expect([late.status, late.body.code]).toEqual([409, 'wrong_state']);
-    expect((await member.post(`${url}/${id}/commit`, {})).status).toBe(409);
+    await expectProblem(member.post('/api/v1/cards', card('Late'), joining(id)), 409, 'wrong_state');
+    await expectProblem(member.post(`${url}/${id}/commit`, {}), 409);
   });
 
   it('is joined and closed by the one who opened it alone', async () => {
     const { id } = await open(member);
-    expect((await admin.post('/api/v1/cards', card('Foreign'), joining(id))).status).toBe(404);
-    expect((await member.post('/api/v1/cards', card('Nowhere'), joining(missing))).status).toBe(404);
-    expect((await admin.post(`${url}/${id}/commit`, {})).status).toBe(404);
-    expect((await admin.post(`${url}/${missing}/commit`, {})).status).toBe(404);
-    expect((await t.anonymous.post(url, { tool_name: 'X' })).status).toBe(401);
+    await expectProblem(admin.post('/api/v1/cards', card('Foreign'), joining(id)), 404);
+    await expectProblem(member.post('/api/v1/cards', card('Nowhere'), joining(missing)), 404);
+    await expectProblem(admin.post(`${url}/${id}/commit`, {}), 404);
+    await expectProblem(admin.post(`${url}/${missing}/commit`, {}), 404);
+    await expectProblem(t.anonymous.post(url, { tool_name: 'X' }), 401);
   });
 
   it('refuses broken headers and bodies', async () => {
@@ -55,33 +50,33 @@ describe('an open batch', () => {
       { 'x-request-origin': 'mars' },
     ];
     for (const given of headers) {
-      expect((await member.post('/api/v1/cards', card('Broken'), given)).status).toBe(422);
+      await expectProblem(member.post('/api/v1/cards', card('Broken'), given), 422);
     }
     for (const body of [{}, { tool_name: '' }, { tool_name: 'x'.repeat(101) }, { tool_name: 'x', more: 1 }]) {
-      expect((await member.post(url, body)).status).toBe(422);
+      await expectProblem(member.post(url, body), 422);
     }
-    expect((await admin.get(`${url}/nonsense`)).status).toBe(422);
+    await expectProblem(admin.get(`${url}/nonsense`), 422);
   });
 
   it('only tries what joins it when it was opened so, and needs its token', async () => {
     const { id, confirm_token } = await open(member, { dry_run: true });
-    const tried = await member.post('/api/v1/cards', card('Tried'), joining(id));
-    expect(tried.status).toBe(201);
-    expect((await member.get(`/api/v1/cards/${tried.body.id}`)).status).toBe(404);
+    const tried = await member.create('/api/v1/cards', card('Tried'), joining(id));
+    await expectProblem(member.get(`/api/v1/cards/${tried.id}`), 404);
     for (const body of [{}, { confirm_token: 'wrong' }]) {
       const refused = await member.post(`${url}/${id}/commit`, body);
       expect(refused.body.errors[0].code).toBe('wrong_token');
     }
-    await t.services.db.raw(
+    await db.raw(
       `update mutation_batches set confirm_token_expires_at = now() - interval '1 second' where id = ?`,
       [id],
     );
     const expired = await member.post(`${url}/${id}/commit`, { confirm_token });
     expect(expired.body.errors[0].code).toBe('expired_token');
     const second = await open(member, { dry_run: true });
-    const closed = await member.post(`${url}/${second.id}/commit`, { confirm_token: second.confirm_token });
-    expect(closed.status).toBe(200);
-    expect(closed.body.confirm_token).toBeNull();
+    const closed = await ok(
+      member.post(`${url}/${second.id}/commit`, { confirm_token: second.confirm_token }),
+    );
+    expect(closed.confirm_token).toBeNull();
   });
 });
 
@@ -93,10 +88,10 @@ describe('the list', () => {
     );
     expect(answer.body.total).toBe(1);
     expect(answer.body.items[0]).toMatchObject({ actor_display_name: 'member', rolled_back_by: null });
-    expect((await admin.get(`${url}/${answer.body.items[0].id}`)).status).toBe(200);
+    await ok(admin.get(`${url}/${answer.body.items[0].id}`));
     expect((await admin.get(`${url}?since=2999-01-01T00:00:00Z`)).body.total).toBe(0);
-    expect((await admin.get(`${url}/${missing}`)).status).toBe(404);
-    expect((await admin.get(`${url}/${missing}/events`)).status).toBe(404);
-    expect((await member.get(url)).status).toBe(403);
+    await expectProblem(admin.get(`${url}/${missing}`), 404);
+    await expectProblem(admin.get(`${url}/${missing}/events`), 404);
+    await expectProblem(member.get(url), 403);
   });
 });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { tablesOf } from '../../support/tables.ts';
 
 const url = '/api/v1/mutation-batches';
 
 let n = 0;
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { db, admin } = await openApp(['admin']);
 
 type Send = (
   method: 'post' | 'patch' | 'delete',
@@ -24,7 +23,7 @@ async function batchOf(act: (send: Send) => Promise<void>): Promise<string> {
     expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300);
     return answer.body;
   });
-  expect((await admin.post(`${url}/${body.id}/commit`, {})).status).toBe(200);
+  await ok(admin.post(`${url}/${body.id}/commit`, {}));
   return body.id;
 }
 const rollBack = (id: string, body: Record<string, unknown> = { dry_run: false }) =>
@@ -42,13 +41,13 @@ describe('a rollback', () => {
     const child = await make({ parent_id: parent.id });
     const server = await make({ type: 'ITComponent' });
     const path = { type: 'relAppToITC', source_id: parent.id, target_id: server.id };
-    expect((await admin.post('/api/v1/relations', { ...path, description: 'runs on' })).status).toBe(201);
+    await admin.create('/api/v1/relations', { ...path, description: 'runs on' });
     const held = { user_id: admin.userId, role: 'responsible' };
-    expect((await admin.post(`/api/v1/cards/${parent.id}/stakeholders`, held)).status).toBe(201);
-    expect((await admin.post(`/api/v1/cards/${parent.id}/comments`, { content: 'Old' })).status).toBe(201);
+    await admin.create(`/api/v1/cards/${parent.id}/stakeholders`, held);
+    await admin.create(`/api/v1/cards/${parent.id}/comments`, { content: 'Old' });
     const archived = await make();
-    expect((await admin.post(`/api/v1/cards/${archived.id}/archive`, {})).status).toBe(200);
-    const before = await tablesOf(t.services.db);
+    await ok(admin.post(`/api/v1/cards/${archived.id}/archive`, {}));
+    const before = await tablesOf(db);
 
     const id = await batchOf(async (send) => {
       const made = await send('post', '/cards', { type: 'Application', name: name(), parent_id: child.id });
@@ -61,23 +60,21 @@ describe('a rollback', () => {
       await send('delete', `/cards/${archived.id}`, {});
       await send('post', `/cards/${server.id}/archive`, {});
     });
-    const after = await tablesOf(t.services.db);
+    const after = await tablesOf(db);
     const tried = await rollBack(id, {});
     expect(tried.body, tried.text).toMatchObject({ dry_run: true, conflicts: [], unsupported_events: [] });
-    expect(await tablesOf(t.services.db)).toEqual(after);
-    const done = await rollBack(id);
-    expect(done.status, done.text).toBe(200);
-    expect(done.body.counts).toEqual(tried.body.counts);
-    expect(done.body.counts).toEqual({ undone: done.body.event_count, left: 0 });
-    expect(await tablesOf(t.services.db)).toEqual(before);
+    expect(await tablesOf(db)).toEqual(after);
+    const done = await ok(rollBack(id));
+    expect(done.counts).toEqual(tried.body.counts);
+    expect(done.counts).toEqual({ undone: done.event_count, left: 0 });
+    expect(await tablesOf(db)).toEqual(before);
 
     expect((await rollBack(id)).body.code).toBe('wrong_state');
-    const again = await rollBack(done.body.batch.rolled_back_by);
-    expect(again.status, again.text).toBe(200);
-    expect(await tablesOf(t.services.db)).toEqual(after);
+    await ok(rollBack(done.batch.rolled_back_by));
+    expect(await tablesOf(db)).toEqual(after);
     expect((await admin.get(`${url}/${id}`)).body.rolled_back_by).toBeNull();
-    expect((await rollBack(id)).status).toBe(200);
-    expect(await tablesOf(t.services.db)).toEqual(before);
+    await ok(rollBack(id));
+    expect(await tablesOf(db)).toEqual(before);
   });
 
   it('is refused for later writes, unless force leaves them', async () => {
@@ -91,20 +88,15 @@ describe('a rollback', () => {
     await admin.post(`/api/v1/cards/${made.id}/comments`, { content: 'Later' });
     const refused = await rollBack(id);
     expect([refused.status, refused.body.code]).toEqual([409, 'rollback_conflicts']);
-    expect(refused.body.conflicts.map((conflict: { id: string }) => conflict.id).sort()).toEqual(
-      [card.id, made.id].sort(),
-    );
+    expect(pluck(refused.body.conflicts, 'id').sort()).toEqual([card.id, made.id].sort());
     const tried = await rollBack(id, {});
     expect(tried.body.conflicts).toHaveLength(2);
     const forced = await rollBack(id, { dry_run: false, force: true });
     expect(forced.body.counts).toEqual({ undone: 1, left: 1 });
-    expect(forced.body.left.map(({ fields }: { fields?: string[] }) => fields)).toEqual([
-      undefined,
-      ['alias'],
-    ]);
+    expect(pluck(forced.body.left, 'fields')).toEqual([undefined, ['alias']]);
     const { body } = await admin.get(`/api/v1/cards/${card.id}`);
     expect(body).toMatchObject({ alias: 'later', description: 'old' });
-    expect((await admin.get(`/api/v1/cards/${made.id}`)).status).toBe(200);
+    await ok(admin.get(`/api/v1/cards/${made.id}`));
   });
 
   it('is refused by name for what cannot be undone, before anything is', async () => {
@@ -125,22 +117,20 @@ describe('a rollback', () => {
   it('needs a closed batch that is there', async () => {
     const { body } = await admin.post(url, { tool_name: 'Open' });
     expect((await rollBack(body.id)).body.code).toBe('wrong_state');
-    expect((await rollBack('00000000-0000-4000-8000-000000000000')).status).toBe(404);
-    expect((await rollBack(body.id, { dry_run: 'no' })).status).toBe(422);
+    await expectProblem(rollBack('00000000-0000-4000-8000-000000000000'), 404);
+    await expectProblem(rollBack(body.id, { dry_run: 'no' }), 422);
   });
 
   it('brings back the metamodel with what was stored under it', async () => {
-    const before = await tablesOf(t.services.db);
+    const before = await tablesOf(db);
     const id = await batchOf(async (send) => {
       await send('post', '/metamodel/types', { key: 'Gadget', label: 'Gadget' });
       await send('post', '/cards', { type: 'Gadget', name: name() });
       await send('post', '/metamodel/principles', { title: 'Reuse' });
     });
-    const done = await rollBack(id);
-    expect(done.status, done.text).toBe(200);
-    expect(await tablesOf(t.services.db)).toEqual(before);
-    const again = await rollBack(done.body.batch.rolled_back_by);
-    expect(again.status, again.text).toBe(200);
-    expect((await admin.get('/api/v1/metamodel/types/Gadget')).status).toBe(200);
+    const done = await ok(rollBack(id));
+    expect(await tablesOf(db)).toEqual(before);
+    await ok(rollBack(done.batch.rolled_back_by));
+    await ok(admin.get('/api/v1/metamodel/types/Gadget'));
   });
 });

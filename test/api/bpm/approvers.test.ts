@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { createImporter } from '../../support/imports.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { chain } from './models.ts';
 
 /* Whoever is asked to approve a flow may lose the right to while it waits. It never waits for nobody. */
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 const [admin, approver, member] = await t.clients('admin', 'bpm_admin', 'member');
 
 const ok = async (asked: ReturnType<TestClient['get']>) => {
@@ -31,7 +31,7 @@ const owns = (process: string, user_id: string, role = 'process_owner') =>
   ok(admin.post(`/api/v1/cards/${process}/stakeholders`, { user_id, role }));
 /** Who is asked to approve a version at present. */
 async function asked({ id }: { id: string }): Promise<string[]> {
-  const todos = t.services.db('todos').where({ subject_id: id, status: 'open' });
+  const todos = db('todos').where({ subject_id: id, status: 'open' });
   return (await todos.pluck('assigned_to')).sort();
 }
 const ids = (...clients: TestClient[]) => clients.map(({ userId }) => userId).sort();
@@ -51,7 +51,7 @@ it('a process owner who leaves is followed by the other owners, or else by all w
   await ok(admin.patch(`/api/v1/stakeholders/${held}`, { user_id: two.userId, role: 'observer' }));
   expect(await asked(flow)).toEqual(ids(admin, approver));
   const { items: events } = await ok(admin.get(`/api/v1/changes?after=${since}`));
-  const types: string[] = events.map(({ event_type }: { event_type: string }) => event_type);
+  const types: string[] = pluck(events, 'event_type');
   expect(types.filter((type) => type !== 'card.updated').sort()).toEqual([
     'stakeholder.role_changed',
     'todo.created',
@@ -113,14 +113,13 @@ it('a rollback brings back who was asked', async () => {
   await ok(admin.delete(`/api/v1/stakeholders/${items[0].id}`));
   expect(await asked(flow)).toEqual(ids(admin, approver));
   const undo = async () => {
-    const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
-    await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }));
+    await admin.undo();
   };
   await undo();
   expect(await asked(flow)).toEqual(ids(owner));
   // what waits again after a rollback is put to who may approve by then
   await ok(owner.post(`${flow.url}/reject`));
-  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+  const { batch_id } = await db('events').orderBy('position', 'desc').first('batch_id');
   await user(owner, { is_active: false });
   await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false, force: true }));
   expect(await ok(admin.get(flow.url))).toMatchObject({ status: 'pending' });

@@ -1,24 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { cleanUp } from '../../../domain/app/housekeeping.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
 import { chain, definitions, rich, sendFile } from './models.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
-async function card(type = 'BusinessProcess', name: string = randomUUID()): Promise<string> {
-  const made = await admin.post('/api/v1/cards', { type, name });
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
+const card = async (type = 'BusinessProcess', name: string = randomUUID()): Promise<string> =>
+  (await admin.card({ type, name })).id;
 const of = (process: string) => `/api/v1/bpm/processes/${process}`;
-async function save(process: string, bpmn_xml: string, more: object = {}, client = member) {
-  const answer = await client.put(`${of(process)}/diagram`, { bpmn_xml, ...more });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
-}
+const save = async (process: string, bpmn_xml: string, more: object = {}, client = member) =>
+  await ok(client.put(`${of(process)}/diagram`, { bpmn_xml, ...more }));
 async function elements(process: string): Promise<Record<string, { id: string; application_id: string }>> {
   const { body } = await viewer.get(`${of(process)}/elements?page_size=200`);
   return Object.fromEntries(
@@ -27,37 +20,19 @@ async function elements(process: string): Promise<Record<string, { id: string; a
 }
 async function link(process: string, element: string, body: object, client = member) {
   const { id } = (await elements(process))[element]!;
-  const answer = await client.put(`${of(process)}/elements/${id}`, body);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
+  return await ok(client.put(`${of(process)}/elements/${id}`, body));
 }
-async function relations(process: string): Promise<{ id: string; type: string; target_id: string }[]> {
-  const { rows } = await t.services.db.raw(
-    'select id, type, target_id from relations where source_id = ? order by type',
-    [process],
-  );
-  return rows;
-}
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
+const relations = async (process: string): Promise<{ id: string; type: string; target_id: string }[]> =>
+  (await db.raw('select id, type, target_id from relations where source_id = ? order by type', [process]))
+    .rows;
 const told = async (since: string, client = viewer): Promise<string[]> =>
-  (await client.get(`/api/v1/changes?after=${since}`)).body.items.map(
-    ({ event_type }: { event_type: string }) => event_type,
-  );
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [status, body.code, ...(body.errors ?? []).map(({ field, code }: never) => `${field} ${code}`)];
-};
-async function undoLast(): Promise<void> {
-  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
-  const answer = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
-  expect(answer.status, answer.text).toBe(200);
-}
+  pluck(await client.changes(since), 'event_type');
 
 describe('a diagram', () => {
   it('is saved to the letter as version after version, read, listed and exported', async () => {
     const process = await card('BusinessProcess', 'Order to "Cash"');
     expect((await viewer.get(`${of(process)}/diagram`)).body).toBeNull();
-    const since = await now();
+    const since = await admin.position();
     const sent = `\ufeff${rich.replace('\n', '\r\n')}<!-- end -->`;
     const first = await save(process, sent);
     expect(first).toMatchObject({
@@ -84,7 +59,7 @@ describe('a diagram', () => {
     const old = await viewer.get(`${of(process)}/diagram?version=1`);
     expect(old.body).toMatchObject({ id: first.id, bpmn_xml: sent, svg_thumbnail: null, element_count: 10 });
     const { body } = await viewer.get(`${of(process)}/diagram/versions`);
-    expect(body.items.map(({ version }: { version: number }) => version)).toEqual([2, 1]);
+    expect(pluck(body.items, 'version')).toEqual([2, 1]);
 
     const file = await viewer.get(`${of(process)}/diagram/export/bpmn?version=1`);
     expect(file.raw.equals(Buffer.from(sent))).toBe(true);
@@ -94,17 +69,14 @@ describe('a diagram', () => {
       'content-disposition': `attachment; filename="Order to \\"Cash\\".bpmn"`,
     });
     const known = { 'if-none-match': file.headers.etag! };
-    expect((await viewer.get(`${of(process)}/diagram/export/bpmn?version=1`, known)).status).toBe(304);
+    await ok(viewer.get(`${of(process)}/diagram/export/bpmn?version=1`, known), 304);
     const own = await viewer.get(`${of(process)}/diagram/export/svg`);
     expect(own.text).toBe(svg);
     expect(own.headers['content-security-policy']).toContain('sandbox');
     expect(own.headers['content-disposition']).toMatch(/^attachment/);
     expect((await viewer.get(`${of(process)}/diagram/export/svg?version=1`)).text).toContain('>Check the<');
-    expect(await refusal(viewer.get(`${of(process)}/diagram/export/bpmn?version=9`))).toEqual([
-      404,
-      'not_found',
-    ]);
-    expect(await refusal(viewer.get(`${of(process)}/diagram?version=9`))).toEqual([404, 'not_found']);
+    await expectProblem(viewer.get(`${of(process)}/diagram/export/bpmn?version=9`), 404, 'not_found');
+    await expectProblem(viewer.get(`${of(process)}/diagram?version=9`), 404, 'not_found');
   });
 
   it('is imported in any encoding, and comes back byte for byte', async () => {
@@ -117,25 +89,20 @@ describe('a diagram', () => {
       [wide, 'utf-16'],
       [Buffer.from(text), 'utf-8'],
     ] as const) {
-      const answer = await sendFile(member, `${of(process)}/diagram/import`, bytes);
-      expect(answer.status, answer.text).toBe(200);
+      await ok(sendFile(member, `${of(process)}/diagram/import`, bytes));
       const back = await viewer.get(`${of(process)}/diagram/export/bpmn`);
       expect(back.raw.equals(bytes)).toBe(true);
       expect(back.headers['content-type']).toBe(`application/xml; charset=${charset}`);
       expect((await viewer.get(`${of(process)}/elements`)).body.items[0].name).toBe('Prüfen');
     }
-    expect(await refusal(sendFile(member, `${of(process)}/diagram/import`, 'no model'))).toEqual([
-      422,
-      'validation_failed',
-      'file format',
-    ]);
+    await expectInvalid(sendFile(member, `${of(process)}/diagram/import`, 'no model'), 'file format');
   });
 
   it('is tried before it is saved, with the very same outcome', async () => {
     const [process, crm] = [await card(), await card('Application')];
     await save(process, chain({ a: 'A', b: 'B' }));
     await link(process, 'a', { application_id: crm });
-    const since = await now();
+    const since = await admin.position();
     const bpmn_xml = chain({ b: 'B changed', c: 'C' });
     const tried = await save(process, bpmn_xml, { dry_run: true });
     expect(await told(since)).toEqual([]);
@@ -164,8 +131,8 @@ describe('a diagram', () => {
     expect(answer.body).toEqual({ ok: true, versions_removed: 2, links_removed: 1, relations_removed: 1 });
     expect((await viewer.get(`${of(process)}/diagram`)).body).toBeNull();
     expect((await viewer.get(`${of(process)}/elements`)).body.items).toEqual([]);
-    expect(await refusal(member.delete(`${of(process)}/diagram`))).toEqual([404, 'not_found']);
-    await undoLast();
+    await expectProblem(member.delete(`${of(process)}/diagram`), 404, 'not_found');
+    await admin.undo();
     expect(await elements(process)).toEqual(before);
     expect(await relations(process)).toHaveLength(1);
   });
@@ -175,45 +142,36 @@ describe('a diagram', () => {
     const put = (body: object, at = process) => member.put(`${of(at)}/diagram`, body);
     const bpmn_xml = chain({ a: 'A' });
     const entities = '<!DOCTYPE l [<!ENTITY a "ha">]><l>&a;</l>';
-    expect(await refusal(put({ bpmn_xml: entities }))).toEqual([422, 'validation_failed', 'bpmn_xml format']);
-    expect(await refusal(put({ bpmn_xml, svg_thumbnail: '<svg onload="x()"/>' }))).toEqual([
-      422,
-      'validation_failed',
-      'svg_thumbnail format',
-    ]);
-    expect((await put({})).status).toBe(422);
-    expect(await refusal(put({ bpmn_xml }, await card('Application')))).toEqual([404, 'not_found']);
-    expect(await refusal(put({ bpmn_xml }, randomUUID()))).toEqual([404, 'not_found']);
-    expect(await refusal(viewer.get(`${of(await card('Application'))}/diagram`))).toEqual([404, 'not_found']);
+    await expectInvalid(put({ bpmn_xml: entities }), 'bpmn_xml format');
+    await expectInvalid(put({ bpmn_xml, svg_thumbnail: '<svg onload="x()"/>' }), 'svg_thumbnail format');
+    await expectProblem(put({}), 422);
+    await expectProblem(put({ bpmn_xml }, await card('Application')), 404, 'not_found');
+    await expectProblem(put({ bpmn_xml }, randomUUID()), 404, 'not_found');
+    await expectProblem(viewer.get(`${of(await card('Application'))}/diagram`), 404, 'not_found');
     // nobody without the right has models read
-    expect(await refusal(viewer.put(`${of(process)}/diagram`, { bpmn_xml: entities }))).toEqual([
-      403,
-      'forbidden',
-    ]);
+    await expectProblem(viewer.put(`${of(process)}/diagram`, { bpmn_xml: entities }), 403, 'forbidden');
     await save(process, bpmn_xml);
     const { headers } = await viewer.get(`${of(process)}/diagram`);
     await save(process, bpmn_xml);
     const stale = member.put(`${of(process)}/diagram`, { bpmn_xml }, { 'if-match': headers.etag! });
-    expect(await refusal(stale)).toEqual([412, 'precondition_failed']);
+    await expectProblem(stale, 412, 'precondition_failed');
     await admin.post(`/api/v1/cards/${process}/archive`);
-    expect(await refusal(put({ bpmn_xml }))).toEqual([409, 'wrong_state']);
+    await expectProblem(put({ bpmn_xml }), 409, 'wrong_state');
   });
 
   it('is kept for as long as it may be shown', async () => {
     const process = await card();
     const unique = definitions(`<!-- ${randomUUID()} -->`);
     await save(process, unique);
-    const { content_id: id } = await t.services
-      .db('process_diagrams')
+    const { content_id: id } = await db('process_diagrams')
       .where({ process_id: process })
       .first('content_id');
     const clean = async () => {
-      await t.services
-        .db('process_contents')
+      await db('process_contents')
         .where({ id })
         .update({ used_at: new Date('2020-01-01') });
-      await cleanUp(t.services.db, t.services.blobs, new AbortController().signal);
-      return (await t.services.db('process_contents').where({ id })).length;
+      await cleanUp(db, t.services.blobs, new AbortController().signal);
+      return (await db('process_contents').where({ id })).length;
     };
     expect(await clean()).toBe(1);
     await member.delete(`${of(process)}/diagram`);
@@ -231,7 +189,7 @@ describe('an element', () => {
     ];
     await save(process, rich);
     const { id } = (await elements(process)).check!;
-    const since = await now();
+    const since = await admin.position();
     const body = {
       application_id: crm,
       data_object_id: data,
@@ -266,7 +224,7 @@ describe('an element', () => {
     const changed = await link(process, 'check', { application_id: crm });
     expect(changed).toMatchObject({ application_id: crm, data_object_id: null, custom_fields: null });
     expect(await relations(process)).toHaveLength(1);
-    await undoLast();
+    await admin.undo();
     expect((await elements(process)).check).toMatchObject(body);
     expect(await relations(process)).toHaveLength(3);
   });
@@ -303,30 +261,27 @@ describe('an element', () => {
     await admin.post(`/api/v1/cards/${gone}/archive`);
     const { id } = (await elements(process)).a!;
     const put = (body: object, element = id) => member.put(`${of(process)}/elements/${element}`, body);
-    expect(
-      await refusal(put({ application_id: randomUUID(), data_object_id: process, it_component_id: null })),
-    ).toEqual([422, 'validation_failed', 'application_id unknown_card', 'data_object_id end_type']);
-    expect(await refusal(put({ application_id: gone }))).toEqual([
-      422,
-      'validation_failed',
-      'application_id end_archived',
-    ]);
-    expect(await refusal(put({ custom_fields: { a: 'x'.repeat(20_000) } }))).toEqual([
-      422,
-      'validation_failed',
-      'custom_fields too_long',
-    ]);
-    expect((await put({ custom_fields: { a: '\0' } })).status).toBe(422);
-    expect(await refusal(put({}, randomUUID()))).toEqual([404, 'not_found']);
-    const { rows } = await t.services.db.raw(
+    await expectInvalid(
+      put({ application_id: randomUUID(), data_object_id: process, it_component_id: null }),
+      'application_id unknown_card',
+      'data_object_id end_type',
+    );
+    await expectInvalid(put({ application_id: gone }), 'application_id end_archived');
+    await expectInvalid(put({ custom_fields: { a: 'x'.repeat(20_000) } }), 'custom_fields too_long');
+    await expectProblem(put({ custom_fields: { a: '\0' } }), 422);
+    await expectProblem(put({}, randomUUID()), 404, 'not_found');
+    const { rows } = await db.raw(
       `insert into roles (key, label, permissions) values ('drawer', 'Drawer', '{"bpm.edit": true, "bpm.view": true, "inventory.view": true}') returning key`,
     );
     const drawer = await t.as(rows[0].key);
-    const refused = await drawer.put(`${of(process)}/elements/${id}`, {
-      application_id: await card('Application'),
-    });
-    expect([refused.status, refused.body.permission]).toEqual([403, 'relations.manage']);
-    expect((await drawer.put(`${of(process)}/elements/${id}`, { custom_fields: { a: 1 } })).status).toBe(200);
+    await expectProblem(
+      drawer.put(`${of(process)}/elements/${id}`, {
+        application_id: await card('Application'),
+      }),
+      403,
+      'relations.manage',
+    );
+    await ok(drawer.put(`${of(process)}/elements/${id}`, { custom_fields: { a: 1 } }));
   });
 
   it('loses a card that is deleted, follows one that is merged, and hides what the reader does not see', async () => {
@@ -335,11 +290,11 @@ describe('an element', () => {
     await link(process, 'a', { application_id: crm });
     await link(process, 'b', { application_id: erp });
     await admin.post(`/api/v1/cards/${crm}/archive`);
-    const since = await now();
-    expect((await admin.delete(`/api/v1/cards/${crm}`)).status).toBe(200);
+    const since = await admin.position();
+    await ok(admin.delete(`/api/v1/cards/${crm}`));
     expect(await told(since)).toContain('process_element_link.updated');
     expect((await elements(process)).a!.application_id).toBeNull();
-    await undoLast();
+    await admin.undo();
     expect((await elements(process)).a!.application_id).toBe(crm);
 
     const survivor = await card('Application', 'Survivor');
@@ -349,8 +304,7 @@ describe('an element', () => {
       application_name: 'Survivor',
     });
     expect((await relations(process)).map(({ target_id }) => target_id)).toContain(survivor);
-    const back = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
-    expect(back.status, back.text).toBe(200);
+    await ok(admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`));
     expect((await elements(process)).b!.application_id).toBe(erp);
   });
 
@@ -366,9 +320,8 @@ describe('an element', () => {
     expect((await viewer.get(`${of(kept)}/diagram/versions`)).body.total).toBe(3);
     expect(await save(kept, chain({ a: 'Newer' }))).toMatchObject({ version: 3 });
     expect((await elements(kept)).a).toMatchObject({ name: 'Newer' });
-    await undoLast();
-    const back = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
-    expect(back.status, back.text).toBe(200);
+    await admin.undo();
+    await ok(admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`));
     expect((await elements(gone)).a).toMatchObject({ name: 'Gone again', application_id: crm });
 
     const empty = await card();
@@ -377,9 +330,9 @@ describe('an element', () => {
     expect(await save(empty, chain({ a: 'Gone on' }))).toMatchObject({ version: 3 });
     expect((await elements(empty)).a).toMatchObject({ name: 'Gone on', application_id: crm });
     await admin.post(`/api/v1/cards/${empty}/archive`);
-    expect((await admin.delete(`/api/v1/cards/${empty}`)).status).toBe(200);
-    expect(await t.services.db('process_diagrams').where({ process_id: empty })).toEqual([]);
-    await undoLast();
+    await ok(admin.delete(`/api/v1/cards/${empty}`));
+    expect(await db('process_diagrams').where({ process_id: empty })).toEqual([]);
+    await admin.undo();
     expect((await elements(empty)).a).toMatchObject({ name: 'Gone on', application_id: crm });
   });
 });

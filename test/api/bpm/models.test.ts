@@ -6,7 +6,7 @@ import { elementTypes } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { decodeXml } from '../../../domain/modelling/bpm/bpmn.model.ts';
 import { readTemplate, templates } from '../../../domain/modelling/bpm/templates.ts';
 import { rootOf } from '../../support/dom.ts';
-import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestAnswer } from '../../support/harness.ts';
 import { chain, definitions, rich, sendFile } from './models.ts';
 
 // its types would bring those of a browser into every other file
@@ -38,8 +38,7 @@ const models = new Map<string, Buffer>(
       ],
 );
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member] = [await t.as('admin'), await t.as('member')];
+const { admin, member } = await openApp(['admin', 'member']);
 
 /** The address of a new process. */
 async function newProcess(): Promise<string> {

@@ -50,12 +50,12 @@ export const rich = definitions(`
 </bpmndi:BPMNPlane></bpmndi:BPMNDiagram>`);
 
 /** Sends a form with one file. */
-export async function sendFile(
+export const sendFile = async (
   client: TestClient,
   url: string,
   content: Buffer | string,
-): Promise<TestAnswer> {
-  return await client.request({
+): Promise<TestAnswer> =>
+  await client.request({
     method: 'POST',
     url,
     headers: { 'content-type': 'multipart/form-data; boundary=nowhere-else' },
@@ -67,4 +67,3 @@ export async function sendFile(
       Buffer.from('\r\n--nowhere-else--\r\n'),
     ]),
   });
-}

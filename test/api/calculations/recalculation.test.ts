@@ -1,14 +1,13 @@
 // @redis
 import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { ok, openApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { eventsBy, field, makeRelationType, makeType } from '../metamodel/metamodel.fixture.ts';
 
 let workers: Workers | undefined;
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
 afterAll(async () => {
   await workers?.close(5_000);
@@ -21,16 +20,16 @@ const newType = () =>
 async function active(type: string, target: string, formula: string): Promise<string> {
   const body = { name: 'X', target_type_key: type, target_field_key: target, formula };
   const { id } = (await admin.post('/api/v1/calculations', body)).body;
-  const answer = await admin.post(`/api/v1/calculations/${id}/activate`);
-  expect(answer.status, answer.text).toBe(200);
+  await ok(admin.post(`/api/v1/calculations/${id}/activate`));
   return id;
 }
-async function card(type: string, name: string, attributes: object = {}, more: object = {}): Promise<string> {
-  const answer = await admin.post('/api/v1/cards', { type, name, attributes, ...more });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-}
-const valuesOf = async (id: string) => (await t.services.db('cards').where({ id }).first()).attributes;
+const card = async (
+  type: string,
+  name: string,
+  attributes: object = {},
+  more: object = {},
+): Promise<string> => (await admin.card({ type, name, attributes, ...more })).id;
+const valuesOf = async (id: string) => (await db('cards').where({ id }).first()).attributes;
 const statuses = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))].sort();
 
 it('fifty writers on cards that follow each other lose nothing and meet no deadlock', async () => {
@@ -49,8 +48,7 @@ it('fifty writers on cards that follow each other lose nothing and meet no deadl
   await Promise.all(
     lefts.flatMap((source_id) =>
       rights.map(async (target_id) => {
-        const answer = await admin.post('/api/v1/relations', { type: joins, source_id, target_id });
-        expect(answer.status, answer.text).toBe(201);
+        await admin.relate(joins, source_id, target_id);
       }),
     ),
   );
@@ -66,7 +64,7 @@ it('fifty writers on cards that follow each other lose nothing and meet no deadl
   for (const { b } of values.slice(0, 5)) expect(b).toBe(sum(values.slice(5)));
   for (const { b } of values.slice(5)) expect(b).toBe(sum(values.slice(0, 5)));
   expect((await valuesOf(root)).c).toBe(sum(values.slice(0, 5)));
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     "select count(*)::int as n from events where event_type = 'card.updated' and data -> 'changes' = '{}'",
   );
   expect(rows[0].n).toBe(0);
@@ -98,17 +96,17 @@ it('two hundred writers on one card leave a value that fits what it follows', as
 
 it('a formula that takes long over many cards leaves the thread to other requests', async () => {
   const type = await newType();
-  await t.services.db.raw(
+  await db.raw(
     `insert into cards (type, name, data_quality) select ?, 'Card ' || n, 0 from generate_series(1, 300) n`,
     [type],
   );
   const statements: string[] = [];
   const note = ({ sql }: { sql: string }) => statements.push(sql);
-  t.services.db.on('query', note);
+  db.on('query', note);
   const list = `[${Array(1_200).fill('1').join(',')}]`;
   await active(type, 'b', `x = ${list}\n${Array(60).fill('SUM(x)').join(' + ')} + children_count`);
-  t.services.db.removeListener('query', note);
-  const { rows } = await t.services.db.raw(
+  db.removeListener('query', note);
+  const { rows } = await db.raw(
     "select count(*)::int as n from cards where type = ? and (attributes ->> 'b')::int = 72000",
     [type],
   );
@@ -118,13 +116,13 @@ it('a formula that takes long over many cards leaves the thread to other request
 
 it('a job computes all cards of a type, and many cards are left to it', async () => {
   const type = await newType();
-  await t.services.db.raw(
+  await db.raw(
     `insert into cards (type, name, attributes, data_quality)
      select ?, 'Card ' || n, jsonb_build_object('a', n % 5), 0 from generate_series(1, 2100) n`,
     [type],
   );
   await active(type, 'b', '100 / data.a');
-  const { rows } = await t.services.db.raw("select id from jobs where payload ->> 'type_key' = ?", [type]);
+  const { rows } = await db.raw("select id from jobs where payload ->> 'type_key' = ?", [type]);
   workers = await startWorkers(t.services);
   const first = await untilStatus(t.services, rows[0].id, 'succeeded');
   const counts = { processed: 2100, updated: 1680, errors: 420 };
@@ -133,7 +131,7 @@ it('a job computes all cards of a type, and many cards are left to it', async ()
   expect([started.status, started.headers.location]).toEqual([202, `/api/v1/jobs/${started.body.job_id}`]);
   await untilStatus(t.services, started.body.job_id, 'succeeded');
   expect((await jobRow(t.services, started.body.job_id)).counts).toEqual({ ...counts, updated: 0 });
-  const sample = await t.services.db('cards').where({ type, name: 'Card 4' }).first();
+  const sample = await db('cards').where({ type, name: 'Card 4' }).first();
   expect(sample.attributes).toEqual({ a: 4, b: 25 });
   expect(Number(sample.data_quality)).toBeGreaterThan(0);
 });
@@ -149,17 +147,19 @@ it('an import computes what its rows bring, whatever they say of it', async () =
     ...Array.from({ length: 20 }, (_, n) => `${type},C${n},Child ${n},P,${n},7`),
   ].join('\n');
   const load = async () => {
-    const answer = await admin.request({
-      method: 'POST',
-      url: '/api/v1/imports?kind=cards&mode=upsert&dry_run=false&atomic=false&empty=leave',
-      headers: { 'content-type': 'text/csv' },
-      payload: csv,
-    });
-    expect(answer.status, answer.text).toBe(202);
-    return (await untilStatus(t.services, answer.body.job_id, 'succeeded')).counts;
+    const answer = await ok(
+      admin.request({
+        method: 'POST',
+        url: '/api/v1/imports?kind=cards&mode=upsert&dry_run=false&atomic=false&empty=leave',
+        headers: { 'content-type': 'text/csv' },
+        payload: csv,
+      }),
+      202,
+    );
+    return (await untilStatus(t.services, answer.job_id, 'succeeded')).counts;
   };
   expect(await load()).toMatchObject({ created: 21, failed: 0 });
-  expect((await t.services.db('cards').where({ type, external_id: 'P' }).first()).attributes).toEqual({
+  expect((await db('cards').where({ type, external_id: 'P' }).first()).attributes).toEqual({
     a: 1,
     b: 2,
     c: 210,

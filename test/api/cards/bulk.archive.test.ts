@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { appoint, card, eventsOf, idle, make, NOBODY, refused, relate } from './write.fixture.ts';
+import { ok, openApp, pluck } from '../../support/harness.ts';
+import {
+  appoint,
+  card,
+  eventsOf,
+  expectRefused,
+  idle,
+  make,
+  NOBODY,
+  refused,
+  relate,
+} from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
 const unit = { type: 'BusinessCapability' };
 const act = (verb: 'archive' | 'delete' | 'restore', card_ids: string[], more = {}, client = admin) =>
@@ -75,7 +84,7 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
     ]);
     // parents come back with their children, in whatever order they are named
     expect(await refused(t, () => act('restore', [one.leaf]))).toMatchObject({ code: 'wrong_state' });
-    expect((await act('restore', [one.leaf, one.child, one.root])).status).toBe(200);
+    await ok(act('restore', [one.leaf, one.child, one.root]));
     expect(await read(one.leaf)).toMatchObject({ status: 'ACTIVE', parent_id: one.child });
   });
 
@@ -87,11 +96,12 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
       sorted(one.child, one.leaf, two.child, two.leaf),
     );
     const { passengers } = (await admin.get(card(one.root, '/restore-impact'))).body;
-    expect(passengers.map(({ id }: { id: string }) => id).sort()).toEqual(sorted(one.child, one.leaf));
-    const restored = await admin.post(card(one.root, '/restore'), {
-      also_restore_card_ids: [one.child, one.leaf],
-    });
-    expect(restored.status).toBe(200);
+    expect(pluck(passengers, 'id').sort()).toEqual(sorted(one.child, one.leaf));
+    await ok(
+      admin.post(card(one.root, '/restore'), {
+        also_restore_card_ids: [one.child, one.leaf],
+      }),
+    );
   });
 
   it('takes related cards along where asked', async () => {
@@ -113,16 +123,13 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
       status: 403,
       body: { permission: 'inventory.archive', card_ids: [b.id] },
     });
-    expect((await act('archive', [a.id], {}, viewer)).status).toBe(200);
+    await ok(act('archive', [a.id], {}, viewer));
 
     const first = await make(admin, { name });
     await act('archive', [first.id]);
     const second = await make(admin, { name });
     await act('archive', [second.id]);
-    expect(await refused(t, () => act('restore', [first.id, second.id]))).toMatchObject({
-      status: 409,
-      code: 'sibling_name_taken',
-    });
+    await expectRefused(t, () => act('restore', [first.id, second.id]), 409, 'sibling_name_taken');
   });
 });
 
@@ -151,8 +158,8 @@ describe('POST /cards/bulk-delete', () => {
       'relation.deleted',
       'stakeholder.removed',
     ]);
-    expect(await t.services.db('relations').where({ id: relation.id })).toEqual([]);
-    expect(await t.services.db('cards').whereIn('id', ids)).toEqual([]);
+    expect(await db('relations').where({ id: relation.id })).toEqual([]);
+    expect(await db('cards').whereIn('id', ids)).toEqual([]);
     expect((await act('delete', [app.id])).body.skipped).toHaveLength(1);
   });
 
@@ -170,7 +177,7 @@ describe('POST /cards/bulk-delete', () => {
       body: { permission: 'inventory.delete', card_ids: [one.leaf] },
     });
     for (const card_ids of [[], ['x']]) {
-      expect(await refused(t, () => act('delete', card_ids))).toMatchObject({ status: 422 });
+      await expectRefused(t, () => act('delete', card_ids), 422);
     }
   });
 });

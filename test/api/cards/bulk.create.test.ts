@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { card, eventsOf, idle, make, NOBODY, refused, withRole } from './write.fixture.ts';
+import { openApp, pluck } from '../../support/harness.ts';
+import { card, eventsOf, expectRefused, idle, make, NOBODY } from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 
 type Row = Record<string, unknown>;
 const unit = { type: 'BusinessCapability' };
@@ -30,7 +29,7 @@ describe('POST /cards/bulk-create', () => {
     expect(outcomes(answer.body)).toEqual(Array(6).fill('created'));
     expect(answer.body).toMatchObject({ created: 6, failed: 0, dry_run: false });
     expect(events.map(({ event_type }) => event_type)).toEqual(Array(6).fill('card.created'));
-    const ids = answer.body.results.map(({ id }: { id: string }) => id);
+    const ids = pluck(answer.body.results, 'id');
     const made = await Promise.all(ids.map(async (id: string) => (await admin.get(card(id))).body));
     expect(made.map((one) => [one.name, one.parent_id, one.attributes.capabilityLevel])).toEqual([
       ['Claims', top.id, 'L2'],
@@ -96,7 +95,7 @@ describe('POST /cards/bulk-create', () => {
   });
 
   it('asks for rights, and takes 1 to 2,000 rows', async () => {
-    const maker = await withRole(t, 'bulk-maker', ['inventory.view', 'inventory.create']);
+    const maker = await t.holding('inventory.view', 'inventory.create');
     const rows = [
       { name: 'Mine' },
       { name: 'Dear', attributes: { costTotalAnnual: 1 } },
@@ -108,9 +107,9 @@ describe('POST /cards/bulk-create', () => {
       'failed: forbidden',
     ]);
     const viewer = await t.as('viewer');
-    expect(await refused(t, () => create(rows, false, viewer))).toMatchObject({ status: 403 });
+    await expectRefused(t, () => create(rows, false, viewer), 403);
     for (const rows of [[], Array(2_001).fill({ name: 'X' }), [{ name: 'X', nope: 1 }], [{}]]) {
-      expect(await refused(t, () => create(rows))).toMatchObject({ status: 422 });
+      await expectRefused(t, () => create(rows), 422);
     }
   });
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
-import { appoint, card, eventsOf, idle, make, NOBODY, refused, withRole } from './write.fixture.ts';
+import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
+import { appoint, card, eventsOf, expectRefused, idle, make, NOBODY, refused } from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 
 const bulk = (
   ids: string[],
@@ -98,7 +97,7 @@ describe('PATCH /cards/bulk', () => {
       expect(await refused(t, () => bulk([application!.id], updates))).toMatchObject({ status, code });
     }
     for (const ids of [[], ['nope'], Array(10_001).fill(NOBODY)]) {
-      expect(await refused(t, () => bulk(ids, { alias: 'X' }))).toMatchObject({ status: 422 });
+      await expectRefused(t, () => bulk(ids, { alias: 'X' }), 422);
     }
   });
 
@@ -142,19 +141,23 @@ describe('PATCH /cards/bulk', () => {
 
     await bulk([leaf.id], { parent_id: left!.id });
     expect([await level(leaf.id), await level(deep.id)]).toEqual(['L3', 'L4']);
-    expect(await refused(t, () => bulk([right!.id, top!.id], { parent_id: deep.id }))).toMatchObject({
-      status: 422,
-      code: 'parent_cycle',
-    });
+    await expectRefused(
+      t,
+      () => bulk([right!.id, top!.id], { parent_id: deep.id }),
+      422,
+      'parent_cycle',
+      'parent_id',
+    );
     const [five] = await makeAll([{ ...unit, name: 'Five', parent_id: deep.id }]);
-    expect(await refused(t, () => bulk([right!.id], { parent_id: five!.id }))).toMatchObject({
-      status: 409,
-      code: 'capability_too_deep',
-    });
-    expect(
-      await refused(t, () => bulk([right!.id], { attributes: { capabilityLevel: 'Macro' } })),
-    ).toMatchObject({ status: 422, fields: ['attributes.capabilityLevel'] });
-    expect((await bulk([top!.id], { attributes: { capabilityLevel: 'Macro' } })).status).toBe(200);
+    await expectRefused(t, () => bulk([right!.id], { parent_id: five!.id }), 409, 'capability_too_deep');
+    await expectRefused(
+      t,
+      () => bulk([right!.id], { attributes: { capabilityLevel: 'Macro' } }),
+      422,
+      'validation_failed',
+      'attributes.capabilityLevel',
+    );
+    await ok(bulk([top!.id], { attributes: { capabilityLevel: 'Macro' } }));
     expect([await level(top!.id), await level(left!.id), await level(five!.id)]).toEqual([
       'Macro',
       'L1',
@@ -166,7 +169,7 @@ describe('PATCH /cards/bulk', () => {
 
   it('asks for the right to edit each card, and cuts costs', async () => {
     const [own, other] = await makeAll([{ attributes: { costTotalAnnual: 1 } }, {}]);
-    const keeper = await withRole(t, 'bulk-keeper', ['inventory.view', 'inventory.bulk_edit']);
+    const keeper = await t.holding('inventory.view', 'inventory.bulk_edit');
     await appoint(t, own!.id, keeper, 'responsible');
     const ids = [own!.id, other!.id];
     expect(await refused(t, () => bulk(ids, { alias: 'K' }, { client: keeper }))).toMatchObject({
@@ -174,11 +177,7 @@ describe('PATCH /cards/bulk', () => {
       body: { permission: 'inventory.edit', card_ids: [other!.id] },
     });
     expect((await bulk([own!.id], { alias: 'K' }, { client: keeper })).body.updated).toBe(1);
-    const editor = await withRole(t, 'bulk-editor', [
-      'inventory.view',
-      'inventory.edit',
-      'inventory.bulk_edit',
-    ]);
+    const editor = await t.holding('inventory.view', 'inventory.edit', 'inventory.bulk_edit');
     const costs = { attributes: { costTotalAnnual: 2 } };
     expect(await refused(t, () => bulk(ids, costs, { client: editor }))).toMatchObject({
       status: 403,
@@ -198,6 +197,6 @@ describe('PATCH /cards/bulk', () => {
     const again = await bulk([a!.id], { alias: 'Once' }, { headers });
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(again.text).toBe(first.text);
-    expect((await bulk([a!.id], { alias: 'Twice' }, { headers })).status).toBe(409);
+    await expectProblem(bulk([a!.id], { alias: 'Twice' }, { headers }), 409);
   });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { duplicates, inventory, merge, undo, unit } from './merge.fixture.ts';
-import { card, eventsOf, idle, make, NOBODY, refused, relate } from './write.fixture.ts';
+import { card, eventsOf, expectRefused, idle, make, NOBODY, refused, relate } from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
 const read = async (id: string) => (await admin.get(card(id))).body;
 
@@ -42,10 +41,7 @@ describe('POST /card-merges/{id}/undo', () => {
       'tag.added',
       'tag.removed',
     ]);
-    expect(await refused(t, () => undo(admin, body.merge_id))).toMatchObject({
-      status: 409,
-      code: 'wrong_state',
-    });
+    await expectRefused(t, () => undo(admin, body.merge_id), 409, 'wrong_state');
   });
 
   it('shows no costs of a field that is none any more', async () => {
@@ -59,7 +55,7 @@ describe('POST /card-merges/{id}/undo', () => {
     );
     const { body } = await merge(admin, kept!.id, [gone!.id]);
     for (const schema of [fields(), fields('number')])
-      expect((await admin.patch(`${types}/Licence?force=true`, { fields_schema: schema })).status).toBe(200);
+      await ok(admin.patch(`${types}/Licence?force=true`, { fields_schema: schema }));
     const permissions = { 'inventory.view': true, 'inventory.edit': true, 'inventory.archive': true };
     await admin.post('/api/v1/roles', { key: 'merger', label: 'Merges cards', permissions });
     const merger = await t.as('merger');
@@ -67,7 +63,7 @@ describe('POST /card-merges/{id}/undo', () => {
       status: 403,
       body: { code: 'forbidden', permission: 'costs.view' },
     });
-    expect((await undo(admin, body.merge_id)).status).toBe(200);
+    await ok(undo(admin, body.merge_id));
   });
 
   it('brings back a hierarchy', async () => {
@@ -82,9 +78,8 @@ describe('POST /card-merges/{id}/undo', () => {
       [left.id, right.id, child.id],
     ] as [string, ...string[]][]) {
       const before = await inventory(t);
-      const answer = await merge(admin, survivor, merged);
-      expect(answer.status, answer.text).toBe(200);
-      expect((await undo(admin, answer.body.merge_id)).status).toBe(200);
+      const answer = await ok(merge(admin, survivor, merged));
+      await ok(undo(admin, answer.merge_id));
       expect(await inventory(t)).toEqual(before);
     }
   });
@@ -97,7 +92,7 @@ describe('POST /card-merges/{id}/undo', () => {
       attributes: { timeModel: 'tolerate' },
       name: `${d.survivor.name} 2`,
     });
-    expect((await undo(admin, body.merge_id, { dry_run: true })).status).toBe(200);
+    await ok(undo(admin, body.merge_id, { dry_run: true }));
 
     await admin.patch(card(d.survivor.id), { alias: 'Mine now' });
     await admin.delete(`/api/v1/relations/${d.moved.id}`);
@@ -106,20 +101,15 @@ describe('POST /card-merges/{id}/undo', () => {
     await admin.delete(`/api/v1/todos/${todo.id}`);
     const refusal = await refused(t, () => undo(admin, body.merge_id));
     expect(refusal).toMatchObject({ status: 409, code: 'merge_conflict' });
-    const found = refusal.body.conflicts.map((one: { entity: string; field: string; code: string }) => [
-      one.entity,
-      one.field,
-      one.code,
-    ]);
+    const found = pluck(refusal.body.conflicts, 'entity', 'field', 'code');
     expect(found).toEqual(
       expect.arrayContaining([
         ['card', 'alias', 'changed'],
         ['relation', null, 'missing'],
       ]),
     );
-    const forced = await undo(admin, body.merge_id, { force: true });
-    expect(forced.status, forced.text).toBe(200);
-    expect(forced.body.conflicts).toEqual(refusal.body.conflicts);
+    const forced = await ok(undo(admin, body.merge_id, { force: true }));
+    expect(forced.conflicts).toEqual(refusal.body.conflicts);
     expect(await read(d.survivor.id)).toMatchObject({
       name: `${d.survivor.name} 2`,
       alias: 'Mine now',
@@ -129,7 +119,7 @@ describe('POST /card-merges/{id}/undo', () => {
     expect((await read(d.survivor.id)).attributes).not.toHaveProperty('businessCriticality');
     expect(await read(d.other.id)).toMatchObject({ alias: 'Lent', external_id: d.other.external_id });
     const left = (await admin.get(card(d.survivor.id, '/comments'))).body.items;
-    expect(left.map(({ id }: { id: string }) => id)).toContain(later.body.id);
+    expect(pluck(left, 'id')).toContain(later.body.id);
     expect(comments.length).toBeGreaterThan(left.length);
   });
 
@@ -151,8 +141,8 @@ describe('POST /card-merges/{id}/undo', () => {
     expect(await refused(t, () => undo(admin, first.body.merge_id))).toMatchObject({
       code: 'merge_conflict',
     });
-    expect((await undo(admin, second.body.merge_id)).status).toBe(200);
-    expect((await undo(admin, first.body.merge_id)).status).toBe(200);
+    await ok(undo(admin, second.body.merge_id));
+    await ok(undo(admin, first.body.merge_id));
     expect((await read(d.id)).name).toBe(d.name);
   });
 
@@ -161,19 +151,18 @@ describe('POST /card-merges/{id}/undo', () => {
     const stays = await make(admin, { ...unit, name: 'Gone stays' });
     const other = await make(admin, { ...unit, name: 'Gone other', parent_id: top.id });
     const child = await make(admin, { ...unit, name: 'Gone child', parent_id: other.id });
-    for (const { id } of [child, other])
-      expect((await admin.post(card(id, '/archive'), {})).status).toBe(200);
+    for (const { id } of [child, other]) await ok(admin.post(card(id, '/archive'), {}));
     const { body } = await merge(admin, stays.id, [other.id]);
     expect(await read(child.id)).toMatchObject({ parent_id: stays.id, status: 'ARCHIVED' });
-    expect((await admin.post(card(child.id, '/restore'), {})).status).toBe(200);
-    expect((await admin.delete(card(top.id))).status).toBe(200);
+    await ok(admin.post(card(child.id, '/restore'), {}));
+    await ok(admin.delete(card(top.id)));
     const refusal = await refused(t, () => undo(admin, body.merge_id));
     expect(refusal).toMatchObject({ status: 409, code: 'merge_conflict' });
     expect(refusal.body.conflicts).toMatchObject([
       { entity: 'card', id: child.id, code: 'missing', message: expect.stringContaining(other.id) },
       { entity: 'card', id: other.id, code: 'missing', message: expect.stringContaining(top.id) },
     ]);
-    expect((await undo(admin, body.merge_id, { force: true })).status).toBe(200);
+    await ok(undo(admin, body.merge_id, { force: true }));
     expect(await read(other.id)).toMatchObject({ parent_id: null, status: 'ARCHIVED' });
     expect(await read(child.id)).toMatchObject({ parent_id: stays.id, status: 'ACTIVE' });
   });
@@ -182,10 +171,10 @@ describe('POST /card-merges/{id}/undo', () => {
     const [a, b] = [await make(admin), await make(admin)];
     const { body } = await merge(admin, a.id, [b.id]);
     const viewer = await t.as('viewer');
-    expect(await refused(t, () => undo(viewer, body.merge_id))).toMatchObject({ status: 403 });
-    expect((await undo(admin, NOBODY)).status).toBe(404);
-    expect((await undo(admin, 'x')).status).toBe(422);
-    expect((await undo(admin, body.merge_id, { nope: true })).status).toBe(422);
+    await expectRefused(t, () => undo(viewer, body.merge_id), 403);
+    await expectProblem(undo(admin, NOBODY), 404);
+    await expectProblem(undo(admin, 'x'), 422);
+    await expectProblem(undo(admin, body.merge_id, { nope: true }), 422);
   });
 });
 
@@ -218,12 +207,8 @@ describe('GET /card-merges', () => {
     await undo(admin, body.merge_id);
     const undone = await viewer.get(`/api/v1/card-merges/${body.merge_id}`);
     expect(undone.body).toMatchObject({ undone_by: admin.userId, undone_at: expect.any(String) });
-    expect((await viewer.get(`/api/v1/card-merges/${NOBODY}`)).status).toBe(404);
-    const nobody = await t.services
-      .db('roles')
-      .insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
-    expect(nobody).toBeDefined();
-    expect((await (await t.as('nothing')).get('/api/v1/card-merges')).status).toBe(403);
+    await expectProblem(viewer.get(`/api/v1/card-merges/${NOBODY}`), 404);
+    await expectProblem((await t.holding()).get('/api/v1/card-merges'), 403);
   });
 });
 
@@ -234,23 +219,21 @@ describe('rolling back the batch of a merge', () => {
     const { body } = await merge(admin, d.survivor.id, [d.other.id]);
     const merged = await inventory(t);
     const batchOf = async (event_type: string) =>
-      (await t.services.db('events').where({ event_type }).orderBy('position', 'desc').first('batch_id'))
+      (await db('events').where({ event_type }).orderBy('position', 'desc').first('batch_id'))
         .batch_id as string;
     const rollBack = (id: string) =>
       admin.post(`/api/v1/mutation-batches/${id}/rollback`, { dry_run: false });
-    const back = await rollBack(await batchOf('card.merged'));
-    expect(back.status, back.text).toBe(200);
+    await ok(rollBack(await batchOf('card.merged')));
     expect(await inventory(t)).toEqual(before);
-    expect((await admin.get(card(d.other.id))).status).toBe(200);
+    await ok(admin.get(card(d.other.id)));
     expect(await refused(t, () => undo(admin, body.merge_id))).toMatchObject({ code: 'wrong_state' });
 
     const again = await merge(admin, d.survivor.id, [d.other.id]);
     await undo(admin, again.body.merge_id);
-    const redone = await rollBack(await batchOf('card.unmerged'));
-    expect(redone.status, redone.text).toBe(200);
+    await ok(rollBack(await batchOf('card.unmerged')));
     const { card_redirects: _, ...rest } = await inventory(t);
     const { card_redirects: __, ...expected } = merged;
     expect(rest).toEqual(expected);
-    expect((await admin.get(card(d.other.id))).status).toBe(308);
+    await ok(admin.get(card(d.other.id)), 308);
   });
 });

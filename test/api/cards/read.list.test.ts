@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 import { names, putCard, putStakeholder, raise } from './read.fixture.ts';
 
 const ids = new Map<string, string>();
 
-const t = closeAfterAll(await createTestApp());
-const [viewer, member] = await t.clients('viewer', 'member');
+const { t, db, viewer, member } = await openApp(['viewer', 'member']);
 const rows = [
   {
     name: 'Álpha',
@@ -33,8 +32,7 @@ describe('filters', () => {
     ['parent_id=root&type=Application', ['Álpha', 'beta', 'Gamma']],
     ['filter=attributes.numberOfUsers > 10', ['Gamma']],
   ])('%s', async (query, expected) => {
-    const { status, body } = await list(query);
-    expect(status).toBe(200);
+    const body = await ok(list(query));
     expect(names(body)).toEqual(expected);
     expect(body.total).toBe(expected.length);
   });
@@ -48,11 +46,11 @@ describe('filters', () => {
   });
 
   it('leaves out hidden types', async () => {
-    await t.services.db('card_types').where({ key: 'ITComponent' }).update({ is_hidden: true });
+    await db('card_types').where({ key: 'ITComponent' }).update({ is_hidden: true });
     await raise(t, 'metamodel');
     expect(names((await list('')).body)).not.toContain('delta');
-    expect((await member.get(`/api/v1/cards/${ids.get('delta')}`)).status).toBe(404);
-    await t.services.db('card_types').where({ key: 'ITComponent' }).update({ is_hidden: false });
+    await expectProblem(member.get(`/api/v1/cards/${ids.get('delta')}`), 404);
+    await db('card_types').where({ key: 'ITComponent' }).update({ is_hidden: false });
     await raise(t, 'metamodel');
     expect(names((await list('')).body)).toContain('delta');
   });
@@ -121,7 +119,7 @@ describe('order', () => {
     const sorted = await list('sort_by=attributes.costTotalAnnual', viewer);
     expect([sorted.status, sorted.body.permission]).toEqual([403, 'costs.view']);
     expect(sorted.body.detail).toContain('attributes.costTotalAnnual');
-    expect((await list('filter=attributes.costTotalAnnual > 3', viewer)).status).toBe(403);
+    await expectProblem(list('filter=attributes.costTotalAnnual > 3', viewer), 403);
   });
 
   it('cuts items to fields', async () => {
@@ -141,7 +139,7 @@ describe('what is kept between lists', () => {
       const before = (await list(query)).body.total;
       const id = await putCard(t, { name: 'Fresh', attributes: { numberOfUsers: 5 } });
       expect((await list(query)).body.total).toBe(before + 1);
-      await t.services.db('cards').where({ id }).delete();
+      await db('cards').where({ id }).delete();
       await raise(t, 'cards:Application');
       expect((await list(query)).body.total).toBe(before);
     }
@@ -149,9 +147,11 @@ describe('what is kept between lists', () => {
 
   it('answers 304 to the ETag of a list that has not changed', async () => {
     const first = await list('type=Application');
-    const again = await member.get('/api/v1/cards?type=Application', {
-      'if-none-match': first.headers.etag!,
-    });
-    expect(again.status).toBe(304);
+    await ok(
+      member.get('/api/v1/cards?type=Application', {
+        'if-none-match': first.headers.etag!,
+      }),
+      304,
+    );
   });
 });

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 import { names, putCard, raise } from './read.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const viewer = await t.as('viewer');
+const { t, db, viewer } = await openApp(['viewer']);
 const rows = [
   { name: 'Müller Warenwirtschaft' },
   { name: 'Claims Desk', alias: 'CLD', external_id: 'APP-0042' },
@@ -21,8 +20,7 @@ const rows = [
 for (const row of rows) await putCard(t, row);
 
 const find = async (text: string, more = '') => {
-  const { status, body } = await viewer.get(`/api/v1/cards?search=${encodeURIComponent(text)}${more}`);
-  expect(status).toBe(200);
+  const body = await ok(viewer.get(`/api/v1/cards?search=${encodeURIComponent(text)}${more}`));
   expect(body.total).toBe(body.items.length);
   return names(body);
 };
@@ -108,17 +106,21 @@ describe('search', () => {
     expect(first.body.more_matches).toBe(false);
     const rest = await viewer.get(`/api/v1/cards?search=claims&page_size=3&cursor=${first.body.next_cursor}`);
     expect([...names(first.body), ...names(rest.body)]).toEqual(await find('claims'));
-    const other = await viewer.get(`/api/v1/cards?search=claim&page_size=2&cursor=${first.body.next_cursor}`);
-    expect([other.status, other.body.code]).toEqual([422, 'cursor_mismatch']);
+    await expectProblem(
+      viewer.get(`/api/v1/cards?search=claim&page_size=2&cursor=${first.body.next_cursor}`),
+      422,
+      'cursor_mismatch',
+      'cursor',
+    );
   });
 
   it('says so when more cards match than it shows, and still puts the exact one first', async () => {
-    await t.services.db.raw(
+    await db.raw(
       `insert into cards (type, name, description)
        select 'Provider', 'Vendor system ' || n, 'A system.' from generate_series(1, 1500) n
        union all select 'Provider', 'System', null`,
     );
-    await t.services.db.raw('analyze cards');
+    await db.raw('analyze cards');
     await raise(t, 'cards:Provider');
     const { body } = await viewer.get('/api/v1/cards?search=system&page_size=2');
     expect([body.total, body.more_matches, body.items[0].name]).toEqual([1000, true, 'System']);

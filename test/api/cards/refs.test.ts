@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 import { card, make } from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { admin } = await openApp(['admin']);
 
 const unit = { type: 'BusinessCapability' };
 
@@ -29,11 +28,12 @@ it('finds cards by name, by a part of their path and by the whole of it', async 
     [' / ', null],
   ];
   const refs = expected.map(([ref], row) => ({ row, column: 'c', type: 'BusinessCapability', ref }));
-  const answer = await admin.post('/api/v1/cards/resolve-refs', {
-    refs: [...refs, { row: 99, column: 'd', type: 'Application', ref: 'Sales' }],
-  });
-  expect(answer.status).toBe(200);
-  expect(answer.body.results).toEqual([
+  const answer = await ok(
+    admin.post('/api/v1/cards/resolve-refs', {
+      refs: [...refs, { row: 99, column: 'd', type: 'Application', ref: 'Sales' }],
+    }),
+  );
+  expect(answer.results).toEqual([
     ...expected.map(([, id], row) => ({
       row,
       column: 'c',
@@ -64,6 +64,6 @@ it('takes up to 5,000 references and checks them', async () => {
   const ref = { row: 1, column: 'c', type: 'Application', ref: 'X' };
   expect((await admin.post('/api/v1/cards/resolve-refs', { refs: [] })).body).toEqual({ results: [] });
   for (const refs of [Array(5_001).fill(ref), [{ ...ref, type: 1 }], [{ ...ref, nope: 1 }]]) {
-    expect((await admin.post('/api/v1/cards/resolve-refs', { refs })).status).toBe(422);
+    await expectProblem(admin.post('/api/v1/cards/resolve-refs', { refs }), 422);
   }
 });

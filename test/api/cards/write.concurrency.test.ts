@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestAnswer } from '../../support/harness.ts';
 import { card, make } from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { db, admin } = await openApp(['admin']);
 
 const times = <T>(n: number, work: (index: number) => T): T[] => Array.from({ length: n }, (_, i) => work(i));
 const together = (n: number, work: (index: number) => Promise<TestAnswer>) => Promise.all(times(n, work));
@@ -19,7 +18,7 @@ describe('writing one card from many sides', () => {
     const { id } = await make(admin, { description: 'start' });
     const answers = await together(50, (n) => admin.patch(card(id), { description: `patch ${n}` }));
     expect(statuses(answers)).toEqual({ 200: 50 });
-    const events = await t.services.db('events').where({ card_id: id }).orderBy('position').select('data');
+    const events = await db('events').where({ card_id: id }).orderBy('position').select('data');
     const chain = events.slice(1).map((event) => event.data.changes.description);
     expect(chain).toHaveLength(50);
     let last = 'start';
@@ -88,7 +87,7 @@ describe('writing one card from many sides', () => {
     expect(
       mixed.filter(({ status }) => status === 409).every(({ body }) => body.code === 'duplicate_relation'),
     ).toBe(true);
-    const events = await t.services.db('events').where({ card_id: id }).orderBy('position').select('data');
+    const events = await db('events').where({ card_id: id }).orderBy('position').select('data');
     let last: unknown = null;
     for (const { data } of events) {
       const change = data.changes.description;
@@ -147,8 +146,8 @@ describe('races for a name or a key', () => {
 
 describe('races around relations', () => {
   it('lets one of many through where the type allows one, and one of equal ones', async () => {
-    await t.services.db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
-    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    await db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
+    await db.raw(`select raise_topics(array['metamodel'])`);
     const app = await make(admin);
     const orgs = await Promise.all(times(10, (n) => make(admin, { type: 'Organization', name: `Org ${n}` })));
     const body = (source: { id: string }) => ({
@@ -170,7 +169,7 @@ describe('races around relations', () => {
       }),
     );
     expect(statuses(bulk)).toEqual({ 200: 10 });
-    const left = await t.services.db('relations').where({ type: 'relOrgToApp', target_id: app.id });
+    const left = await db('relations').where({ type: 'relOrgToApp', target_id: app.id });
     expect(left.length).toBeLessThanOrEqual(1);
 
     const part = await make(admin, { type: 'ITComponent' });
@@ -192,7 +191,7 @@ describe('races around relations', () => {
     ]);
     expect(deleted!.status).toBe(200);
     for (const { status } of related) expect([201, 422]).toContain(status);
-    expect(await t.services.db('relations').where({ target_id: part.id })).toEqual([]);
+    expect(await db('relations').where({ target_id: part.id })).toEqual([]);
   });
 });
 
@@ -247,15 +246,9 @@ describe('concurrent moves', () => {
         );
         for (const { status } of answers) expect([200, 201, 409, 422]).toContain(status);
         expectForest(
-          await t.services
-            .db('cards')
+          await db('cards')
             .where({ type: 'BusinessCapability' })
-            .select(
-              'id',
-              'parent_id',
-              'status',
-              t.services.db.raw(`attributes ->> 'capabilityLevel' as level`),
-            ),
+            .select('id', 'parent_id', 'status', db.raw(`attributes ->> 'capabilityLevel' as level`)),
         );
       }),
       { numRuns: 12, endOnFailure: true },

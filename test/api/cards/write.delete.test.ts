@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { appoint, card, eventsOf, make, NOBODY, refused, relate } from './write.fixture.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { appoint, card, eventsOf, expectRefused, make, NOBODY, refused, relate } from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
 const remove = (id: string, body?: unknown, client = admin) => client.delete(card(id), body);
 
@@ -15,9 +14,9 @@ describe('DELETE /cards/{id}', () => {
       lifecycle: { active: '2020-01-01' },
       attributes: { costTotalAnnual: 9 },
     });
-    const [group] = await t.services.db('tag_groups').insert({ name: 'Region' }).returning('id');
-    const [tag] = await t.services.db('tags').insert({ tag_group_id: group.id, name: 'EU' }).returning('id');
-    await t.services.db('card_tags').insert({ card_id: made.id, tag_id: tag.id });
+    const [group] = await db('tag_groups').insert({ name: 'Region' }).returning('id');
+    const [tag] = await db('tags').insert({ tag_group_id: group.id, name: 'EU' }).returning('id');
+    await db('card_tags').insert({ card_id: made.id, tag_id: tag.id });
     const { answer, events } = await eventsOf(t, () => remove(made.id));
     expect(answer).toMatchObject({
       status: 200,
@@ -39,14 +38,10 @@ describe('DELETE /cards/{id}', () => {
       'lifecycle.active': { old: '2020-01-01', new: null },
       'attributes.costTotalAnnual': { old: 9, new: null },
     });
-    expect((await admin.get(card(made.id))).status).toBe(404);
+    await expectProblem(admin.get(card(made.id)), 404);
     const history = await admin.get(card(made.id, '/history'));
-    expect(history.body.items.map((event: { event_type: string }) => event.event_type)).toEqual([
-      'card.deleted',
-      'tag.removed',
-      'card.created',
-    ]);
-    expect((await refused(t, () => remove(made.id))).status).toBe(404);
+    expect(pluck(history.body.items, 'event_type')).toEqual(['card.deleted', 'tag.removed', 'card.created']);
+    await expectRefused(t, () => remove(made.id), 404);
     await make(admin, { name: 'Gone', external_id: 'G-1' });
   });
 
@@ -140,16 +135,16 @@ describe('DELETE /cards/{id}', () => {
         body: { permission: 'inventory.delete' },
       });
     }
-    expect((await refused(t, () => remove(NOBODY))).status).toBe(404);
-    await t.services.db.raw(
+    await expectRefused(t, () => remove(NOBODY), 404);
+    await db.raw(
       `update stakeholder_role_definitions set permissions = permissions || '{"card.delete": true}'
        where card_type_key = 'Application' and key = 'responsible'`,
     );
-    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    await db.raw(`select raise_topics(array['metamodel'])`);
     await appoint(t, id, viewer, 'responsible');
     const child = await make(admin, { parent_id: id });
-    expect((await refused(t, () => remove(id, { child_strategy: 'cascade' }, viewer))).status).toBe(403);
+    await expectRefused(t, () => remove(id, { child_strategy: 'cascade' }, viewer), 403);
     await appoint(t, child.id, viewer, 'responsible');
-    expect((await remove(id, { child_strategy: 'cascade' }, viewer)).status).toBe(200);
+    await ok(remove(id, { child_strategy: 'cascade' }, viewer));
   });
 });

@@ -1,5 +1,11 @@
 import { expect } from 'vitest';
-import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import {
+  expectProblem,
+  pluck,
+  type TestAnswer,
+  type TestApp,
+  type TestClient,
+} from '../../support/harness.ts';
 
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
 
@@ -15,7 +21,7 @@ export interface WrittenEvent {
   data: { name?: string; changes: Record<string, { old: unknown; new: unknown }> } & Record<string, unknown>;
 }
 
-/** Everything that writing cards may touch, as text. */
+/** Everything that writing cards and what is attached to them may touch, as text. */
 async function stateOf(t: TestApp): Promise<string> {
   const { rows } = await t.services.db.raw(`
     select json_build_array(
@@ -24,6 +30,11 @@ async function stateOf(t: TestApp): Promise<string> {
       (select coalesce(json_agg(k order by card_id, tag_id), '[]') from card_tags k),
       (select coalesce(json_agg(s order by id), '[]') from stakeholders s),
       (select coalesce(json_agg(v order by topic), '[]') from topic_versions v),
+      (select coalesce(json_agg(x order by id), '[]') from comments x),
+      (select coalesce(json_agg(x order by id), '[]') from todos x),
+      (select coalesce(json_agg(x order by id), '[]') from documents x),
+      (select coalesce(json_agg(x order by id), '[]') from file_attachments x),
+      (select coalesce(json_agg(x order by id), '[]') from files x),
       (select max(position) from events))::text as state`);
   return rows[0].state;
 }
@@ -50,8 +61,19 @@ export async function refused(
   const { status, body } = await act();
   expect(status).toBeGreaterThanOrEqual(400);
   expect(await stateOf(t)).toBe(before);
-  const fields = (body.errors ?? []).map((fault: { field: string }) => fault.field);
+  const fields = pluck(body.errors ?? [], 'field');
   return { status, code: body.code, fields, body };
+}
+
+/** Expects a refusal as `expectProblem` does, that leaves the database as it was. */
+export async function expectRefused(
+  t: TestApp,
+  act: () => Promise<TestAnswer>,
+  ...problem: [status: number, reason?: string, ...fields: string[]]
+): Promise<void> {
+  const before = await stateOf(t);
+  await expectProblem(act(), ...problem);
+  expect(await stateOf(t)).toBe(before);
 }
 
 /** What the answer to a request that writes nothing is, with proof that it wrote nothing. */

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestAnswer } from '../../support/harness.ts';
 import { card, make, NOBODY, relate } from './write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 const parent = await make(admin);
 const child = await make(admin, { parent_id: parent.id });
 const part = await make(admin, { type: 'ITComponent' });
@@ -72,14 +71,13 @@ const attributes = fc.oneof(
 
 let serial = 0;
 /** A body that fits, with up to `most` members replaced or added at random. */
-function almost(fitting: () => object, odd: Record<string, fc.Arbitrary<unknown>>, most = 2) {
-  return fc
+const almost = (fitting: () => object, odd: Record<string, fc.Arbitrary<unknown>>, most = 2) =>
+  fc
     .tuple(fc.record(odd), fc.subarray(Object.keys(odd), { maxLength: most }))
     .map(([values, keys]) => () => ({
       ...fitting(),
       ...Object.fromEntries(keys.map((key) => [key, values[key]])),
     }));
-}
 
 const values = {
   name: text,

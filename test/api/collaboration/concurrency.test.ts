@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
+import { openApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
 import { card, make } from '../cards/write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const users = await Promise.all(['a', 'b', 'c', 'd'].map((name) => t.as('member', name)));
 
 const form = 'multipart/form-data; boundary=x';
@@ -53,7 +52,7 @@ it('what is attached while the card is deleted goes with it, or is refused', asy
     ]);
     expect(gone!.status).toBe(200);
     for (const { status, text } of answers) expect([200, 201, 404], text).toContain(status);
-    const events = await t.services.db('events').where({ card_id: app.id }).orderBy('position');
+    const events = await db('events').where({ card_id: app.id }).orderBy('position');
     const count = (types: string[]) => events.filter(({ event_type }) => types.includes(event_type)).length;
     const pairs = [
       ['stakeholder.added', 'stakeholder.removed'],
@@ -65,10 +64,9 @@ it('what is attached while the card is deleted goes with it, or is refused', asy
     ] as const;
     for (const [made, ended] of pairs) expect(count([ended]), ended).toBe(count([made]));
     expect(events.at(-1)!.event_type).toBe('card.deleted');
-    const left = await t.services
-      .db('files')
+    const left = await db('files')
       .whereNull('expires_at')
-      .whereNotIn('id', t.services.db('file_attachments').select('file_id'));
+      .whereNotIn('id', db('file_attachments').select('file_id'));
     expect(left).toEqual([]);
   }
 });

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
-import { appoint, card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
-import { ok, refusal } from './collaboration.fixture.ts';
+import { ok, openApp, type TestClient } from '../../support/harness.ts';
+import { appoint, card, eventsOf, expectRefused, make, NOBODY } from '../cards/write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [member, viewer] = await t.clients('member', 'viewer');
+const { t, db, member, viewer } = await openApp(['member', 'viewer']);
 const app: { id: string; name: string } = await make(member);
 
 const of = (id: string) => card(id, '/documents');
@@ -39,9 +37,9 @@ describe('links', () => {
         changes: { url: { old: null, new: body.url }, created_by: { old: null, new: member.userId } },
       },
     });
-    const mail = await ok(member.post(of(app.id), { name: 'Desk', url: 'mailto:desk@example.com' }), 201);
+    const mail = await member.create(of(app.id), { name: 'Desk', url: 'mailto:desk@example.com' });
     expect(mail.type).toBe('link');
-    const plain = await ok(member.post(of(app.id), { name: 'On paper' }), 201);
+    const plain = await member.create(of(app.id), { name: 'On paper' });
     expect(plain.url).toBeNull();
     expect(await ok(viewer.get(of(app.id)))).toMatchObject({ items: [answer.body, mail, plain], total: 3 });
     expect((await ok(viewer.get(`${of(app.id)}?search=DESK&fields=name&cursor=`))).items).toEqual([
@@ -54,7 +52,7 @@ describe('links', () => {
     const gone = await eventsOf(t, () => member.delete(one(id)));
     expect([gone.answer.status, gone.events[0]!.event_type]).toEqual([204, 'document.removed']);
     expect(gone.events[0]!.data.changes.name).toEqual({ old: 'Manual', new: null });
-    expect((await refusal(t, () => member.delete(one(id)))).status).toBe(404);
+    await expectRefused(t, () => member.delete(one(id)), 404);
   });
 
   it.each([
@@ -70,50 +68,50 @@ describe('links', () => {
     ['ftp://example.com'],
     ['https://exa mple.com'],
   ])('lead nowhere but to http, https and mailto: %j', async (url) => {
-    expect(await refusal(t, () => member.post(of(app.id), { name: 'x', url }))).toMatchObject({
-      status: 422,
-      fields: ['url'],
-    });
+    await expectRefused(
+      t,
+      () => member.post(of(app.id), { name: 'x', url }),
+      422,
+      'validation_failed',
+      'url',
+    );
   });
 
   it('have an enabled type', async () => {
     const post = (type: string) => member.post(of(app.id), { name: 'x', type });
-    expect(await refusal(t, () => post('nope'))).toMatchObject({ status: 422, fields: ['type'] });
+    await expectRefused(t, () => post('nope'), 422, 'validation_failed', 'type');
     // a category of files is no type of links
-    expect((await refusal(t, () => post('meeting_notes'))).fields).toEqual(['type']);
-    await t.services
-      .db('resource_types')
-      .where({ kind: 'link_type', key: 'support' })
-      .update({ is_enabled: false });
-    expect((await refusal(t, () => post('support'))).fields).toEqual(['type']);
+    await expectRefused(t, () => post('meeting_notes'), 422, 'validation_failed', 'type');
+    await db('resource_types').where({ kind: 'link_type', key: 'support' }).update({ is_enabled: false });
+    await expectRefused(t, () => post('support'), 422, 'validation_failed', 'type');
     await ok(post('contract'), 201);
-    expect((await refusal(t, () => member.post(of(app.id), { name: '  ' }))).fields).toEqual(['name']);
-    expect((await refusal(t, () => member.post(of(app.id), { url: 'https://a.example' }))).fields).toEqual([
+    await expectRefused(t, () => member.post(of(app.id), { name: '  ' }), 422, 'validation_failed', 'name');
+    await expectRefused(
+      t,
+      () => member.post(of(app.id), { url: 'https://a.example' }),
+      422,
+      'validation_failed',
       'name',
-    ]);
+    );
   });
 
   it('are for those who may see and manage them', async () => {
-    const made = await ok(member.post(of(app.id), { name: 'Hush' }), 201);
+    const made = await member.create(of(app.id), { name: 'Hush' });
     const body = { name: 'x' };
-    expect(await refusal(t, () => viewer.post(of(app.id), body))).toMatchObject({
-      permission: 'documents.manage',
-    });
-    expect(await refusal(t, () => viewer.delete(one(made.id)))).toMatchObject({
-      permission: 'documents.manage',
-    });
-    const reader = await withRole(t, 'reader', ['inventory.view']);
-    expect(await refusal(t, () => reader.get(of(app.id)))).toMatchObject({ permission: 'documents.view' });
+    await expectRefused(t, () => viewer.post(of(app.id), body), 403, 'documents.manage');
+    await expectRefused(t, () => viewer.delete(one(made.id)), 403, 'documents.manage');
+    const reader = await t.holding('inventory.view');
+    await expectRefused(t, () => reader.get(of(app.id)), 403, 'documents.view');
     for (const act of [
       () => member.get(of(NOBODY)),
       () => member.post(of(NOBODY), body),
       () => member.delete(one(NOBODY)),
     ]) {
-      expect((await refusal(t, act)).status).toBe(404);
+      await expectRefused(t, act, 404);
     }
     const own = await make(member);
     await appoint(t, own.id, viewer, 'technical_application_owner');
-    const added = await ok(viewer.post(of(own.id), body), 201);
+    const added = await viewer.create(of(own.id), body);
     await ok(viewer.delete(one(added.id)), 204);
     const shown = async (client: TestClient) =>
       (await Promise.all([client.get('/api/v1/changes'), client.get(card(app.id, '/history'))])).map(

@@ -5,25 +5,19 @@ import { closeSystemTodos, openSystemTodo } from '../../../domain/collaboration/
 import { command } from '../../../domain/kernel/command.ts';
 import { systemCaller } from '../../../domain/kernel/context.ts';
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
-import { card, eventsOf, make, NOBODY, withRole } from '../cards/write.fixture.ts';
-import { ok, refusal } from './collaboration.fixture.ts';
+import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
+import { card, eventsOf, expectRefused, make, NOBODY, refused } from '../cards/write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 const app: { id: string; name: string } = await make(admin);
 
 const of = (id: string) => card(id, '/todos');
 const one = (id: string, rest = '') => `/api/v1/todos/${id}${rest}`;
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const create = (body: Record<string, unknown> = {}, client = member, on = app.id) =>
-  ok(client.post(of(on), { description: 'Do it', ...body }), 201);
+  client.create(of(on), { description: 'Do it', ...body });
 const series = async (id: string) =>
-  await t.services
-    .db('todos')
-    .where({ series_id: id })
-    .orderBy('due_date')
-    .select('id', 'status', 'due_date');
+  await db('todos').where({ series_id: id }).orderBy('due_date').select('id', 'status', 'due_date');
 
 describe('to-dos', () => {
   it('are made, changed and deleted, each with one event', async () => {
@@ -79,7 +73,7 @@ describe('to-dos', () => {
     await ok(member.patch(one(id), { status: 'open', due_date: null }));
     const gone = await eventsOf(t, () => member.delete(one(id)));
     expect([gone.answer.status, gone.events[0]!.event_type]).toEqual([204, 'todo.deleted']);
-    expect((await refusal(t, () => member.delete(one(id)))).status).toBe(404);
+    await expectRefused(t, () => member.delete(one(id)), 404);
   });
 
   it('are listed by whom they concern', async () => {
@@ -90,8 +84,7 @@ describe('to-dos', () => {
       await create({ description: 'Taken', assigned_to: member.userId }, viewer, own.id),
     ];
     const ids = async (client: TestClient, query: string) =>
-      (await ok(client.get(`/api/v1/todos?page_size=200&${query}`))).items
-        .map(({ id }: { id: string }) => id)
+      pluck((await ok(client.get(`/api/v1/todos?page_size=200&${query}`))).items, 'id')
         .filter((id: string) => [mine, given, taken].some((todo) => todo.id === id))
         .reverse();
     expect(await ids(member, '')).toEqual([mine.id, given.id, taken.id]);
@@ -109,8 +102,8 @@ describe('to-dos', () => {
       { description: 'Mine' },
       { description: 'Taken' },
     ]);
-    expect((await refusal(t, () => member.get('/api/v1/todos?mine=false'))).permission).toBe('admin.todos');
-    expect((await refusal(t, () => member.get('/api/v1/todos?status=nope'))).status).toBe(422);
+    await expectRefused(t, () => member.get('/api/v1/todos?mine=false'), 403, 'admin.todos');
+    await expectRefused(t, () => member.get('/api/v1/todos?status=nope'), 422);
   });
 
   it('are changed by those whom they concern, and by who may change all', async () => {
@@ -121,14 +114,12 @@ describe('to-dos', () => {
       () => other.delete(one(todo.id)),
       () => other.post(one(todo.id, '/promote')),
     ]) {
-      expect(await refusal(t, act)).toMatchObject({ status: 403, permission: 'admin.todos' });
+      await expectRefused(t, act, 403, 'admin.todos');
     }
     // who does not even see the card learns nothing
-    const nobody = await withRole(t, 'nobody', []);
-    expect((await refusal(t, () => nobody.patch(one(todo.id), { status: 'done' }))).status).toBe(404);
-    expect(await refusal(t, () => nobody.post(of(app.id), { description: 'x' }))).toMatchObject({
-      permission: 'inventory.view',
-    });
+    const nobody = await t.holding();
+    await expectRefused(t, () => nobody.patch(one(todo.id), { status: 'done' }), 404);
+    await expectRefused(t, () => nobody.post(of(app.id), { description: 'x' }), 403, 'inventory.view');
     const asked = await create({ assigned_to: nobody.userId });
     expect((await ok(nobody.get('/api/v1/todos'))).items[0]).toMatchObject({
       id: asked.id,
@@ -145,14 +136,14 @@ describe('to-dos', () => {
       () => member.delete(one(NOBODY)),
       () => member.post(one(NOBODY, '/promote')),
     ]) {
-      expect((await refusal(t, act)).status).toBe(404);
+      await expectRefused(t, act, 404);
     }
   });
 
   it('refuse what they cannot hold', async () => {
     const todo = await create();
-    const post = (body: unknown) => refusal(t, () => member.post(of(app.id), body));
-    const patch = (body: unknown) => refusal(t, () => member.patch(one(todo.id), body));
+    const post = (body: unknown) => refused(t, () => member.post(of(app.id), body));
+    const patch = (body: unknown) => refused(t, () => member.patch(one(todo.id), body));
     for (const [body, field] of [
       [{ description: ' ' }, 'description'],
       [{ description: 'x', assigned_to: NOBODY }, 'assigned_to'],
@@ -165,11 +156,11 @@ describe('to-dos', () => {
       const { status, fields } = await post(body);
       expect([status, fields[0]]).toEqual([422, field]);
     }
-    expect((await post({ description: 'x', status: 'done' })).status).toBe(422);
-    expect((await patch({ status: 'scheduled' })).status).toBe(422);
-    expect((await patch({ status: null })).status).toBe(422);
-    expect((await patch({ description: null })).status).toBe(422);
-    expect((await refusal(t, () => member.patch(one(todo.id), {}, { 'if-match': '"x"' }))).status).toBe(412);
+    await expectProblem(post({ description: 'x', status: 'done' }), 422);
+    await expectProblem(patch({ status: 'scheduled' }), 422);
+    await expectProblem(patch({ status: null }), 422);
+    await expectProblem(patch({ description: null }), 422);
+    await expectRefused(t, () => member.patch(one(todo.id), {}, { 'if-match': '"x"' }), 412);
   });
 });
 
@@ -208,14 +199,8 @@ describe('recurring to-dos', () => {
     const first = await create({ due_date: day(0), recurrence_unit: 'years' });
     await ok(member.patch(one(first.id), { status: 'done' }));
     const [, next] = await series(first.id);
-    expect(await refusal(t, () => member.patch(one(next.id), { status: 'done' }))).toMatchObject({
-      status: 409,
-      code: 'wrong_state',
-    });
-    expect(await refusal(t, () => member.post(one(first.id, '/promote')))).toMatchObject({
-      status: 409,
-      code: 'wrong_state',
-    });
+    await expectRefused(t, () => member.patch(one(next.id), { status: 'done' }), 409, 'wrong_state');
+    await expectRefused(t, () => member.post(one(first.id, '/promote')), 409, 'wrong_state');
     const { answer, events } = await eventsOf(t, () => member.post(one(next.id, '/promote')));
     expect(answer.body.status).toBe('open');
     expect(events[0]).toMatchObject({
@@ -256,13 +241,12 @@ describe('recurring to-dos', () => {
     expect(next.status).toBe('scheduled');
     const far = await create({ due_date: day(0), recurrence_unit: 'years' });
     await ok(member.patch(one(far.id), { status: 'done' }));
-    await t.services
-      .db('todos')
+    await db('todos')
       .where({ id: next.id })
       .update({ due_date: day(0) });
-    const before = (await t.services.db('events').max('position as p').first())!.p;
+    const before = (await db('events').max('position as p').first())!.p;
     expect(await openDueTodos(job)).toBe(1);
-    const events = await t.services.db('events').where('position', '>', before);
+    const events = await db('events').where('position', '>', before);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({
       event_type: 'todo.updated',
@@ -280,8 +264,7 @@ describe("the service's own to-dos", () => {
     const ctx = await t.ctx(systemCaller);
     await command(ctx, act);
   };
-  const found = (subject: string) =>
-    t.services.db('todos').where({ topic, subject_id: subject }).orderBy('created_at');
+  const found = (subject: string) => db('todos').where({ topic, subject_id: subject }).orderBy('created_at');
   const ask = (subjectId: string, more: object = {}) => ({
     topic,
     subjectId,
@@ -305,10 +288,10 @@ describe("the service's own to-dos", () => {
     );
     expect(listed).toMatchObject({ is_system: true, card_id: null });
     for (const client of [viewer, admin]) {
-      expect((await refusal(t, () => client.patch(one(todo.id), { status: 'done' }))).status).toBe(403);
-      expect((await refusal(t, () => client.delete(one(todo.id)))).status).toBe(403);
+      await expectRefused(t, () => client.patch(one(todo.id), { status: 'done' }), 403);
+      await expectRefused(t, () => client.delete(one(todo.id)), 403);
     }
-    expect((await refusal(t, () => member.patch(one(todo.id), { status: 'done' }))).status).toBe(404);
+    await expectRefused(t, () => member.patch(one(todo.id), { status: 'done' }), 404);
     const count = async () =>
       await countOpenTodos({ ...(await t.ctx()), caller: { ...systemCaller, userId: viewer.userId } });
     const open = await count();
@@ -335,8 +318,9 @@ describe("the service's own to-dos", () => {
       ),
     );
     const told = async (client: TestClient) =>
-      (await ok(client.get(`/api/v1/changes?after=${after}&event_type=todo.created`))).items.map(
-        ({ card_id }: { card_id: string | null }) => card_id,
+      pluck(
+        (await ok(client.get(`/api/v1/changes?after=${after}&event_type=todo.created`))).items,
+        'card_id',
       );
     expect(await told(viewer)).toEqual([null, app.id]);
     expect(await told(member)).toEqual([app.id]);

@@ -1,52 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp, pluck, refusal } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 const url = '/api/v1/compliance/findings';
 const values = { regulation: 'gdpr', requirement: 'Keep a record.', status: 'partial', severity: 'low' };
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { t, db, admin, viewer } = await openApp(['admin', 'viewer']);
 
-async function card(more: Record<string, unknown> = {}): Promise<string> {
-  const made = await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more });
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
-async function finding(more: Record<string, unknown> = {}): Promise<string> {
-  const made = await admin.post(url, { ...values, ...more });
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
+const card = async (more: Record<string, unknown> = {}): Promise<string> => (await admin.card(more)).id;
+const finding = async (more: Record<string, unknown> = {}): Promise<string> =>
+  (await admin.create(url, { ...values, ...more })).id;
 /** A finding as a scan leaves it. */
 async function stored(more: Record<string, unknown>): Promise<string> {
-  const [row] = await t.services
-    .db('compliance_findings')
+  const [row] = await db('compliance_findings')
     .insert({ ...values, rule_key: 'test.rule', run_id: randomUUID(), ...more })
     .returning('id');
   return row.id;
 }
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
-const told = async (since: string, client = admin) =>
-  (await client.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
-    String(event_type).startsWith('compliance_finding.'),
-  );
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
-};
-/** Rolls back the last request that wrote. */
-async function undoLast(): Promise<void> {
-  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
-  const answer = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
-  expect(answer.status, answer.text).toBe(200);
-}
+const told = async (since: string, client = admin) => await client.changes(since, 'compliance_finding.');
 
 describe('a finding', () => {
   it('is written, read, listed, changed and deleted, with an event in its card’s history for each', async () => {
     const card_id = await card({ name: 'Payroll' });
-    const since = await now();
+    const since = await admin.position();
     const made = await admin.post(url, { ...values, card_id, category: 'records', evidence: 'Seen.' });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
@@ -80,7 +57,7 @@ describe('a finding', () => {
     );
     expect(patched.body).toMatchObject({ severity: 'high', evidence: null, category: 'records' });
     expect((await admin.patch(`${url}/${id}/details`, { severity: 'high' })).body).toEqual(patched.body);
-    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+    await ok(admin.delete(`${url}/${id}`), 204);
     const events = await told(since, viewer);
     expect(events).toMatchObject([
       {
@@ -95,30 +72,24 @@ describe('a finding', () => {
       { event_type: 'compliance_finding.deleted', data: { changes: { requirement: { new: null } } } },
     ]);
     const history = (await viewer.get(`/api/v1/cards/${card_id}/history`)).body.items;
-    expect(history.map(({ event_type }: { event_type: string }) => event_type)).toContain(
-      'compliance_finding.updated',
-    );
+    expect(pluck(history, 'event_type')).toContain('compliance_finding.updated');
   });
 
   it('is refused where it does not fit', async () => {
     const id = await finding();
     const unknown = randomUUID();
-    expect(await refusal(admin.post(url, { ...values, regulation: 'hipaa' }))).toEqual([
-      422,
-      'validation_failed',
-      'regulation',
-    ]);
-    expect(await refusal(admin.post(url, { ...values, card_id: unknown, requirement: ' ' }))).toEqual([
-      422,
-      'validation_failed',
+    await expectInvalid(admin.post(url, { ...values, regulation: 'hipaa' }), 'regulation');
+    await expectInvalid(
+      admin.post(url, { ...values, card_id: unknown, requirement: ' ' }),
       'requirement',
       'card_id',
-    ]);
+    );
     expect(await refusal(admin.post(url, { ...values, status: 'fine' }))).toContain('validation_failed');
-    expect(await refusal(admin.patch(`${url}/${id}/details`, {}, { 'if-match': '"old"' }))).toEqual([
+    await expectProblem(
+      admin.patch(`${url}/${id}/details`, {}, { 'if-match': '"old"' }),
       412,
       'precondition_failed',
-    ]);
+    );
     for (const act of [
       admin.get(`${url}/${unknown}`),
       admin.patch(`${url}/${unknown}`, { decision: 'in_review' }),
@@ -127,14 +98,15 @@ describe('a finding', () => {
       admin.delete(`${url}/${unknown}`),
       admin.get(`/api/v1/cards/${unknown}/compliance-findings`),
     ]) {
-      expect(await refusal(act)).toEqual([404, 'not_found']);
+      await expectProblem(act, 404, 'not_found');
     }
-    expect((await admin.get(`${url}/7`)).status).toBe(422);
+    await expectProblem(admin.get(`${url}/7`), 422);
     const ruled = await stored({});
-    expect(await refusal(admin.patch(`${url}/${ruled}/details`, { card_id: await card() }))).toEqual([
+    await expectProblem(
+      admin.patch(`${url}/${ruled}/details`, { card_id: await card() }),
       409,
       'wrong_state',
-    ]);
+    );
   });
 
   it('is filtered, sorted and walked through like any list', async () => {
@@ -145,7 +117,7 @@ describe('a finding', () => {
       await stored({ card_id, severity: 'info', auto_resolved: true }),
     ];
     const found = async (query: string) =>
-      (await viewer.get(`${url}?card_id=${card_id}&${query}`)).body.items.map(({ id }: { id: string }) => id);
+      pluck((await viewer.get(`${url}?card_id=${card_id}&${query}`)).body.items, 'id');
     expect(await found('sort_by=severity&sort_dir=asc')).toEqual([ids[1], ids[0]]);
     expect(await found('include_auto_resolved=true')).toEqual([ids[2], ids[1], ids[0]]);
     expect(await found('status=non_compliant')).toEqual([ids[1]]);
@@ -162,52 +134,45 @@ describe('a finding', () => {
     const of = `/api/v1/cards/${card_id}/compliance-findings`;
     expect((await viewer.get(of)).body.total).toBe(2);
     // an archived card's findings show with the card alone
-    expect((await admin.post(`/api/v1/cards/${card_id}/archive`)).status).toBe(200);
+    await ok(admin.post(`/api/v1/cards/${card_id}/archive`));
     expect(await found('')).toEqual([]);
     expect((await viewer.get(`${of}?include_auto_resolved=true`)).body.total).toBe(3);
   });
 
   it('shows with its card alone, and to nobody who may not read compliance', async () => {
-    const since = await now();
+    const since = await admin.position();
     const hidden = await card({ type: 'Platform' });
     const id = await finding({ card_id: hidden });
     const hide = async (is_hidden: boolean) => {
-      await t.services.db('card_types').where({ key: 'Platform' }).update({ is_hidden });
-      await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+      await db('card_types').where({ key: 'Platform' }).update({ is_hidden });
+      await db.raw(`select raise_topics(array['metamodel'])`);
     };
     await hide(true);
-    expect(await refusal(admin.get(`${url}/${id}`))).toEqual([404, 'not_found']);
-    expect(await refusal(admin.delete(`${url}/${id}`))).toEqual([404, 'not_found']);
+    await expectProblem(admin.get(`${url}/${id}`), 404, 'not_found');
+    await expectProblem(admin.delete(`${url}/${id}`), 404, 'not_found');
     expect((await admin.get(`${url}?card_id=${hidden}`)).body.items).toEqual([]);
     await hide(false);
 
-    await t.services
-      .db('roles')
-      .insert({ key: 'reader', label: 'R', permissions: '{"inventory.view":true}' });
-    const reader = await t.as('reader');
+    const reader = await t.holding('inventory.view');
     expect(await told(since, reader)).toEqual([]);
     expect(await told(since, viewer)).not.toEqual([]);
-    expect(await refusal(reader.get(url))).toEqual([403, 'forbidden']);
-    const half = '{"inventory.view":true,"compliance.view":true,"compliance.manage":true}';
-    await t.services.db('roles').insert({ key: 'half', label: 'H', permissions: half });
-    const other = await t.as('half');
+    await expectProblem(reader.get(url), 403, 'forbidden');
+    const other = await t.holding('inventory.view', 'compliance.view', 'compliance.manage');
     expect(await told(since, other)).toEqual([]);
-    expect((await other.get(url)).body.permission).toBe('grc.view');
-    expect((await other.delete(`${url}/${id}`)).body.permission).toBe('grc.manage');
+    await expectProblem(other.get(url), 403, 'grc.view');
+    await expectProblem(other.delete(`${url}/${id}`), 403, 'grc.manage');
   });
 
   it('goes with its card, and moves with a merge, and comes back with either', async () => {
     const gone = await card();
     const id = await finding({ card_id: gone });
-    const deleted = await admin.delete(`/api/v1/cards/${gone}`);
-    expect(deleted.status, deleted.text).toBe(200);
-    expect((await admin.get(`${url}/${id}`)).status).toBe(404);
-    await undoLast();
+    await ok(admin.delete(`/api/v1/cards/${gone}`));
+    await expectProblem(admin.get(`${url}/${id}`), 404);
+    await admin.undo();
     expect((await admin.get(`${url}/${id}`)).body.card_id).toBe(gone);
 
     const survivor = await card();
-    const merged = await merge(admin, survivor, [gone]);
-    expect(merged.status, merged.text).toBe(200);
+    await ok(merge(admin, survivor, [gone]));
     expect((await admin.get(`${url}/${id}`)).body.card_id).toBe(survivor);
   });
 });
@@ -229,21 +194,16 @@ describe('a decision', () => {
     });
     expect(decided.body.reviewed_at).not.toBeNull();
     const kept = (await admin.get(`/api/v1/accounts/${admin.userId}/personal-data`)).body;
-    expect(kept.compliance_reviews.map((review: { id: string }) => review.id)).toContain(id);
+    expect(pluck(kept.compliance_reviews, 'id')).toContain(id);
   });
 
   it('to accept needs a note', async () => {
     const id = await finding();
-    expect(await refusal(admin.patch(`${url}/${id}`, { decision: 'accepted', review_note: ' ' }))).toEqual([
-      422,
-      'validation_failed',
+    await expectInvalid(
+      admin.patch(`${url}/${id}`, { decision: 'accepted', review_note: ' ' }),
       'review_note',
-    ]);
-    expect(await refusal(admin.patch(`${url}/bulk`, { ids: [id], decision: 'accepted' }))).toEqual([
-      422,
-      'validation_failed',
-      'review_note',
-    ]);
+    );
+    await expectInvalid(admin.patch(`${url}/bulk`, { ids: [id], decision: 'accepted' }), 'review_note');
   });
 
   it('is taken for many at once, which says which were skipped and why, and is undone as one', async () => {
@@ -253,11 +213,11 @@ describe('a decision', () => {
       await stored({ decision: 'risk_tracked' }),
     ];
     const unknown = randomUUID();
-    const since = await now();
+    const since = await admin.position();
     const ids = [fresh, ended, unknown, fresh.toUpperCase(), tracked];
     const decided = await admin.patch(`${url}/bulk`, { ids, decision: 'not_applicable' });
     expect(decided.body.updated).toBe(1);
-    expect(decided.body.skipped.map(({ id, code }: Record<string, string>) => [id, code])).toEqual([
+    expect(pluck(decided.body.skipped, 'id', 'code')).toEqual([
       [unknown, 'not_found'],
       [ended, 'wrong_state'],
       [tracked, 'wrong_state'],
@@ -265,12 +225,12 @@ describe('a decision', () => {
     expect(await told(since)).toMatchObject([
       { data: { id: fresh, changes: { decision: { old: 'new', new: 'not_applicable' } } } },
     ]);
-    await undoLast();
+    await admin.undo();
     expect((await admin.get(`${url}/${fresh}`)).body).toMatchObject({ decision: 'new', reviewed_by: null });
 
     const deleted = await admin.delete(`${url}/bulk`, { ids });
     expect(deleted.body).toMatchObject({ updated: 2, skipped: [{ id: unknown }, { id: tracked }] });
-    await undoLast();
+    await admin.undo();
     expect((await admin.get(`${url}/${ended}`)).body.decision).toBe('verified');
   });
 });
@@ -288,17 +248,14 @@ describe('a verdict on AI', () => {
     expect((await admin.post(`${url}/${id}/ai-verdict`, { verdict: 'deny' })).body.card_has_ai_features).toBe(
       false,
     );
-    await undoLast();
+    await admin.undo();
   });
 
   it('is refused for a finding without such a card', async () => {
     const landscape = await finding();
     const of = await finding({ card_id: await card({ type: 'Organization' }) });
     for (const id of [landscape, of]) {
-      expect(await refusal(admin.post(`${url}/${id}/ai-verdict`, { verdict: 'deny' }))).toEqual([
-        409,
-        'wrong_state',
-      ]);
+      await expectProblem(admin.post(`${url}/${id}/ai-verdict`, { verdict: 'deny' }), 409, 'wrong_state');
     }
   });
 });

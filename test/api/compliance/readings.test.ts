@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, ok, openApp, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -12,7 +12,7 @@ let workers: Workers;
 
 const id = new Map<string, string>();
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 workers = await startWorkers(t.services, analysisProcessors);
 const admin = await t.as('admin');
 const world = closeAfterAll(await startModels());
@@ -30,9 +30,8 @@ beforeEach(() => {
 });
 
 async function card(name: string, description: string, attributes: object = {}) {
-  const made = await admin.post('/api/v1/cards', { type: 'Application', name, description, attributes });
-  expect(made.status, made.text).toBe(201);
-  id.set(name, made.body.id);
+  const made = await admin.card({ name, description, attributes });
+  id.set(name, made.id);
 }
 /** A model that says yes to the named cards, with the words that it quotes. */
 const says =
@@ -47,10 +46,9 @@ const says =
   });
 const set = async (body: object) => expect((await admin.patch('/api/v1/settings/ai', body)).status).toBe(200);
 async function scan(regulation = 'eu_ai_act') {
-  const started = await admin.post(`${url}/scans`, { regulations: [regulation] });
-  expect(started.status, started.text).toBe(202);
-  await untilStatus(t.services, started.body.job_id, 'succeeded');
-  const { body } = await admin.get(`/api/v1/ai-analysis/analysis-runs/${started.body.run_id}`);
+  const started = await ok(admin.post(`${url}/scans`, { regulations: [regulation] }), 202);
+  await untilStatus(t.services, started.job_id, 'succeeded');
+  const { body } = await admin.get(`/api/v1/ai-analysis/analysis-runs/${started.run_id}`);
   return { parts: body.model_parts, results: body.results, ...body.results.regulations[regulation] };
 }
 const found = async (article: string, more = '') =>
@@ -122,7 +120,7 @@ it('takes nothing that a hostile card has the model say of it or of others', asy
   const { read_by_model } = await scan();
   expect(read_by_model).toEqual({ cards: 3, asked: 1, unread: 1 });
   const all = await found('Art. 3(1)');
-  expect(all.map((one: { card_name: string }) => one.card_name).sort()).toEqual(['Granite', 'Velvet']);
+  expect(pluck(all, 'card_name').sort()).toEqual(['Granite', 'Velvet']);
   const granite = all.find((one: { card_name: string }) => one.card_name === 'Granite');
   expect(granite.evidence).toBe('read by a language model: “Guesses what comes next”');
   expect(granite.gap_description).not.toMatch(/evil|99/);
@@ -140,19 +138,18 @@ it('leaves findings as they are where nobody can read, and resolves those that a
   await set({ enabled: true });
   world.answer = says({});
   const velvet = (await found('Art. 3(1)')).find((one: { card_name: string }) => one.card_name === 'Velvet');
-  const verdict = await admin.post(`${url}/findings/${velvet.id}/ai-verdict`, { verdict: 'confirm' });
-  expect(verdict.status, verdict.text).toBe(200);
+  await ok(admin.post(`${url}/findings/${velvet.id}/ai-verdict`, { verdict: 'confirm' }));
   await scan();
   // of the other one its reading stands
   expect(await found('Art. 3(1)')).toMatchObject([{ card_name: 'Granite' }]);
 });
 
 it('goes on after a worker’s end without asking again', async () => {
-  await t.services.db.raw(
+  await db.raw(
     `insert into cards (type, name, description, data_quality)
      select 'Application', 'Clinic ' || n, 'Keeps records of patients.', 0 from generate_series(1, 45) n`,
   );
-  const all = (await t.services.db('cards').count().first())!.count;
+  const all = (await db('cards').count().first())!.count;
   world.answer = ({ data }) => ({
     cards: data.cards.map((one: { id: string; description: string }) => ({
       id: one.id,
@@ -177,6 +174,6 @@ it('goes on after a worker’s end without asking again', async () => {
       /^read by/.test(evidence),
     );
     expect(read, article).toHaveLength(45);
-    expect(new Set(read.map((one: { card_id: string }) => one.card_id)).size).toBe(45);
+    expect(new Set(pluck(read, 'card_id')).size).toBe(45);
   }
 });

@@ -1,5 +1,3 @@
-// @redis
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
@@ -7,21 +5,17 @@ import { scores } from '../../../domain/governance/compliance/compliance.model.t
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { analysisProcessors } from '../../../workers/analysis.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 const url = '/api/v1/compliance';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 closeAfterAll(await startWorkers(t.services, analysisProcessors));
 const [admin, viewer] = await t.clients('admin', 'viewer');
 
-async function card(more: Record<string, unknown> = {}): Promise<string> {
-  const made = await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...more });
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
+const card = async (more: Record<string, unknown> = {}): Promise<string> => (await admin.card(more)).id;
 /** Carries out a scan. @returns its run, as the overview tells it. */
 async function scan(...regulations: string[]) {
   const started = await admin.post(`${url}/scans`, regulations.length > 0 ? { regulations } : undefined);
@@ -49,7 +43,7 @@ describe('a scan', () => {
     });
     const old = await card({ type: 'ITComponent', lifecycle: { endOfLife: '2020-01-31' } });
     const path = { type: 'relAppToITC', source_id: app, target_id: old };
-    expect((await admin.post('/api/v1/relations', path)).status).toBe(201);
+    await admin.create('/api/v1/relations', path);
     const run = await scan('nis2');
     const found = await findings(`card_id=${app}`);
     expect(found.map(({ regulation_article }) => regulation_article).sort()).toEqual([
@@ -98,7 +92,7 @@ describe('a scan', () => {
     // nothing new: nothing is written
     const second = await scan('soc2');
     expect(second.summary.regulations.soc2).toMatchObject({ found: 0, changed: 0, resolved: 0, reopened: 0 });
-    const events = await t.services.db('events').where({ job_id: second.job_id }).pluck('event_type');
+    const events = await db('events').where({ job_id: second.job_id }).pluck('event_type');
     expect(events.filter((type: string) => type.startsWith('compliance_finding.'))).toEqual([]);
     expect(article(await findings(`regulation=soc2&card_id=${app}`), 'CC6.1')).toMatchObject({
       id: place.id,
@@ -175,21 +169,19 @@ describe('a scan', () => {
     const app = await card({ type: 'BusinessProcess' });
     const { job_id } = await scan('soc2');
     expect(await findings(`card_id=${app}`)).toHaveLength(1);
-    const { batch_id } = await t.services
-      .db('events')
+    const { batch_id } = await db('events')
       .where({ job_id, event_type: 'compliance_finding.created' })
       .first('batch_id');
-    const undone = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
-    expect(undone.status, undone.text).toBe(200);
+    await admin.undo(batch_id);
     expect(await findings(`card_id=${app}`)).toEqual([]);
   });
 
   it('looks at what is enabled, and says where there are no rules, or where they do not fit', async () => {
     const own = { key: 'house_rules', label: 'House rules', sort_order: 99 };
-    expect((await admin.post('/api/v1/metamodel/compliance-regulations', own)).status).toBe(201);
-    await t.services.db('compliance_regulations').where({ key: 'dora' }).update({ is_enabled: false });
-    await t.services.db('card_types').where({ key: 'Provider' }).update({ is_hidden: true });
-    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    await admin.create('/api/v1/metamodel/compliance-regulations', own);
+    await db('compliance_regulations').where({ key: 'dora' }).update({ is_enabled: false });
+    await db('card_types').where({ key: 'Provider' }).update({ is_hidden: true });
+    await db.raw(`select raise_topics(array['metamodel'])`);
     const { summary } = await scan();
     expect(Object.keys(summary.regulations).sort()).toEqual([
       'eu_ai_act',
@@ -203,14 +195,14 @@ describe('a scan', () => {
       { rule: 'supplier-known', reason: '"relProviderToApp" is no known relation type' },
       { rule: 'supplier-agreement', reason: '"contractEnd" is no known attribute' },
     ]);
-    await t.services.db('card_types').where({ key: 'Provider' }).update({ is_hidden: false });
-    await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+    await db('card_types').where({ key: 'Provider' }).update({ is_hidden: false });
+    await db.raw(`select raise_topics(array['metamodel'])`);
   });
 
   it('is refused where it does not fit, and while another is under way', async () => {
     const refused = await admin.post(`${url}/scans`, { regulations: ['gdpr', 'hipaa'] });
     expect(refused).toMatchObject({ status: 422, body: { errors: [{ field: 'regulations.1' }] } });
-    expect((await admin.post(`${url}/scans`, { regulations: [] })).status).toBe(422);
+    await expectProblem(admin.post(`${url}/scans`, { regulations: [] }), 422);
     expect((await viewer.get(`${url}/active-runs`)).body).toEqual({ compliance: null });
     const unheard = defineJob({
       kind: 'unheard',
@@ -229,11 +221,11 @@ describe('a scan', () => {
       status: 'running',
       progress: { fraction: 0 },
     });
-    await t.services.db('jobs').where({ id: other.job_id }).update({ status: 'cancelled' });
+    await db('jobs').where({ id: other.job_id }).update({ status: 'cancelled' });
     expect((await viewer.get(`${url}/active-runs`)).body).toEqual({ compliance: null });
-    await t.services.db('compliance_regulations').update({ is_enabled: false });
+    await db('compliance_regulations').update({ is_enabled: false });
     expect(await admin.post(`${url}/scans`)).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
-    await t.services.db('compliance_regulations').update({ is_enabled: true });
+    await db('compliance_regulations').update({ is_enabled: true });
   });
 });
 
@@ -242,9 +234,7 @@ describe('how the landscape stands', () => {
     const { compliance_scores, compliance_by_status } = (await viewer.get(`${url}/overview`)).body;
     const { items } = (await viewer.get(`${url}/bundles`)).body;
     const seen = items.filter(({ findings_total }: { findings_total: number }) => findings_total > 0);
-    expect(Object.keys(compliance_scores).sort()).toEqual(
-      seen.map(({ regulation }: { regulation: string }) => regulation).sort(),
-    );
+    expect(Object.keys(compliance_scores).sort()).toEqual(pluck(seen, 'regulation').sort());
     for (const { regulation, score, findings: listed, findings_total } of seen) {
       expect(listed).toHaveLength(findings_total);
       const points = listed.map(({ status }: { status: keyof typeof scores }) => scores[status]);
@@ -260,7 +250,7 @@ describe('how the landscape stands', () => {
   });
 
   it('is bundled as asked, with the regulations that are no more', async () => {
-    await t.services.db('compliance_findings').insert({
+    await db('compliance_findings').insert({
       regulation: 'gone',
       requirement: 'R',
       status: 'partial',

@@ -2,18 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { packPage, unpackPage } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { deleteUnusedDrawings } from '../../../domain/modelling/diagrams/drawings.store.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  ok,
+  openApp,
+  refusal,
+  type TestClient,
+} from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
-import { diagramWorld, drawn, kinds, refusal, url } from './diagrams.fixture.ts';
+import { diagramWorld, drawn, kinds, url } from './diagrams.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
-const d = diagramWorld(t, admin);
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
+const d = diagramWorld(admin);
 
 describe('a diagram', () => {
   it('is made, read, listed, changed and deleted, with an event for each, and comes back whole', async () => {
     const [a, b] = [await d.card('Alpha'), await d.card('Beta')];
-    const since = await d.now();
+    const since = await admin.position();
     const xml = drawn(a, 'Alpha');
     const first = await admin.post(url, {
       name: ' Landscape ',
@@ -41,17 +47,17 @@ describe('a diagram', () => {
     expect(items[0]).not.toHaveProperty('data');
 
     const patch = { description: 'About', data: { zoom: null, grid: true, thumbnail: null }, card_ids: [a] };
-    const changed = await member.patch(`${url}/${id}`, patch, { 'if-match': first.headers.etag! });
-    expect(changed.status, changed.text).toBe(200);
-    expect(changed.body.data).toEqual({ xml, grid: true });
-    expect(changed.body.card_ids).toEqual([a]);
-    expect(await refusal(member.patch(`${url}/${id}`, {}, { 'if-match': first.headers.etag! }))).toEqual([
+    const changed = await ok(member.patch(`${url}/${id}`, patch, { 'if-match': first.headers.etag! }));
+    expect(changed.data).toEqual({ xml, grid: true });
+    expect(changed.card_ids).toEqual([a]);
+    await expectProblem(
+      member.patch(`${url}/${id}`, {}, { 'if-match': first.headers.etag! }),
       412,
       'precondition_failed',
-    ]);
-    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
-    expect(await refusal(admin.get(`${url}/${id}`))).toEqual([404, 'not_found']);
-    const events = await d.told(since, viewer);
+    );
+    await ok(admin.delete(`${url}/${id}`), 204);
+    await expectProblem(admin.get(`${url}/${id}`), 404, 'not_found');
+    const events = await viewer.changes(since, 'diagram');
     expect(kinds(events)).toEqual([
       'diagram.created',
       'diagram.linked',
@@ -64,17 +70,14 @@ describe('a diagram', () => {
     expect(events[2].data).toMatchObject({ changes: { description: { old: null, new: 'About' } } });
     // the drawing is told by its fingerprint
     expect(JSON.stringify(events)).not.toContain('mxGraphModel');
-    await d.undoLast();
+    await admin.undo();
     expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
       card_ids: [a],
       data: { xml, grid: true },
     });
     const history = (await viewer.get(`/api/v1/cards/${a}/history`)).body.items;
     expect(kinds(history)).toContain('diagram.unlinked');
-    await t.services
-      .db('roles')
-      .insert({ key: 'reader', label: 'R', permissions: '{"inventory.view":true}' });
-    expect(await d.told(since, await t.as('reader'))).toEqual([]);
+    expect(await (await t.holding('inventory.view')).changes(since, 'diagram')).toEqual([]);
   });
 
   it('is refused where it does not fit', async () => {
@@ -97,7 +100,7 @@ describe('a diagram', () => {
     expect(await bad({ card_ids: [unknown] })).toEqual([422, 'validation_failed', 'card_ids.0']);
     const a = await d.card();
     expect(await bad({ card_ids: [a, a] })).toEqual([422, 'validation_failed', 'card_ids.1']);
-    expect((await admin.get(`${url}/7`)).status).toBe(422);
+    await expectProblem(admin.get(`${url}/7`), 422);
     for (const act of [
       admin.get(`${url}/${unknown}`),
       admin.patch(`${url}/${unknown}`, {}),
@@ -109,7 +112,7 @@ describe('a diagram', () => {
       admin.post(`${url}/${id}/cards`, { card_id: unknown }),
       admin.delete(`${url}/${id}/cards/${a}`),
     ]) {
-      expect(await refusal(act)).toEqual([404, 'not_found']);
+      await expectProblem(act, 404, 'not_found');
     }
   });
 
@@ -146,7 +149,7 @@ describe('while a large drawing is read', () => {
       saved = answer;
     });
     while (!saved) {
-      expect((await viewer.get(`${url}/favorites`)).status).toBe(200);
+      await ok(viewer.get(`${url}/favorites`));
       answered += 1;
     }
     expect(saved.status, saved.text).toBe(200);
@@ -154,11 +157,7 @@ describe('while a large drawing is read', () => {
     // names a card that is none
     expect([saved.body.data.xml === large, saved.body.card_refs]).toEqual([true, []]);
     const broken = large.replace('</mxfile>', '');
-    expect(await refusal(admin.patch(`${url}/${id}`, { data: { xml: broken } }))).toEqual([
-      422,
-      'validation_failed',
-      'data.xml',
-    ]);
+    await expectInvalid(admin.patch(`${url}/${id}`, { data: { xml: broken } }), 'data.xml');
   });
 });
 
@@ -178,7 +177,7 @@ describe('its cards', () => {
     const renamed = await shown();
     expect(renamed).toMatchObject({ label: 'Pay', ref: a, refs: [a] });
     expect(renamed.etag).not.toBe(before.etag);
-    await d.undoLast();
+    await admin.undo();
     expect(await shown()).toEqual(before);
 
     await admin.post(`/api/v1/cards/${a}/archive`);
@@ -186,27 +185,24 @@ describe('its cards', () => {
     await admin.post(`/api/v1/cards/${a}/restore`);
     expect(await shown()).toEqual(before);
 
-    const merged = await merge(admin, b, [a]);
-    expect(merged.status, merged.text).toBe(200);
+    const merged = await ok(merge(admin, b, [a]));
     expect(await shown()).toMatchObject({ label: 'Salaries', ref: b, refs: [b], links: [b] });
     for (const card of [a, b]) {
       const list = await viewer.get(`${url}?card_id=${card}&fields=id`);
       expect(list.body.items ?? [], list.text).toEqual(card === b ? [{ id }] : []);
     }
-    const undone = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
-    expect(undone.status, undone.text).toBe(200);
+    await ok(admin.post(`/api/v1/card-merges/${merged.merge_id}/undo`));
     expect(await shown()).toEqual(before);
 
     await admin.post(`/api/v1/cards/${a}/archive`);
-    expect((await admin.delete(`/api/v1/cards/${a}`)).status).toBe(200);
+    await ok(admin.delete(`/api/v1/cards/${a}`));
     expect(await shown()).toMatchObject({ label: 'Wages', ref: a, state: 'deleted', refs: [], links: [] });
     // the mark is saved with what was read, and goes when the card comes back
     const { data } = (await admin.get(`${url}/${id}`)).body;
     await admin.patch(`${url}/${id}`, { data: { xml: data.xml } });
     expect((await shown()).state).toBe('deleted');
-    await d.undoLast();
-    await t.services
-      .db('events')
+    await admin.undo();
+    await db('events')
       .where({ event_type: 'card.deleted', card_id: a })
       .first('batch_id')
       .then(({ batch_id }) =>
@@ -219,10 +215,10 @@ describe('its cards', () => {
     const hidden = await d.card('Secret engine', { type: 'Platform' });
     const { id } = await d.diagram({ data: { xml: drawn(hidden, 'Secret engine') }, card_ids: [hidden] });
     const hide = async (is_hidden: boolean) => {
-      await t.services.db('card_types').where({ key: 'Platform' }).update({ is_hidden });
-      await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+      await db('card_types').where({ key: 'Platform' }).update({ is_hidden });
+      await db.raw(`select raise_topics(array['metamodel'])`);
     };
-    await t.services.db('cards').where({ id: hidden }).update({ name: 'Other' });
+    await db('cards').where({ id: hidden }).update({ name: 'Other' });
     await hide(true);
     const { body } = await viewer.get(`${url}/${id}`);
     expect(body).toMatchObject({
@@ -240,16 +236,16 @@ describe('its cards', () => {
   it('are linked and unlinked one by one, and by who may do so on the card', async () => {
     const { id } = await d.diagram();
     const a = await d.card();
-    const since = await d.now();
+    const since = await admin.position();
     const linked = await admin.post(`${url}/${id}/cards`, { card_id: a });
     expect(linked.body.card_ids).toEqual([a]);
-    expect((await admin.post(`${url}/${id}/cards`, { card_id: a })).status).toBe(201);
-    expect(await refusal(viewer.delete(`${url}/${id}/cards/${a}`))).toEqual([403, 'forbidden']);
-    await t.services.db('stakeholders').insert({ card_id: a, user_id: viewer.userId, role: 'responsible' });
-    await t.services.db.raw(`select raise_topics(array['cards:Application'])`);
-    expect((await viewer.delete(`${url}/${id}/cards/${a}`)).status).toBe(204);
-    expect(kinds(await d.told(since))).toEqual(['diagram.linked', 'diagram.unlinked']);
-    await d.undoLast();
+    await admin.create(`${url}/${id}/cards`, { card_id: a });
+    await expectProblem(viewer.delete(`${url}/${id}/cards/${a}`), 403, 'forbidden');
+    await db('stakeholders').insert({ card_id: a, user_id: viewer.userId, role: 'responsible' });
+    await db.raw(`select raise_topics(array['cards:Application'])`);
+    await ok(viewer.delete(`${url}/${id}/cards/${a}`), 204);
+    expect(kinds(await admin.changes(since, 'diagram'))).toEqual(['diagram.linked', 'diagram.unlinked']);
+    await admin.undo();
     expect((await viewer.get(`${url}/${id}`)).body.card_ids).toEqual([a]);
   });
 });
@@ -257,34 +253,28 @@ describe('its cards', () => {
 describe('groups and stars', () => {
   it('gather diagrams, and are undone', async () => {
     const { id } = await d.diagram();
-    const since = await d.now();
-    const group = await d.made('/api/v1/diagram-groups', { name: ' Target ', color: '#112233' });
+    const since = await admin.position();
+    const group = await admin.create('/api/v1/diagram-groups', { name: ' Target ', color: '#112233' });
     expect(group).toMatchObject({ name: 'Target', color: '#112233', sort_order: 0, diagram_count: 0 });
-    const other = await d.made('/api/v1/diagram-groups', { name: 'Other', sort_order: -1 });
-    expect(await refusal(admin.post('/api/v1/diagram-groups', { name: 'tArget' }))).toEqual([
+    const other = await admin.create('/api/v1/diagram-groups', { name: 'Other', sort_order: -1 });
+    await expectProblem(admin.post('/api/v1/diagram-groups', { name: 'tArget' }), 409, 'name_taken');
+    await expectProblem(
+      admin.patch(`/api/v1/diagram-groups/${other.id}`, { name: 'Target' }),
       409,
       'name_taken',
-    ]);
-    expect(await refusal(admin.patch(`/api/v1/diagram-groups/${other.id}`, { name: 'Target' }))).toEqual([
-      409,
-      'name_taken',
-    ]);
+    );
     const both = [group.id, other.id];
     const set = await admin.put(`${url}/${id}/groups`, { group_ids: both });
     expect(set.body.group_ids).toEqual([other.id, group.id]);
-    expect(await refusal(admin.put(`${url}/${id}/groups`, { group_ids: [randomUUID()] }))).toEqual([
-      422,
-      'validation_failed',
-      'group_ids.0',
-    ]);
+    await expectInvalid(admin.put(`${url}/${id}/groups`, { group_ids: [randomUUID()] }), 'group_ids.0');
     expect((await viewer.get(`${url}?group_id=${group.id}&fields=id`)).body.items).toEqual([{ id }]);
     const list = (await viewer.get('/api/v1/diagram-groups')).body.items;
     expect(list.find((item: { id: string }) => item.id === group.id).diagram_count).toBe(1);
     const patched = await admin.patch(`/api/v1/diagram-groups/${group.id}`, { color: null, sort_order: 3 });
     expect(patched.body).toMatchObject({ color: null, sort_order: 3, diagram_count: 1 });
-    expect((await admin.delete(`/api/v1/diagram-groups/${group.id}`)).status).toBe(204);
+    await ok(admin.delete(`/api/v1/diagram-groups/${group.id}`), 204);
     expect((await viewer.get(`${url}/${id}`)).body.group_ids).toEqual([other.id]);
-    expect(kinds(await d.told(since))).toEqual([
+    expect(kinds(await admin.changes(since, 'diagram'))).toEqual([
       'diagram_group.created',
       'diagram_group.created',
       'diagram.updated',
@@ -292,7 +282,7 @@ describe('groups and stars', () => {
       'diagram.updated',
       'diagram_group.deleted',
     ]);
-    await d.undoLast();
+    await admin.undo();
     expect((await viewer.get(`${url}/${id}`)).body.group_ids).toEqual([other.id, group.id]);
   });
 
@@ -308,19 +298,18 @@ describe('groups and stars', () => {
     expect((await admin.get(`${url}/favorites`)).body.total).toBe(0);
     expect((await viewer.get(`${url}?favorites=true`)).body.items).toMatchObject([{ id, is_favorite: true }]);
     expect((await viewer.get(`${url}/${id}`)).body.is_favorite).toBe(true);
-    expect((await viewer.delete(`${url}/${id}/favorite`)).status).toBe(204);
+    await ok(viewer.delete(`${url}/${id}/favorite`), 204);
     await viewer.post(`${url}/${id}/favorite`);
     await admin.delete(`${url}/${id}`);
-    await d.undoLast();
+    await admin.undo();
     expect((await viewer.get(`${url}/favorites`)).body.total).toBe(1);
   });
 });
 
 it('drawings that no diagram shows are kept for as long as a batch can bring them back', async () => {
   const { id } = await d.diagram({ data: { xml: drawn(await d.card(), 'x') } });
-  const { drawing } = await t.services.db('diagrams').where({ id }).first('drawing');
+  const { drawing } = await db('diagrams').where({ id }).first('drawing');
   await admin.delete(`${url}/${id}`);
-  const { db } = t.services;
   await deleteUnusedDrawings(db, 15, 100);
   expect(await db('diagram_drawings').where({ id: drawing })).toHaveLength(1);
   await db('diagram_drawings')

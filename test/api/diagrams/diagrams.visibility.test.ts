@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
-import { diagramWorld, kinds, refusal, url } from './diagrams.fixture.ts';
+import { expectInvalid, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
+import { diagramWorld, kinds, url } from './diagrams.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
-const d = diagramWorld(t, admin);
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
+const d = diagramWorld(admin);
 
 describe('a diagram', () => {
   it('that is private is there for its maker alone, in lists, counts and events', async () => {
-    const since = await d.now();
+    const since = await admin.position();
     const a = await d.card();
     const mine = await d.diagram({ visibility: 'private', card_ids: [a] }, member);
-    const group = await d.made('/api/v1/diagram-groups', { name: randomUUID() });
+    const group = await admin.create('/api/v1/diagram-groups', { name: randomUUID() });
     await member.put(`${url}/${mine.id}/groups`, { group_ids: [group.id] });
     expect(mine.visibility).toBe('private');
     const count = async (client: TestClient) =>
@@ -27,23 +26,20 @@ describe('a diagram', () => {
       admin.post(`${url}/${mine.id}/favorite`),
       admin.post(`${url}/${mine.id}/cards`, { card_id: a }),
     ]) {
-      expect(await refusal(act)).toEqual([404, 'not_found']);
+      await expectProblem(act, 404, 'not_found');
     }
-    expect(kinds(await d.told(since, admin))).toEqual(['diagram_group.created']);
-    expect(kinds(await d.told(since, member))).toContain('diagram.created');
+    expect(kinds(await admin.changes(since, 'diagram'))).toEqual(['diagram_group.created']);
+    expect(kinds(await member.changes(since, 'diagram'))).toContain('diagram.created');
     expect(kinds((await admin.get(`/api/v1/cards/${a}/history`)).body.items)).toEqual(['card.created']);
     expect((await member.patch(`${url}/${mine.id}`, { visibility: 'public' })).body.visibility).toBe(
       'public',
     );
-    expect(await refusal(admin.patch(`${url}/${mine.id}`, { visibility: 'private' }))).toEqual([
-      403,
-      'forbidden',
-    ]);
+    await expectProblem(admin.patch(`${url}/${mine.id}`, { visibility: 'private' }), 403, 'forbidden');
     expect((await admin.get(`${url}?mine=true&fields=id`)).body.items).not.toContainEqual({ id: mine.id });
   });
 
   it('that is shared is there for those whom its maker names, to look at or to change', async () => {
-    const since = await d.now();
+    const since = await admin.position();
     const [reader, stranger] = [await t.as('member', 'reader'), await t.as('member', 'stranger')];
     const a = await d.card();
     const shared_with = [
@@ -54,7 +50,7 @@ describe('a diagram', () => {
     const { id } = ours;
     const at = `${url}/${id}`;
     expect(ours).toMatchObject({ visibility: 'shared', can_edit: true });
-    expect(ours.shared_with.map(({ user_id, can_edit }: never) => [user_id, can_edit])).toEqual([
+    expect(pluck(ours.shared_with, 'user_id', 'can_edit')).toEqual([
       [reader.userId, false],
       [viewer.userId, true],
     ]);
@@ -65,8 +61,8 @@ describe('a diagram', () => {
       { id, shared_with: [{ user_id: reader.userId }] },
     ]);
     expect((await stranger.get(`${url}?card_id=${a}`)).body.total).toBe(0);
-    expect(await refusal(stranger.get(at))).toEqual([404, 'not_found']);
-    expect(await refusal(stranger.patch(at, { name: 'Theirs' }))).toEqual([404, 'not_found']);
+    await expectProblem(stranger.get(at), 404, 'not_found');
+    await expectProblem(stranger.patch(at, { name: 'Theirs' }), 404, 'not_found');
     for (const act of [
       reader.patch(at, { name: 'Theirs' }),
       reader.delete(at),
@@ -75,13 +71,11 @@ describe('a diagram', () => {
       // to be shared with gives nobody a permission
       viewer.patch(at, { name: 'Theirs' }),
     ]) {
-      expect(await refusal(act)).toEqual([403, 'forbidden']);
+      await expectProblem(act, 403, 'forbidden');
     }
     expect((await viewer.get(at)).body.can_edit).toBe(false);
-    expect((await reader.post(`${at}/favorite`)).status).toBe(201);
-    expect(
-      (await member.patch(at, { shared_with: [{ user_id: reader.userId, can_edit: true }] })).status,
-    ).toBe(200);
+    await reader.create(`${at}/favorite`);
+    await ok(member.patch(at, { shared_with: [{ user_id: reader.userId, can_edit: true }] }));
     expect((await reader.patch(at, { name: 'Theirs', visibility: 'shared' })).body).toMatchObject({
       name: 'Theirs',
       can_edit: true,
@@ -91,26 +85,26 @@ describe('a diagram', () => {
       reader.patch(at, { shared_with: [] }),
       reader.delete(at),
     ]) {
-      expect(await refusal(act)).toEqual([403, 'forbidden']);
+      await expectProblem(act, 403, 'forbidden');
     }
-    expect(await refusal(viewer.get(at))).toEqual([404, 'not_found']);
+    await expectProblem(viewer.get(at), 404, 'not_found');
     // others hear nothing of it
-    expect(await d.told(since, stranger)).toEqual([]);
-    expect(kinds(await d.told(since, member))).toContain('diagram.updated');
+    expect(await stranger.changes(since, 'diagram')).toEqual([]);
+    expect(kinds(await member.changes(since, 'diagram'))).toContain('diagram.updated');
     expect((await member.patch(at, { shared_with: [] })).body).toMatchObject({
       visibility: 'private',
       shared_with: [],
     });
-    await d.undoLast();
-    expect((await reader.get(at)).status).toBe(200);
+    await admin.undo();
+    await ok(reader.get(at));
     expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);
     // what a rollback takes back that others have built on is taken back as far as it goes
-    expect((await member.patch(at, { visibility: 'shared', shared_with })).status).toBe(200);
-    const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
+    await ok(member.patch(at, { visibility: 'shared', shared_with }));
+    const { batch_id } = await db('events').orderBy('position', 'desc').first('batch_id');
     const fewer = await member.patch(at, { shared_with: [{ user_id: reader.userId }] });
     expect(fewer.body.shared_with).toHaveLength(1);
     const forced = { dry_run: false, force: true };
-    expect((await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, forced)).status).toBe(200);
+    await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, forced));
     expect((await stranger.get(at)).body).toMatchObject({ visibility: 'public', shared_with: [] });
     expect((await reader.get(at)).body.visibility).toBe('public');
     expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);
@@ -125,7 +119,7 @@ describe('a diagram', () => {
         'shared_with.1.user_id',
       ],
     ] as const) {
-      expect(await refusal(member.patch(at, body))).toEqual([422, 'validation_failed', field]);
+      await expectInvalid(member.patch(at, body), field);
     }
   });
 });

@@ -2,17 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { cellsOf, readDrawing } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { drawingFaults } from '../../support/drawio.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const url = '/api/v1/diagrams/generate';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = [await t.as('admin'), await t.as('viewer')];
-const made = async (path: string, body: object): Promise<string> => {
-  const answer = await admin.post(path, body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-};
+const { admin, viewer } = await openApp(['admin', 'viewer']);
+const made = async (path: string, body: object): Promise<string> => (await admin.create(path, body)).id;
 const card = (type: string, name: string) => made('/api/v1/cards', { type, name });
 const ids: Record<string, string> = {
   shop: await card('Application', 'Shop & "more"'),
@@ -35,11 +30,8 @@ const drawnNames = (xml: string) =>
     .sort();
 
 it('draws the dependencies around a card, as far as asked', async () => {
-  const draw = async (more: object = {}) => {
-    const answer = await viewer.post(url, { view: 'dependencies', card_id: ids.shop, ...more });
-    expect(answer.status, answer.text).toBe(200);
-    return answer.body;
-  };
+  const draw = (more: object = {}) =>
+    ok(viewer.post(url, { view: 'dependencies', card_id: ids.shop, ...more }));
   const near = await draw();
   expect(drawingFaults(near.xml)).toEqual([]);
   expect(near).toMatchObject({
@@ -70,21 +62,19 @@ it('draws the cards of a type in frames of another, and keeps the drawing, which
   expect(drawingFaults(drawn.xml)).toEqual([]);
   expect(drawn.xml).toContain('No IT Component');
   expect((await viewer.post(url, { ...body, filter: 'name = Mail' })).body.card_ids).toHaveLength(3);
-  const refused = await viewer.post(url, { ...body, save: {} });
-  expect([refused.status, refused.body.permission]).toEqual([403, 'diagrams.manage']);
-  const saved = await admin.post(url, { ...body, save: { visibility: 'private' } });
-  expect(saved.status, saved.text).toBe(201);
-  expect(saved.body).toMatchObject({ name: 'Application by IT Component', visibility: 'private' });
-  expect(saved.body.card_refs).toHaveLength(5);
+  await expectProblem(viewer.post(url, { ...body, save: {} }), 403, 'diagrams.manage');
+  const saved = await admin.create(url, { ...body, save: { visibility: 'private' } });
+  expect(saved).toMatchObject({ name: 'Application by IT Component', visibility: 'private' });
+  expect(saved.card_refs).toHaveLength(5);
   await admin.patch(`/api/v1/cards/${ids.mail}`, { name: 'Post & parcels' });
-  const { data } = (await admin.get(`/api/v1/diagrams/${saved.body.id}`)).body;
+  const { data } = (await admin.get(`/api/v1/diagrams/${saved.id}`)).body;
   expect(drawnNames(data.xml).filter((name) => name === 'Post &amp; parcels')).toHaveLength(2);
 });
 
 it('is refused where it does not fit', async () => {
   const refusal = async (body: object) => {
     const { status, body: told } = await viewer.post(url, body);
-    return [status, ...(told.errors ?? []).map(({ field }: { field: string }) => field)];
+    return [status, ...pluck(told.errors ?? [], 'field')];
   };
   const around = { view: 'dependencies', card_id: ids.shop };
   expect(await refusal({ view: 'dependencies' })).toEqual([422, 'card_id']);

@@ -1,16 +1,10 @@
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
-import { appoint, card, make, relate, withRole } from '../cards/write.fixture.ts';
+import { ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
+import { appoint, card, make, relate } from '../cards/write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { t, admin, viewer } = await openApp(['admin', 'viewer']);
 
-const mine = async (client: TestClient, query = '') => {
-  const { status, body, text } = await client.get(`/api/v1/events/my-cards?${query}`);
-  expect(status, text).toBe(200);
-  return body;
-};
-type Row = { event_type: string; card_id: string; data: { changes: object } };
+const mine = (client: TestClient, query = '') => ok(client.get(`/api/v1/events/my-cards?${query}`));
 
 it('tells what happened to the cards on which one holds a role, at either end of their relations', async () => {
   const [app, other] = [await make(admin), await make(admin)];
@@ -24,7 +18,7 @@ it('tells what happened to the cards on which one holds a role, at either end of
   await relate(admin, 'relAppToITC', app.id, component.id);
 
   const { items, total } = await mine(viewer, 'page_size=200');
-  expect(items.map(({ event_type, card_id }: Row) => [event_type, card_id])).toEqual([
+  expect(pluck(items, 'event_type', 'card_id')).toEqual([
     ['relation.created', app.id],
     ['relation.created', component.id],
     ['card.updated', app.id],
@@ -36,7 +30,7 @@ it('tells what happened to the cards on which one holds a role, at either end of
   // a role on the card shows its costs
   expect(items[2].data.changes).toHaveProperty(['attributes.costTotalAnnual']);
   await viewer.post(`/api/v1/favorites/${other.id}`);
-  expect((await mine(viewer)).items.map(({ card_id }: Row) => card_id)).toContain(other.id);
+  expect(pluck((await mine(viewer)).items, 'card_id')).toContain(other.id);
   await viewer.delete(`/api/v1/favorites/${other.id}`);
   const first = await mine(viewer, 'cursor=&page_size=2&fields=event_type');
   expect(first.items).toEqual([{ event_type: 'relation.created' }, { event_type: 'relation.created' }]);
@@ -48,13 +42,13 @@ it('tells what happened to the cards on which one holds a role, at either end of
 it('tells no more than may be read', async () => {
   const app = await make(admin);
   const component = await make(admin, { type: 'ITComponent' });
-  const reader = await withRole(t, 'reader', ['inventory.view']);
-  const nobody = await withRole(t, 'nobody', []);
+  const reader = await t.holding('inventory.view');
+  const nobody = await t.holding();
   for (const client of [reader, nobody]) await appoint(t, app.id, client, 'observer');
   await relate(admin, 'relAppToITC', app.id, component.id);
   await admin.post(card(app.id, '/comments'), { content: 'Hush' });
   for (const client of [reader, nobody]) {
-    expect((await mine(client)).items.map(({ event_type }: Row) => event_type)).toEqual(['card.created']);
+    expect(pluck((await mine(client)).items, 'event_type')).toEqual(['card.created']);
   }
   await admin.post(card(app.id, '/archive'));
   await admin.delete(card(app.id));

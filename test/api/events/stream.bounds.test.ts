@@ -6,12 +6,12 @@ import { createStreamSlots, streamLimits } from '../../../api/kernel/events/stre
 import { createSubscriber } from '../../../api/kernel/events/stream.subscriber.ts';
 import { drained } from '../../../api/kernel/events/stream.write.ts';
 import { anonymousCaller } from '../../../domain/kernel/context.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { ok, openApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const sockets = new Set<Socket>();
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 t.app.server.on('connection', (socket: Socket) => {
   sockets.add(socket);
   socket.on('close', () => sockets.delete(socket));
@@ -22,13 +22,12 @@ const port = (t.app.server.address() as AddressInfo).port;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 /** Opens the stream and does not read it. */
-function open(headers: Record<string, string>): Promise<http.IncomingMessage> {
-  return new Promise((resolve, reject) => {
+const open = (headers: Record<string, string>): Promise<http.IncomingMessage> =>
+  new Promise((resolve, reject) => {
     http
       .get({ port, host: '127.0.0.1', path: '/api/v1/events/stream', headers, agent: false }, resolve)
       .on('error', reject);
   });
-}
 
 async function textOf(answer: http.IncomingMessage): Promise<string> {
   let text = '';
@@ -39,7 +38,7 @@ async function textOf(answer: http.IncomingMessage): Promise<string> {
 describe('event streams that are not read', () => {
   it('are at most 8 of a user, and cost little memory however much there is to replay', async () => {
     // 40 MB of stored events for each stream, more than the buffers of any connection
-    await t.services.db.raw(
+    await db.raw(
       `insert into events (position, event_type, scope, data, at)
        select (select coalesce(max(position), 0) from events) + n, 'card.updated', 'inventory',
               jsonb_build_object('text', repeat('x', 10000)), now()
@@ -62,7 +61,7 @@ describe('event streams that are not read', () => {
       async () => [...sockets].filter((socket) => socket.writableNeedDrain).length === opened.length,
     );
     const started = performance.now();
-    expect((await users[0]!.get('/api/v1/cards')).status).toBe(200);
+    await ok(users[0]!.get('/api/v1/cards'));
     expect(performance.now() - started).toBeLessThan(5_000);
     for (const socket of sockets) expect(socket.writableLength).toBeLessThan(128 * 1024);
     for (const socket of sockets) {

@@ -1,17 +1,14 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp, type TestAnswer } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 /** Cards by name. */
 const ids: Record<string, string> = {};
 
-async function made(path: string, body: object): Promise<string> {
-  const answer = await admin.post(`/api/v1/${path}`, body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-}
+const made = async (path: string, body: object): Promise<string> =>
+  (await admin.create(`/api/v1/${path}`, body)).id;
 async function card(name: string, more: object = {}): Promise<string> {
   ids[name] = await made('cards', { type: 'Application', name, ...more });
   return ids[name]!;
@@ -30,7 +27,6 @@ const lines = (answer: TestAnswer) => {
     .map((line) => JSON.parse(line));
 };
 /** The newest position. */
-const now = async () => (await admin.get('/api/v1/changes?after=now')).body.next as string;
 /** What has changed since a position, without the last line. */
 async function since(after: string, query = '', client = admin, kind = 'cards') {
   const answer = await get(`after=${after}&${query}`, client, kind);
@@ -47,7 +43,7 @@ const gone = (rows: { id: string; deleted?: true; removed?: true }[]) =>
     ]);
 const there = (rows: { name?: string }[]) => rows.flatMap(({ name }) => name ?? []).sort();
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 closeAfterAll(await startWorkers(t.services));
 const admin = await t.as('admin');
 await card('One', { attributes: { costTotalAnnual: 5 }, lifecycle: { active: '2020-02-29' } });
@@ -58,7 +54,7 @@ await made('relations', { type: 'relAppToITC', source_id: ids.One, target_id: id
 
 describe('all there is', () => {
   it('is streamed in every format, with the position and a name', async () => {
-    const position = await now();
+    const position = await admin.position();
     const json = await get('types=Application&columns=name,attributes.costTotalAnnual,lifecycle.active');
     expect(lines(json)).toEqual([
       { name: 'One', attributes: { costTotalAnnual: 5 }, lifecycle: { active: '2020-02-29' } },
@@ -79,15 +75,17 @@ describe('all there is', () => {
     expect(lines(await get('', admin, 'relations'))).toMatchObject([
       { source_name: 'One', target_name: 'Server', source_id: ids.One },
     ]);
-    const told = await t.services.db('events').where({ event_type: 'export.streamed' }).pluck('data');
+    const told = await db('events').where({ event_type: 'export.streamed' }).pluck('data');
     expect(told).toContainEqual(expect.objectContaining({ format: 'parquet', kind: 'cards' }));
   });
 
   it('becomes a job where it is preferred, whose manifest tells all of it', async () => {
-    const started = await admin.get('/api/v1/extracts/relations?format=parquet', { prefer: 'respond-async' });
-    expect(started.status).toBe(202);
-    const url = `/api/v1/exports/${started.body.job_id}/manifest`;
-    await untilStatus(t.services, started.body.job_id, 'succeeded');
+    const started = await ok(
+      admin.get('/api/v1/extracts/relations?format=parquet', { prefer: 'respond-async' }),
+      202,
+    );
+    const url = `/api/v1/exports/${started.job_id}/manifest`;
+    await untilStatus(t.services, started.job_id, 'succeeded');
     const { body, headers } = await admin.get(url);
     expect(body).toMatchObject({
       format: 'parquet',
@@ -98,7 +96,7 @@ describe('all there is', () => {
     });
     expect(body.tables[0].columns).toContainEqual({ name: 'source_name', type: 'string' });
     expect(headers['content-disposition']).toContain('.parquet.manifest.json');
-    expect((await (await t.as('viewer')).get(url)).status).toBe(404);
+    await expectProblem((await t.as('viewer')).get(url), 404);
   });
 
   it('is refused for what there is not, and to who may not see it', async () => {
@@ -113,20 +111,19 @@ describe('all there is', () => {
     ]) {
       expect((await get(query)).status, query).toBe(422);
     }
-    await t.services.db('settings').insert({ key: 'events.purged_through', value: '3' });
+    await db('settings').insert({ key: 'events.purged_through', value: '3' });
     expect((await get('after=2')).body).toMatchObject({ code: 'position_expired', status: 410, oldest: '3' });
     expect((await get('after=3')).status).toBe(200);
-    await t.services.db('settings').where({ key: 'events.purged_through' }).delete();
-    const permissions = JSON.stringify({ 'inventory.export': true });
-    await t.services.db('roles').insert({ key: 'blind', label: 'Blind', permissions });
-    expect((await get('after=3', await t.as('blind'))).status).toBe(403);
-    expect((await get('', await t.as('blind'), 'relations')).status).toBe(403);
+    await db('settings').where({ key: 'events.purged_through' }).delete();
+    const blind = await t.holding('inventory.export');
+    expect((await get('after=3', blind)).status).toBe(403);
+    expect((await get('', blind, 'relations')).status).toBe(403);
   });
 });
 
 describe('what has changed', () => {
   it('are the cards that were written, and whatever shows them; in CSV and Parquet as columns', async () => {
-    const start = await now();
+    const start = await admin.position();
     expect(await since(start)).toEqual([]);
     await changed('One', { description: 'New.' });
     expect(await since(start)).toMatchObject([
@@ -146,9 +143,9 @@ describe('what has changed', () => {
   it('are the cards of tags and people that are called otherwise', async () => {
     const group = await made('tag-groups', { name: 'Region' });
     const tag = await made(`tag-groups/${group}/tags`, { name: 'EU' });
-    expect((await admin.post(`/api/v1/cards/${ids.One}/tags`, [tag])).status).toBe(201);
-    const start = await now();
-    expect((await admin.patch(`/api/v1/tag-groups/${group}`, { name: 'Place' })).status).toBe(200);
+    await admin.create(`/api/v1/cards/${ids.One}/tags`, [tag]);
+    const start = await admin.position();
+    await ok(admin.patch(`/api/v1/tag-groups/${group}`, { name: 'Place' }));
     expect(await since(start)).toMatchObject([{ name: 'One', tags: ['Place/EU'] }]);
     const filtered = await since(start, `filter=${encodeURIComponent('tags is not empty')}`);
     expect(there(filtered)).toEqual(['One']);
@@ -156,7 +153,7 @@ describe('what has changed', () => {
 
   it('are marked when they are deleted, or leave the filter, or their type is hidden', async () => {
     await card('Brief');
-    const start = await now();
+    const start = await admin.position();
     const filter = `filter=${encodeURIComponent('status = ACTIVE')}`;
     await admin.post(`/api/v1/cards/${ids.Three}/archive`, {});
     expect(gone(await since(start, filter))).toEqual([['Three', 'removed']]);
@@ -164,7 +161,7 @@ describe('what has changed', () => {
     await admin.delete(`/api/v1/cards/${ids.Brief}`);
     expect(gone(await since(start)).sort()).toEqual([['Brief', 'deleted']]);
     expect(await since(start, 'types=ITComponent')).toEqual([]);
-    const hidden = await now();
+    const hidden = await admin.position();
     const hide = async (is_hidden: boolean) =>
       expect((await admin.patch('/api/v1/metamodel/types/ITComponent', { is_hidden })).status).toBe(200);
     await hide(true);
@@ -178,7 +175,7 @@ describe('what has changed', () => {
 
   it('are the cards at which a filter looks over relations', async () => {
     const filter = `filter=${encodeURIComponent('relation.relAppToITC.target.name = "Server"')}`;
-    const start = await now();
+    const start = await admin.position();
     await changed('Server', { name: 'Renamed' });
     expect(gone(await since(start, filter))).toContainEqual(['One', 'removed']);
     await changed('Server', { name: 'Server' });
@@ -186,18 +183,13 @@ describe('what has changed', () => {
   });
 
   it('has no more costs than all there is', async () => {
-    await t.services.db('roles').insert({
-      key: 'loader',
-      label: 'Loader',
-      permissions: JSON.stringify({ 'inventory.view': true, 'inventory.export': true }),
-    });
-    const loader = await t.as('loader');
-    const start = await now();
+    const loader = await t.holding('inventory.view', 'inventory.export');
+    const start = await admin.position();
     await changed('One', { attributes: { costTotalAnnual: 77 } });
     const rows = await since(start, '', loader);
     expect(there(rows)).toContain('One');
     expect(JSON.stringify(rows)).not.toContain('costTotalAnnual');
-    const next = await now();
+    const next = await admin.position();
     await made(`cards/${ids.One}/stakeholders`, { user_id: loader.userId, role: 'responsible' });
     expect(await since(next, '', loader)).toContainEqual(
       expect.objectContaining({ attributes: { costTotalAnnual: 77 } }),

@@ -1,7 +1,7 @@
 // @redis
 import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { openApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -10,8 +10,7 @@ const mail = { kind: 'mail', recipients: ['bi@estate.example'] };
 
 let workers: Workers;
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 workers = await startWorkers(t.services);
 const member = await t.as('member');
 
@@ -22,10 +21,9 @@ afterAll(async () => {
 /** Mail is not set up, so that a run to it fails for good. */
 async function make(name: string): Promise<string> {
   const request = { format: 'csv', types: ['Application'] };
-  const made = await member.post(base, { name, cron: '* * * * *', request, destination: mail });
-  expect(made.status, made.text).toBe(201);
-  expect(made.body).toMatchObject({ last_run: null, next_run_at: expect.any(String) });
-  return made.body.id;
+  const made = await member.create(base, { name, cron: '* * * * *', request, destination: mail });
+  expect(made).toMatchObject({ last_run: null, next_run_at: expect.any(String) });
+  return made.id;
 }
 async function run(id: string, status: string) {
   const started = await member.post(`${base}/${id}/run`);
@@ -34,8 +32,7 @@ async function run(id: string, status: string) {
 }
 async function told(id: string, status: string): Promise<string[]> {
   const { id: runId } = await run(id, status);
-  const [event] = await t.services
-    .db('events')
+  const [event] = await db('events')
     .where({ event_type: `extraction_run.${status}` })
     .whereRaw(`data ->> 'id' = ?`, [runId]);
   return event.data.recipients ?? [];

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { startS3 } from '../../emulators/s3.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
@@ -12,17 +12,15 @@ const request = { format: 'csv', types: ['Application'] };
 /** A schedule of the administrator that puts costs into the data folder. */
 let id: string;
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 closeAfterAll(await startWorkers(t.services));
 const s3 = closeAfterAll(await startS3());
 const smtp = closeAfterAll(await startSmtp());
 await useSmtp(t.services, smtp.port);
 const admin = await t.as('admin');
 const rights = { 'admin.settings': true, 'inventory.view': true, 'inventory.export': true };
-await t.services
-  .db('roles')
-  .insert({ key: 'steward', label: 'Steward', permissions: JSON.stringify(rights) });
-await t.services.db.raw("select record_events('[]', '{roles}')");
+await db('roles').insert({ key: 'steward', label: 'Steward', permissions: JSON.stringify(rights) });
+await db.raw("select record_events('[]', '{roles}')");
 /** Changes others' schedules and extracts, but does not see costs. */
 const steward = await t.as('steward');
 await admin.post('/api/v1/cards', {
@@ -34,20 +32,18 @@ await admin.post('/api/v1/cards', {
 beforeEach(async () => {
   s3.objects.clear();
   smtp.mails.length = 0;
-  const made = await admin.post(base, {
+  const made = await admin.create(base, {
     name: 'Nightly',
     cron: '30 2 * * *',
     request,
     destination: { kind: 'disk' },
   });
-  expect(made.status, made.text).toBe(201);
-  id = made.body.id;
+  id = made.id;
 });
 
 async function runNow(): Promise<void> {
-  const started = await steward.post(`${base}/${id}/run`);
-  expect(started.status, started.text).toBe(202);
-  await untilStatus(t.services, started.body.job_id, 'succeeded');
+  const started = await ok(steward.post(`${base}/${id}/run`), 202);
+  await untilStatus(t.services, started.job_id, 'succeeded');
 }
 
 const bucket = () => ({
@@ -93,6 +89,9 @@ it('what was made for one owner is not opened by another who resumes the schedul
   const started = await admin.post(`${base}/${id}/run`);
   await untilStatus(t.services, started.body.job_id, 'succeeded');
   await steward.patch(`${base}/${id}`, { destination: { kind: 'disk' } });
-  const file = await steward.get(`${base}/${id}/runs/${started.body.run_id}/file`);
-  expect([file.status, file.body.permission]).toEqual([403, 'admin.export_workspace']);
+  await expectProblem(
+    steward.get(`${base}/${id}/runs/${started.body.run_id}/file`),
+    403,
+    'admin.export_workspace',
+  );
 });

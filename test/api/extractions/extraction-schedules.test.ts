@@ -8,14 +8,14 @@ import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { cleanExtractions } from '../../../workers/extraction/extraction.retention.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { startS3 } from '../../emulators/s3.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
 const base = '/api/v1/extraction-schedules';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 closeAfterAll(await startWorkers(t.services));
 const s3 = closeAfterAll(await startS3());
 const smtp = closeAfterAll(await startSmtp());
@@ -32,8 +32,8 @@ afterEach(async () => {
   s3.fault = () => undefined;
   s3.objects.clear();
   smtp.mails.length = 0;
-  await t.services.db('extraction_schedules').delete();
-  await t.services.db('job_schedules').delete();
+  await db('extraction_schedules').delete();
+  await db('job_schedules').delete();
 });
 
 const input = (more: object = {}) => ({
@@ -54,11 +54,8 @@ const bucket = (more: object = {}) => ({
   secret_access_key: s3.credentials.secretAccessKey,
   ...more,
 });
-async function make(more: object = {}, client = member): Promise<string> {
-  const answer = await client.post(base, input(more));
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-}
+const make = async (more: object = {}, client = member): Promise<string> =>
+  (await client.create(base, input(more))).id;
 async function runNow(id: string, status = 'succeeded', client = member) {
   const started = await client.post(`${base}/${id}/run`);
   expect([started.status, started.headers.location]).toEqual([202, `/api/v1/jobs/${started.body.job_id}`]);
@@ -66,9 +63,9 @@ async function runNow(id: string, status = 'succeeded', client = member) {
   return (await client.get(`${base}/${id}/runs/${started.body.run_id}`)).body;
 }
 const untilTold = ({ userId }: TestClient, title: string) =>
-  until('the notification', () => t.services.db('notifications').where({ user_id: userId, title }).first());
+  until('the notification', () => db('notifications').where({ user_id: userId, title }).first());
 const eventsOf = async (id: string) =>
-  await t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+  await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
 
 describe('an extraction schedule', () => {
   it('is made, read, listed, changed and deleted, each with its event, and none of it tells the secret', async () => {
@@ -96,14 +93,14 @@ describe('an extraction schedule', () => {
       { 'if-match': made.headers.etag! },
     );
     expect([changed.status, changed.body.cron]).toEqual([200, '0 6 * * 1-5']);
-    expect((await member.patch(`${base}/${id}`, { name: 'X' }, { 'if-match': '"old"' })).status).toBe(412);
+    await expectProblem(member.patch(`${base}/${id}`, { name: 'X' }, { 'if-match': '"old"' }), 412);
     const same = await member.patch(`${base}/${id}`, {});
     expect([same.status, same.body]).toEqual([200, (await member.get(`${base}/${id}`)).body]);
     const run = await runNow(id);
     expect(run.status).toBe('succeeded');
-    expect((await member.delete(`${base}/${id}`)).status).toBe(204);
-    expect((await member.get(`${base}/${id}`)).status).toBe(404);
-    expect(await t.services.db('job_schedules').where({ key: `extraction:${id}` })).toEqual([]);
+    await ok(member.delete(`${base}/${id}`), 204);
+    await expectProblem(member.get(`${base}/${id}`), 404);
+    expect(await db('job_schedules').where({ key: `extraction:${id}` })).toEqual([]);
     const events = await eventsOf(id);
     expect(events.map(({ event_type }) => event_type)).toEqual([
       'extraction_schedule.created',
@@ -146,7 +143,7 @@ describe('an extraction schedule', () => {
       field,
       code,
     ]);
-    expect(await t.services.db('extraction_schedules')).toEqual([]);
+    expect(await db('extraction_schedules')).toEqual([]);
   });
 
   it('asks for the secret again when it would go elsewhere', async () => {
@@ -160,7 +157,7 @@ describe('an extraction schedule', () => {
     const taken = await admin.patch(`${base}/${id}`, { destination: same });
     // who decides where it goes answers for it
     expect([taken.status, taken.body.owner_id]).toEqual([200, admin.userId]);
-    expect((await member.get(`${base}/${id}`)).status).toBe(404);
+    await expectProblem(member.get(`${base}/${id}`), 404);
   });
 });
 
@@ -206,9 +203,9 @@ describe('a run', () => {
     const part = await member.get(run.links.file, { range: 'bytes=2-5' });
     expect([part.status, part.raw.equals(content.subarray(2, 6))]).toEqual([206, true]);
     expect((await member.get(run.links.manifest)).body).toEqual(manifest);
-    expect((await member.get(run.links.file, { range: 'bytes=99999999-' })).status).toBe(416);
+    await expectProblem(member.get(run.links.file, { range: 'bytes=99999999-' }), 416);
     const history = await member.get(`${base}/${id}/runs`);
-    expect(history.body.items.map((item: { id: string }) => item.id)).toEqual([run.id, first.id]);
+    expect(pluck(history.body.items, 'id')).toEqual([run.id, first.id]);
     const [started, succeeded] = await eventsOf(run.id);
     expect([started.event_type, succeeded.event_type]).toEqual([
       'extraction_run.started',
@@ -222,7 +219,7 @@ describe('a run', () => {
     const id = await make({}, viewer);
     // long before the worker's own scheduler finds it due
     const now = new Date('2099-01-03T12:00:00Z');
-    const fired = await Promise.all([1, 2, 3].map(() => fireIfDue(t.services.db, `extraction:${id}`, now)));
+    const fired = await Promise.all([1, 2, 3].map(() => fireIfDue(db, `extraction:${id}`, now)));
     expect(fired.filter(Boolean)).toHaveLength(1);
     const [run] = await until('the run to end', async () => {
       const { items } = (await viewer.get(`${base}/${id}/runs`)).body;
@@ -234,8 +231,7 @@ describe('a run', () => {
       file_name: 'cards-20990103T023000Z.csv',
     });
     expect((await viewer.get(run.links.file)).text).not.toMatch(/,424\d/);
-    const other = await member.get(run.links.file);
-    expect(other.status).toBe(404);
+    await expectProblem(member.get(run.links.file), 404);
   });
 
   it('puts them into a bucket, and tries again while it is away', async () => {
@@ -278,15 +274,13 @@ describe('a run', () => {
     expect(second.after).toBe(first.position);
     expect((await rowsOf(second)).map((row) => row.id).toSorted()).toEqual([gone, added].toSorted());
     // nothing is lost of what a run has not delivered
-    await t.services
-      .db('extraction_schedules')
+    await db('extraction_schedules')
       .where({ id })
       .update({ destination: { kind: 'mail', recipients: [] } });
     await useSmtp(t.services, smtp.port, { smtp_host: '' });
     await member.patch(`/api/v1/cards/${kept}`, { description: 'Changed' });
     await runNow(id, 'failed');
-    await t.services
-      .db('extraction_schedules')
+    await db('extraction_schedules')
       .where({ id })
       .update({ destination: { kind: 'disk' } });
     const fourth = await runNow(id);
@@ -332,7 +326,7 @@ describe('a run', () => {
   it('pauses the schedule when the owner may not extract any more, and tells those who can act', async () => {
     const leaver = await t.as('member', 'leaver');
     const id = await make({}, leaver);
-    await t.services.db('users').where({ id: leaver.userId }).update({ is_active: false });
+    await db('users').where({ id: leaver.userId }).update({ is_active: false });
     const run = await runNow(id, 'failed', admin);
     expect(run.error).toEqual({
       code: 'forbidden',
@@ -361,12 +355,9 @@ describe('a run', () => {
     expect(gone.links.file).toBeNull();
     const names = [...s3.objects.keys()].join(' ');
     expect(runs.map(({ file_name }) => names.includes(file_name))).toEqual([false, true, true]);
-    expect((await member.get(runs[0].links.file)).status).toBe(404);
+    await expectProblem(member.get(runs[0].links.file), 404);
     await member.patch(`${base}/${id}`, { keep_days: 1 });
-    await t.services.db.raw(
-      `update extraction_runs set slot = slot - interval '2 days' where schedule_id = ?`,
-      [id],
-    );
+    await db.raw(`update extraction_runs set slot = slot - interval '2 days' where schedule_id = ?`, [id]);
     await cleanExtractions(t.services, new AbortController().signal);
     expect([...s3.objects.keys()].filter((key) => key.endsWith('.csv'))).toEqual([
       'estate/latest.csv',

@@ -1,10 +1,16 @@
 // @redis
 import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
+import {
+  closeAfterAll,
+  expectProblem,
+  openApp,
+  type TestAnswer,
+  type TestClient,
+} from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 closeAfterAll(await startWorkers(t.services));
 const member = await t.as('member');
 
@@ -31,7 +37,7 @@ const form = (parts: { name: string; filename?: string; type?: string; content: 
   return [`${body.join('')}--line--\r\n`, 'multipart/form-data; boundary=line'] as const;
 };
 
-const jobs = async () => Number((await t.services.db('jobs').where({ kind: 'import' }).count())[0]!.count);
+const jobs = async () => Number((await db('jobs').where({ kind: 'import' }).count())[0]!.count);
 
 describe('an upload', () => {
   it('is imported as a job, whose report can be downloaded', async () => {
@@ -60,7 +66,7 @@ describe('an upload', () => {
       outcome: 'failed',
       errors: [{ field: 'external_id', code: 'duplicate_in_file', message: 'line 2 has the same key' }],
     });
-    const [event] = await t.services.db('events').where({ event_type: 'import.started' });
+    const [event] = await db('events').where({ event_type: 'import.started' });
     expect(event).toMatchObject({
       user_id: member.userId,
       scope: 'audit',
@@ -92,8 +98,11 @@ describe('an upload', () => {
     expect([again.status, again.body]).toEqual([202, first.body]);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(await jobs()).toBe(before);
-    const other = await send('kind=cards', `${csv}Provider,More\n`, 'text/csv', { headers });
-    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+    await expectProblem(
+      send('kind=cards', `${csv}Provider,More\n`, 'text/csv', { headers }),
+      409,
+      'idempotency_key_reused',
+    );
   });
 });
 
@@ -152,12 +161,7 @@ describe('refused before there is a job', () => {
     const viewer = await t.as('viewer');
     const body = await refused(send('kind=cards', csv, 'text/csv', { client: viewer }), 403, 'forbidden');
     expect(body.permission).toBe('inventory.create');
-    await t.services.db('roles').insert({
-      key: 'creator',
-      label: 'Creator',
-      permissions: JSON.stringify({ 'inventory.create': true }),
-    });
-    const creator = await t.as('creator');
+    const creator = await t.holding('inventory.create');
     for (const [query, permission] of [
       ['kind=cards&mode=upsert', 'inventory.edit'],
       ['kind=relations', 'relations.manage'],

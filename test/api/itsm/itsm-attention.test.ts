@@ -8,32 +8,28 @@ import { itsmRunProcessor } from '../../../workers/itsm-run.ts';
 import type { Loop } from '../../../workers/loop.ts';
 import { itsmScheduleProcessor } from '../../../workers/processors.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { connectTo, startInstance, syncBase } from '../../support/itsm.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
 
 const base = `${syncBase}/mappings`;
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const { db } = t.services;
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const instance = closeAfterAll(await startInstance());
 const connection = await connectTo(admin, instance);
 
 let tables = 0;
 async function create(more: object = {}) {
   tables += 1;
-  const answer = await admin.post(base, {
+  return (await admin.create(base, {
     connection_id: connection,
     card_type_key: 'Application',
     remote_table: `u_table_${tables}`,
     sync_direction: 'push',
     field_mappings: [{ card_field: 'name', remote_field: 'name', is_identity: true }],
     ...more,
-  });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body as { id: string };
+  })) as { id: string };
 }
 
 async function run(mapping: { id: string }, more: object = {}): Promise<string> {
@@ -55,12 +51,12 @@ async function run(mapping: { id: string }, more: object = {}): Promise<string> 
 /** Lets a run of the mapping come to a point. */
 async function reach(mapping: { id: string }, status: string, more: object = {}, made: object = {}) {
   const id = await run(mapping, made);
-  const ended = status === 'review' ? {} : { completed_at: t.services.db.fn.now() };
+  const ended = status === 'review' ? {} : { completed_at: db.fn.now() };
   const events: Record<string, string> = { failed: 'failed', completed: 'completed', review: 'planned' };
   await command(await t.ctx(), (work) =>
     changeRun(work, id, `itsm_run.${events[status]}` as never, { status, ...ended, ...more } as never),
   );
-  if (status === 'review') await t.services.db('itsm_runs').where({ id }).update({ status: 'cancelled' });
+  if (status === 'review') await db('itsm_runs').where({ id }).update({ status: 'cancelled' });
   return id;
 }
 
@@ -72,7 +68,7 @@ describe('who has set up a mapping is told', () => {
   };
   // of many in a short time people are told together
   beforeEach(async () => {
-    await t.services.db('notifications').delete();
+    await db('notifications').delete();
   });
   const since = async (before: string[]) => (await titles()).slice(before.length);
 
@@ -102,9 +98,12 @@ describe('who has set up a mapping is told', () => {
     await reach(await create(), 'review');
     await reach(await create(), 'review', { stopped: '9 removals are too many.' }, { trigger: 'manual' });
     const asked = await create();
-    await t.services
-      .db('itsm_review_items')
-      .insert({ mapping_id: asked.id, kind: 'match', remote_id: 'x', reason: 'y' });
+    await db('itsm_review_items').insert({
+      mapping_id: asked.id,
+      kind: 'match',
+      remote_id: 'x',
+      reason: 'y',
+    });
     await reach(asked, 'completed');
     expect((await since(before)).map((title) => title.replace(/^.*u_table_\d+ /, ''))).toEqual([
       'waits for a decision',
@@ -144,9 +143,7 @@ describe('the health of a connection', () => {
       password: 'secret',
     });
     const url = `${syncBase}/connections/${own.body.id}/health`;
-    const fresh = await admin.get(url);
-    expect(fresh.status, fresh.text).toBe(200);
-    expect(fresh.body).toMatchObject({
+    expect(await ok(admin.get(url))).toMatchObject({
       status: 'ok',
       last_success_at: null,
       failures_in_row: 0,
@@ -184,7 +181,7 @@ describe('the health of a connection', () => {
     });
     await admin.patch(`${syncBase}/connections/${own.body.id}`, { is_active: false });
     expect((await admin.get(url)).body.status).toBe('paused');
-    expect((await admin.get(`${syncBase}/connections/${mapping.id}/health`)).status).toBe(404);
+    await expectProblem(admin.get(`${syncBase}/connections/${mapping.id}/health`), 404);
   });
 });
 
@@ -228,8 +225,7 @@ describe('runs that nobody asks for', () => {
     await workers.close(2_000);
   });
 
-  const runsOf = (mapping: { id: string }) =>
-    t.services.db('itsm_runs').where({ mapping_id: mapping.id }).orderBy('id');
+  const runsOf = (mapping: { id: string }) => db('itsm_runs').where({ mapping_id: mapping.id }).orderBy('id');
   const ended = async (mapping: { id: string }, count: number) =>
     await until(`${count} runs of the mapping to end`, async () => {
       const runs = await runsOf(mapping);
@@ -263,7 +259,7 @@ describe('runs that nobody asks for', () => {
     const dropped = await run(mapping, { status: 'review', trigger: 'manual' });
     expect(await fire()).toBe('waits for the end of the run that is not over');
     expect(await due()).toEqual(expect.any(String));
-    expect((await admin.post(`${syncBase}/sync/runs/${dropped}/cancel`)).status).toBe(200);
+    await ok(admin.post(`${syncBase}/sync/runs/${dropped}/cancel`));
     expect([await due(), await scheduled()]).toEqual([null, []]);
     // what is decided on lets the scheduled one begin, however many slots have passed
     const open = await run(mapping, { status: 'review', trigger: 'manual' });
@@ -290,8 +286,7 @@ describe('runs that nobody asks for', () => {
     });
     const card = (name: string) => admin.post('/api/v1/cards', { type: 'Application', name });
     await card('One');
-    const asked = await admin.post(`${syncBase}/sync/push/${mapping.id}`);
-    expect(asked.status, asked.text).toBe(202);
+    await ok(admin.post(`${syncBase}/sync/push/${mapping.id}`), 202);
     expect(await ended(mapping, 1)).toMatchObject([{ trigger: 'manual', status: 'completed' }]);
     await card('Two');
     const runs = await ended(mapping, 2);

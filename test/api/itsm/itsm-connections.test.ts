@@ -4,14 +4,12 @@ import { freshState, usualBounds } from '../../../integrations/itsm/limiter/limi
 import { databaseLimiterStore } from '../../../integrations/itsm/limiter/limiter.ts';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
 import { startServiceNow } from '../../emulators/servicenow/server.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';
 const MASK = '********';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const { db } = t.services;
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const instance = closeAfterAll(
   await startServiceNow({
     tls: { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true },
@@ -33,13 +31,8 @@ const input = (more: object = {}) => ({
   client_key: clientCertificate.key,
   ...more,
 });
-const create = async (more: object = {}): Promise<string> => {
-  const answer = await admin.post(base, input(more));
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-};
-const eventsOf = (id: string) =>
-  t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+const create = async (more: object = {}): Promise<string> => (await admin.create(base, input(more))).id;
+const eventsOf = (id: string) => db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
 
 describe('a connection', () => {
   it('is made, read, listed, changed and deleted, and none of it tells a secret', async () => {
@@ -63,19 +56,19 @@ describe('a connection', () => {
     const listed = await admin.get(`${base}?search=produc&is_active=true&fields=id,name`);
     expect(listed.body.items).toEqual([{ id, name: 'Production' }]);
     const walked = await admin.get(`${base}?cursor=&page_size=200`);
-    expect(walked.body.items.map((item: { id: string }) => item.id)).toContain(id);
+    expect(pluck(walked.body.items, 'id')).toContain(id);
 
     const headers = { 'if-match': one.headers.etag as string };
     const change = { name: 'Main', password: 'p-4712', client_key: MASK, is_active: false };
     const changed = await admin.patch(`${base}/${id}`, change, headers);
     expect(changed.status, changed.text).toBe(200);
     expect(changed.body).toMatchObject({ name: 'Main', is_active: false, password: MASK });
-    expect((await admin.patch(`${base}/${id}`, { name: 'Other' }, headers)).status).toBe(412);
+    await expectProblem(admin.patch(`${base}/${id}`, { name: 'Other' }, headers), 412);
     // nothing is changed, and nothing is told
-    expect((await admin.patch(`${base}/${id}`, { name: 'Main', password: 'p-4712' })).status).toBe(200);
-    expect((await admin.delete(`${base}/${id}`, undefined, headers)).status).toBe(412);
-    expect((await admin.delete(`${base}/${id}`)).status).toBe(204);
-    expect((await admin.get(`${base}/${id}`)).status).toBe(404);
+    await ok(admin.patch(`${base}/${id}`, { name: 'Main', password: 'p-4712' }));
+    await expectProblem(admin.delete(`${base}/${id}`, undefined, headers), 412);
+    await ok(admin.delete(`${base}/${id}`), 204);
+    await expectProblem(admin.get(`${base}/${id}`), 404);
 
     const events = await eventsOf(id);
     expect(events.map(({ event_type }) => event_type)).toEqual([
@@ -90,15 +83,18 @@ describe('a connection', () => {
     for (const text of [made.text, listed.text, changed.text, JSON.stringify(events)]) {
       expect(text).not.toMatch(/p-471[12]|PRIVATE KEY/);
     }
-    const rolledBack = await admin.post(`/api/v1/mutation-batches/${events[1].batch_id}/rollback`, {
-      dry_run: false,
-    });
-    expect([rolledBack.status, rolledBack.body.code]).toEqual([409, 'rollback_unsupported']);
+    await expectProblem(
+      admin.post(`/api/v1/mutation-batches/${events[1].batch_id}/rollback`, {
+        dry_run: false,
+      }),
+      409,
+      'rollback_unsupported',
+    );
   });
 
   it('is kept with its secrets sealed', async () => {
     const id = await create({ password: 'p-4713' });
-    const { secrets } = await t.services.db('itsm_connections').where({ id }).first('secrets');
+    const { secrets } = await db('itsm_connections').where({ id }).first('secrets');
     expect(secrets).not.toContain('4713');
     expect(t.services.secrets.open(secrets, `itsm_connection.${id}`)).toContain('p-4713');
   });
@@ -132,11 +128,9 @@ describe('a connection', () => {
 
   it('has a name of its own', async () => {
     const [first, second] = [await create({ name: 'Twin' }), await create()];
-    const again = await admin.post(base, input({ name: 'TWIN' }));
-    expect([again.status, again.body.code]).toEqual([409, 'name_taken']);
-    const renamed = await admin.patch(`${base}/${second}`, { name: 'twin' });
-    expect([renamed.status, renamed.body.code]).toEqual([409, 'name_taken']);
-    expect((await admin.patch(`${base}/${first}`, { name: 'TWIN' })).status).toBe(200);
+    await expectProblem(admin.post(base, input({ name: 'TWIN' })), 409, 'name_taken');
+    await expectProblem(admin.patch(`${base}/${second}`, { name: 'twin' }), 409, 'name_taken');
+    await ok(admin.patch(`${base}/${first}`, { name: 'TWIN' }));
   });
 
   it('asks for its secrets again before they go to another address', async () => {
@@ -144,7 +138,7 @@ describe('a connection', () => {
     const moved = { instance_url: 'https://example.com' };
     const refused = await admin.patch(`${base}/${id}`, { ...moved, client_key: MASK });
     expect(refused.status).toBe(422);
-    expect(refused.body.errors.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
+    expect(pluck(refused.body.errors, 'field', 'code')).toEqual([
       ['password', 'secret_needed'],
       ['client_key', 'secret_needed'],
     ]);
@@ -168,7 +162,7 @@ describe('a connection', () => {
     });
     expect((await admin.post(`${base}/${id}/test`)).body).toMatchObject({ success: true, failure: null });
     const back = await admin.patch(`${base}/${id}`, { auth_type: 'basic' });
-    expect(back.body.errors.map(({ field }: { field: string }) => field)).toEqual(['username', 'password']);
+    expect(pluck(back.body.errors, 'field')).toEqual(['username', 'password']);
   });
 
   it('that is not there, and an id that is none', async () => {
@@ -183,22 +177,21 @@ describe('a connection', () => {
     ]) {
       expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
     }
-    expect((await admin.get(`${base}/x`)).status).toBe(422);
+    await expectProblem(admin.get(`${base}/x`), 422);
   });
 });
 
 describe('the test of a connection', () => {
   it('tells the rights of the account table by table, and is kept', async () => {
     const id = await create();
-    const answer = await admin.post(`${base}/${id}/test`);
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.body).toMatchObject({ success: true, failure: null });
+    const answer = await ok(admin.post(`${base}/${id}/test`));
+    expect(answer).toMatchObject({ success: true, failure: null });
     const about = (table: string, right: string) =>
-      answer.body.rights.find((one: Record<string, string>) => one.table === table && one.right === right);
+      answer.rights.find((one: Record<string, string>) => one.table === table && one.right === right);
     expect(about('cmdb_ci', 'read')).toMatchObject({ granted: true, needed: true });
     expect(about('cmdb_ci', 'delete')).toMatchObject({ needed: false });
     const { body } = await admin.get(`${base}/${id}`);
-    expect([body.test_status, body.test_message]).toEqual(['passed', answer.body.message]);
+    expect([body.test_status, body.test_message]).toEqual(['passed', answer.message]);
     expect(body.last_tested_at).not.toBeNull();
     const events = await eventsOf(id);
     expect(events.at(-1)).toMatchObject({
@@ -236,14 +229,13 @@ describe('the test of a connection', () => {
 describe('the tables and columns of the remote', () => {
   it('are listed in pages, and found by words', async () => {
     const id = await create();
-    const found = await admin.get(`${base}/${id}/tables?search=cmdb_ci_linux`);
-    expect(found.status, found.text).toBe(200);
-    expect(found.body.items[0]).toMatchObject({ name: 'cmdb_ci_linux_server', parent: 'cmdb_ci_server' });
+    const found = await ok(admin.get(`${base}/${id}/tables?search=cmdb_ci_linux`));
+    expect(found.items[0]).toMatchObject({ name: 'cmdb_ci_linux_server', parent: 'cmdb_ci_server' });
     const first = await admin.get(`${base}/${id}/tables?cursor=&page_size=2&fields=name`);
     const next = await admin.get(
       `${base}/${id}/tables?page_size=2&fields=name&cursor=${encodeURIComponent(first.body.next_cursor)}`,
     );
-    const names = [...first.body.items, ...next.body.items].map(({ name }: { name: string }) => name);
+    const names = pluck([...first.body.items, ...next.body.items], 'name');
     expect(new Set(names).size).toBe(4);
     const fields = await admin.get(`${base}/${id}/tables/cmdb_ci_linux_server/fields?page_size=200`);
     expect(fields.body.total).toBe(fields.body.items.length);
@@ -251,16 +243,14 @@ describe('the tables and columns of the remote', () => {
       type: 'text',
       remote_type: 'string',
     });
-    const none = await admin.get(`${base}/${id}/tables/cmdb_ci_no_such/fields`);
-    expect([none.status, none.body.code]).toEqual([404, 'not_found']);
-    expect((await admin.get(`${base}/${id}/tables/A^B/fields`)).status).toBe(422);
+    await expectProblem(admin.get(`${base}/${id}/tables/cmdb_ci_no_such/fields`), 404, 'not_found');
+    await expectProblem(admin.get(`${base}/${id}/tables/A^B/fields`), 422);
   });
 
   it('are not asked for over a paused connection', async () => {
     const id = await create({ is_active: false });
     for (const rest of ['tables', 'tables/cmdb_ci/fields']) {
-      const answer = await admin.get(`${base}/${id}/${rest}`);
-      expect([answer.status, answer.body.code]).toEqual([409, 'wrong_state']);
+      await expectProblem(admin.get(`${base}/${id}/${rest}`), 409, 'wrong_state');
     }
   });
 
@@ -277,13 +267,10 @@ describe('the tables and columns of the remote', () => {
 });
 
 it('is seen with itsm_sync.view, and changed and asked with itsm_sync.manage alone', async () => {
-  const permissions = JSON.stringify({ 'itsm_sync.view': true });
-  await db('roles').insert({ key: 'watcher', label: 'Watcher', permissions });
-  await db.raw(`select record_events('[]'::jsonb, array['roles'])`);
-  const watcher = await t.as('watcher');
+  const watcher = await t.holding('itsm_sync.view');
   const id = await create();
-  expect((await watcher.get(`${base}/${id}`)).status).toBe(200);
-  expect((await watcher.get(base)).status).toBe(200);
+  await ok(watcher.get(`${base}/${id}`));
+  await ok(watcher.get(base));
   for (const answer of [
     await watcher.post(base, input()),
     await watcher.patch(`${base}/${id}`, { name: 'X' }),

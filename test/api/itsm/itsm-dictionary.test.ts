@@ -6,7 +6,7 @@ import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.ts
 import { failure } from '../../emulators/servicenow/http.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
-import { closeAfterAll } from '../../support/harness.ts';
+import { closeAfterAll, ok } from '../../support/harness.ts';
 import { connectTo, openSyncTest, runMapping } from '../../support/itsm.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
@@ -19,17 +19,16 @@ const connection = await connectTo(admin, instance);
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 /** A mapping that is gone after the look at it. */
 async function on<T>(more: object, look: (id: string) => Promise<T>): Promise<T> {
-  const answer = await admin.post(base, {
+  const answer = await admin.create(base, {
     connection_id: connection,
     card_type_key: 'Application',
     remote_table: 'cmdb_ci_business_app',
     field_mappings: [name],
     ...more,
   });
-  expect(answer.status, answer.text).toBe(201);
-  const { id } = answer.body;
+  const { id } = answer;
   const found = await look(id);
-  expect((await admin.delete(`${base}/${id}`)).status).toBe(204);
+  await ok(admin.delete(`${base}/${id}`), 204);
   return found;
 }
 const field = (card_field: string, remote_field: string) => ({

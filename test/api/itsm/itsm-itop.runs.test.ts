@@ -3,11 +3,10 @@ import { startWorkers } from '../../../workers/runtime.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, openApp, pluck } from '../../support/harness.ts';
 import { connectKind, createSync, runMapping, syncBase } from '../../support/itsm.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 closeAfterAll(await startWorkers(t.services));
 const instance = closeAfterAll(
   await startItop({
@@ -48,10 +47,10 @@ async function mapServers(username: string, time_zone: string, more: object = {}
 const warnings = async (run: string): Promise<string> => {
   const { body } = await admin.get(`${syncBase}/sync/runs/${run}/log?page_size=200`);
   const told = body.items.filter(({ level }: { level: string }) => level === 'warning');
-  return told.map(({ message }: { message: string }) => message).join('\n');
+  return pluck(told, 'message').join('\n');
 };
 const described = async (name: unknown) =>
-  (await t.services.db('cards').where({ type: 'ITComponent', name }).first('description')).description;
+  (await db('cards').where({ type: 'ITComponent', name }).first('description')).description;
 
 it('takes the zone that iTop writes in, whatever that of its database is, and misses no change', async () => {
   const { mapping, test } = await mapServers('estate', 'Europe/Paris');
@@ -101,7 +100,7 @@ it('reads everything where the account may not read the history, and says what t
   expect(await warnings(run.id)).toContain('each run reads everything');
   expect(await described(servers[2]!.values.name)).toBe('untold');
   const pairs = await admin.get(`${syncBase}/mappings/${mapping}/pairs?page_size=200`);
-  expect(pairs.body.items.map((pair: { card_id: string }) => pair.card_id)).toContain(card.id);
+  expect(pluck(pairs.body.items, 'card_id')).toContain(card.id);
   // only the history says that an object is gone, and not hidden from the account
   const gone = pairs.body.items.find(
     (pair: { remote_id: string }) => pair.remote_id === `Server::${servers[3]!.id}`,

@@ -3,13 +3,12 @@ import { expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';
 const MASK = '********';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const instance = closeAfterAll(
   await startItop({
     tls: serverCertificate,
@@ -31,11 +30,7 @@ const input = (more: object = {}) => ({
   ca: authority,
   ...more,
 });
-const create = async (more: object = {}): Promise<string> => {
-  const answer = await admin.post(base, input(more));
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-};
+const create = async (more: object = {}): Promise<string> => (await admin.create(base, input(more))).id;
 const basic = { auth_type: 'basic', token: undefined, username: 'reader', password: 'secret' };
 
 it('is set up with a path, a zone, and a token that is told to nobody', async () => {
@@ -49,12 +44,10 @@ it('is set up with a path, a zone, and a token that is told to nobody', async ()
     time_zone: 'Europe/Paris',
   });
   const { id } = made.body;
-  const { secrets } = await t.services.db('itsm_connections').where({ id }).first('secrets');
+  const { secrets } = await db('itsm_connections').where({ id }).first('secrets');
   expect(secrets).not.toContain('t-4711');
   const moved = await admin.patch(`${base}/${id}`, { instance_url: 'https://example.com/web' });
-  expect(moved.body.errors.map(({ field, code }: Record<string, string>) => [field, code])).toEqual([
-    ['token', 'secret_needed'],
-  ]);
+  expect(pluck(moved.body.errors, 'field', 'code')).toEqual([['token', 'secret_needed']]);
   const changed = await admin.patch(`${base}/${id}`, basic);
   expect(changed.body).toMatchObject({ username: 'reader', token: null, password: MASK });
 });
@@ -101,7 +94,7 @@ it('lists its classes and their attributes', async () => {
     type: 'reference',
     reference: 'Organization',
   });
-  expect((await admin.get(`${base}/${id}/tables/Nothing/fields`)).status).toBe(404);
+  await expectProblem(admin.get(`${base}/${id}/tables/Nothing/fields`), 404);
   const refused = await admin.get(`${base}/${await create({ token: 'wrong' })}/tables`);
   expect([refused.status, refused.body.failure]).toEqual([502, 'credentials_refused']);
 });

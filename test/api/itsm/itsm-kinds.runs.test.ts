@@ -6,11 +6,10 @@ import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { connectKind, createSync, runMapping, settled, syncBase } from '../../support/itsm.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 closeAfterAll(await startWorkers(t.services));
 const itop = await startItop({ tls: serverCertificate });
 const netbox = await startNetBox({ tls: serverCertificate });
@@ -97,9 +96,8 @@ it('synchronises iTop both ways, with relations', async () => {
   const run = await runMapping(t, admin, hosts);
   itop.watch = undefined;
   expect(run.stats).toMatchObject({ created: 1, errors: 0 });
-  const undone = await admin.post(`${syncBase}/sync/runs/${run.id}/undo`);
-  expect(undone.status, undone.text).toBe(202);
-  await settled(t, admin, undone.body.id);
+  const undone = await ok(admin.post(`${syncBase}/sync/runs/${run.id}/undo`), 202);
+  await settled(t, admin, undone.id);
   expect(named()).toHaveLength(1);
 });
 
@@ -122,7 +120,7 @@ it('synchronises NetBox both ways', async () => {
   // a column that is not shown any more while a run is about to read empties nothing
   expect((await runMapping(t, admin, devices)).stats).toMatchObject({ created: 5, errors: 0 });
   const aliases = async () =>
-    (await t.services.db('cards').where({ type: 'ITComponent', alias: 'ops' }).count())[0]!.count;
+    (await db('cards').where({ type: 'ITComponent', alias: 'ops' }).count())[0]!.count;
   const known = await aliases();
   const shown = netbox.store.rows('dcim/devices').map((row) => [row, row.custom_fields] as const);
   for (const [row] of shown) row.custom_fields = {};
@@ -166,7 +164,7 @@ it('archives the cards of rows that a file lacks, after complete readings and wi
     return [status, stats.planned];
   };
   const left = async () =>
-    (await t.services.db('cards').where({ type: 'ITComponent', status: 'ACTIVE' }).pluck('external_id'))
+    (await db('cards').where({ type: 'ITComponent', status: 'ACTIVE' }).pluck('external_id'))
       .filter((id: string | null) => id?.startsWith('R'))
       .sort();
   expect(await pull()).toEqual(['completed', { create: 20 }]);
@@ -216,6 +214,5 @@ it('pulls lists at addresses, with what they refer to', async () => {
   const [parent, child] = await pairs(apps);
   expect(await cardOf(child!.card_id)).toMatchObject({ name: '=SUM(1)', parent_id: parent!.card_id });
   expect((await runMapping(t, admin, apps, 'pull', '?complete=true')).stats.planned).toEqual({});
-  const push = await admin.post(`${syncBase}/sync/push/${apps}`);
-  expect([push.status, push.body.code]).toEqual([409, 'wrong_state']);
+  await expectProblem(admin.post(`${syncBase}/sync/push/${apps}`), 409, 'wrong_state');
 });

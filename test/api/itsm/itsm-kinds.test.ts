@@ -4,13 +4,12 @@ import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { furnish } from '../../integrations/itsm/netbox.remote.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp, pluck } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';
 const MASK = '********';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const netbox = await startNetBox({ tls: serverCertificate });
 furnish(netbox, 5);
 const lists = await startLists({ tls: serverCertificate });
@@ -38,11 +37,7 @@ const toLists = (more: object = {}) => ({
   ca: authority,
   ...more,
 });
-const create = async (input: object): Promise<string> => {
-  const answer = await admin.post(base, input);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-};
+const create = async (input: object): Promise<string> => (await admin.create(base, input)).id;
 
 it('leads to NetBox by a token, and shows its tables and columns', async () => {
   const id = await create(toNetBox());
@@ -76,13 +71,13 @@ it('leads to lists at addresses, which are told one by one', async () => {
     rights: [{ table: 'servers', right: 'read', granted: true, needed: true }],
   });
   const columns = await admin.get(`${base}/${id}/tables/servers/fields`);
-  expect(columns.body.items.map(({ name }: { name: string }) => name)).toEqual(['id', 'name']);
+  expect(pluck(columns.body.items, 'name')).toEqual(['id', 'name']);
   const same = await admin.patch(`${base}/${id}`, { sources: [source] });
   expect(same.body.test_status).toBe('passed');
   const sources = [source, { ...source, name: 'others', references: { id: 'servers' } }];
   const changed = await admin.patch(`${base}/${id}`, { sources, auth_type: 'token', token: 'abc' });
   expect(changed.body).toMatchObject({ sources, auth_type: 'token', token: MASK, test_status: null });
-  const events = await t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+  const events = await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
   expect(events.at(-1)).toMatchObject({
     event_type: 'itsm_connection.updated',
     data: { changes: { sources: { old: [source], new: sources } }, secrets_changed: true },
@@ -132,8 +127,7 @@ it('takes no mapping that would write to a list', async () => {
     422,
     { field: 'sync_direction', code: 'not_offered' },
   ]);
-  const made = await admin.post(mappings, { ...mapping, sync_direction: 'pull' });
-  expect(made.status, made.text).toBe(201);
-  const pushing = await admin.patch(`${mappings}/${made.body.id}`, { sync_direction: 'push' });
+  const made = await admin.create(mappings, { ...mapping, sync_direction: 'pull' });
+  const pushing = await admin.patch(`${mappings}/${made.id}`, { sync_direction: 'push' });
   expect([pushing.status, pushing.body.errors?.[0].field]).toEqual([422, 'sync_direction']);
 });

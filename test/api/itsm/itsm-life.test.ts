@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { ok } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -32,10 +33,9 @@ describe('a run that is taken back', () => {
     const two = await cards.clone().where({ name: 'Two' }).first();
     await admin.patch(`/api/v1/cards/${two.id}`, { description: 'changed since' });
     const undo = () => admin.post(`${base}/sync/runs/${run.id}/undo`);
-    const started = await undo();
-    expect(started.status, started.text).toBe(202);
-    expect(started.body).toMatchObject({ trigger: 'undo', undo_of: run.id, planned_at: null });
-    const back = await settled(t, admin, started.body.id);
+    const started = await ok(undo(), 202);
+    expect(started).toMatchObject({ trigger: 'undo', undo_of: run.id, planned_at: null });
+    const back = await settled(t, admin, started.id);
     expect(back).toMatchObject({
       status: 'completed',
       stats: { planned: { delete: 3 }, deleted: 2, errors: 1 },
@@ -91,12 +91,7 @@ describe('cards that were merged, and merged again', () => {
       expect(merge.status, merge.text).toBeLessThan(300);
     }
     const target_id = await cardOf(target!);
-    const added = await admin.post('/api/v1/relations', {
-      type: 'relBizCtxToBC',
-      source_id: last,
-      target_id,
-    });
-    expect(added.status, added.text).toBe(201);
+    await admin.relate('relBizCtxToBC', last, target_id);
     const run = await runMapping(t, admin, sources);
     expect(run.stats).toMatchObject({ planned: { relate: 1 }, errors: 0 });
     const [row] = await staged(run.id, '&action=relate');
@@ -126,8 +121,7 @@ describe('a mapping that is changed', () => {
     expect(made.body).toMatchObject({ auto_apply: true, skip_staging: true });
     const { id } = made.body;
     const completeAfter = async (patch: object): Promise<boolean> => {
-      const answer = await admin.patch(`${base}/mappings/${id}`, patch);
-      expect(answer.status, answer.text).toBe(200);
+      await ok(admin.patch(`${base}/mappings/${id}`, patch));
       const run = await runMapping(t, admin, id);
       expect(run.status).toBe('completed');
       return run.complete;

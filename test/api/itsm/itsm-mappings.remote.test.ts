@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { startServiceNow } from '../../emulators/servicenow/server.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
 const connections = '/api/v1/itsm-sync/connections';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const instance = closeAfterAll(await startServiceNow({ tls: serverCertificate }));
 furnish(instance, { items: { cmdb_ci_business_app: 4, cmdb_ci_linux_server: 2 }, relations: 3 });
 const answer = await admin.post(connections, {
@@ -22,30 +21,24 @@ const answer = await admin.post(connections, {
 const connection: string = answer.body.id;
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
-async function create(more: object = {}): Promise<string> {
-  const answer = await admin.post(base, {
-    connection_id: connection,
-    card_type_key: 'Application',
-    remote_table: 'cmdb_ci_business_app',
-    field_mappings: [name],
-    ...more,
-  });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-}
+const create = async (more: object = {}): Promise<string> =>
+  (
+    await admin.create(base, {
+      connection_id: connection,
+      card_type_key: 'Application',
+      remote_table: 'cmdb_ci_business_app',
+      field_mappings: [name],
+      ...more,
+    })
+  ).id;
 /** A mapping that is gone after the look at it. */
 async function on<T>(more: object, look: (id: string) => Promise<T>): Promise<T> {
   const id = await create(more);
   const found = await look(id);
-  expect((await admin.delete(`${base}/${id}`)).status).toBe(204);
+  await ok(admin.delete(`${base}/${id}`), 204);
   return found;
 }
-const problemsOf = (more: object) =>
-  on(more, async (id) => {
-    const answer = await admin.post(`${base}/${id}/validate`);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.body;
-  });
+const problemsOf = (more: object) => on(more, (id) => ok(admin.post(`${base}/${id}/validate`)));
 const field = (
   card_field: string,
   remote_field: string,
@@ -74,8 +67,7 @@ describe('the validation of a mapping', () => {
         expect(answer.body).toEqual({ valid: true, problems: [] });
         const { body } = await admin.get(`${base}/${id}`);
         expect(body.dictionary_at).not.toBeNull();
-        const [event] = await t.services
-          .db('events')
+        const [event] = await db('events')
           .where({ event_type: 'itsm_mapping.validated' })
           .whereRaw(`data ->> 'id' = ?`, [id]);
         expect(event.data.changes.dictionary_at.new).toBe(body.dictionary_at);
@@ -134,11 +126,10 @@ describe('the validation of a mapping', () => {
   });
 
   it('names the key of a kind of relation that was given by its name', async () => {
-    const listed = await admin.get(`${connections}/${connection}/relation-types?search=depends`);
-    expect(listed.status, listed.text).toBe(200);
-    const [kind] = listed.body.items;
+    const listed = await ok(admin.get(`${connections}/${connection}/relation-types?search=depends`));
+    const [kind] = listed.items;
     expect(kind.name).toBe('Depends on::Used by');
-    const { rows } = await t.services.db.raw(
+    const { rows } = await db.raw(
       `select key from relation_types where source_type_key = 'Application' and target_type_key = 'Application' limit 1`,
     );
     const relations = (remote_type: string) => ({
@@ -150,23 +141,21 @@ describe('the validation of a mapping', () => {
   });
 
   it('warns of texts that are too long for a column', async () => {
-    const card = await admin.post('/api/v1/cards', { type: 'Application', name: 'n'.repeat(300) });
-    expect(card.status).toBe(201);
+    const card = await admin.card({ name: 'n'.repeat(300) });
     const { problems } = await problemsOf(push);
     const message = expect.stringMatching(/: the remote refuses or truncates the longer texts of 1 card$/);
     expect(problems).toEqual([expect.objectContaining({ code: 'too_short', level: 'warning', message })]);
-    await admin.delete(`/api/v1/cards/${card.body.id}`);
+    await admin.delete(`/api/v1/cards/${card.id}`);
   });
 
   it('is refused for nobody, over a paused connection, and where the remote refuses', async () => {
-    expect((await admin.post(`${base}/${randomUUID()}/validate`)).status).toBe(404);
-    expect((await admin.post(`${base}/${randomUUID()}/preview`)).status).toBe(404);
-    expect((await admin.get(`${base}/${randomUUID()}/coverage`)).status).toBe(404);
+    await expectProblem(admin.post(`${base}/${randomUUID()}/validate`), 404);
+    await expectProblem(admin.post(`${base}/${randomUUID()}/preview`), 404);
+    await expectProblem(admin.get(`${base}/${randomUUID()}/coverage`), 404);
     const id = await create();
     await admin.patch(`${connections}/${connection}`, { is_active: false });
     for (const what of ['validate', 'preview']) {
-      const answer = await admin.post(`${base}/${id}/${what}`);
-      expect([answer.status, answer.body.code]).toEqual([409, 'wrong_state']);
+      await expectProblem(admin.post(`${base}/${id}/${what}`), 409, 'wrong_state');
     }
     await admin.patch(`${connections}/${connection}`, { is_active: true, password: 'wrong' });
     for (const what of ['validate', 'preview']) {
@@ -201,7 +190,6 @@ it('a preview tells both sides and writes on neither', async () => {
       ],
     },
     async (id) => {
-      const { db } = t.services;
       const records = [...instance.store.of('cmdb_ci_business_app')];
       const recordOf = (text: string) => records.find(({ values }) => values.name === text)!.values.sys_id!;
       await db('itsm_pairs').insert({
@@ -233,7 +221,7 @@ it('a preview tells both sides and writes on neither', async () => {
       });
       expect(about('Application 2').match.candidates).toHaveLength(2);
       expect(about('Application 3').match).toMatchObject({ kind: 'linked', card_name: 'Parent' });
-      const outgoing = body.cards.map((card: { card_id: string }) => card.card_id);
+      const outgoing = pluck(body.cards, 'card_id');
       expect(outgoing.slice(-3)).toEqual(cards);
       expect(outgoing).not.toContain(parents.body.id);
       expect(body.cards.at(-1).mapped).toMatchObject({ name: 'Application 2', cost: null });

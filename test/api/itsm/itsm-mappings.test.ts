@@ -2,14 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { authority } from '../../emulators/certificates.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
 const connections = '/api/v1/itsm-sync/connections';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const { db } = t.services;
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const connection = await connect();
 
 async function connect(): Promise<string> {
@@ -35,16 +33,10 @@ const input = (more: object = {}) => {
     ...more,
   };
 };
-const create = async (more: object = {}) => {
-  const answer = await admin.post(base, input(more));
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body;
-};
-const eventsOf = (id: string) =>
-  t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+const create = (more: object = {}) => admin.create(base, input(more));
+const eventsOf = (id: string) => db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
 const run = async (mapping: { id: string }, status: string) => {
-  const [row] = await t.services
-    .db('itsm_runs')
+  const [row] = await db('itsm_runs')
     .insert({
       connection_id: connection,
       mapping_id: mapping.id,
@@ -59,7 +51,7 @@ const run = async (mapping: { id: string }, status: string) => {
   return row.id as string;
 };
 const pair = (mapping: { id: string }, base: object = {}) =>
-  t.services.db('itsm_pairs').insert({
+  db('itsm_pairs').insert({
     mapping_id: mapping.id,
     remote_id: 'r1',
     card_id: randomUUID(),
@@ -128,14 +120,13 @@ describe('a mapping', () => {
     const same = await admin.patch(`${base}/${id}`, { field_mappings: rows }, headers);
     expect([same.status, same.text]).toEqual([200, one.text]);
     const change = { sync_mode: 'strict', skip_staging: true, field_mappings: rows.slice(0, 2) };
-    const changed = await admin.patch(`${base}/${id}`, change, headers);
-    expect(changed.status, changed.text).toBe(200);
-    expect(changed.body).toMatchObject({ sync_mode: 'strict', skip_staging: true });
-    expect(changed.body.field_mappings).toHaveLength(2);
-    expect((await admin.patch(`${base}/${id}`, { is_active: false }, headers)).status).toBe(412);
-    expect((await admin.delete(`${base}/${id}`, undefined, headers)).status).toBe(412);
-    expect((await admin.delete(`${base}/${id}`)).status).toBe(204);
-    expect((await admin.get(`${base}/${id}`)).status).toBe(404);
+    const changed = await ok(admin.patch(`${base}/${id}`, change, headers));
+    expect(changed).toMatchObject({ sync_mode: 'strict', skip_staging: true });
+    expect(changed.field_mappings).toHaveLength(2);
+    await expectProblem(admin.patch(`${base}/${id}`, { is_active: false }, headers), 412);
+    await expectProblem(admin.delete(`${base}/${id}`, undefined, headers), 412);
+    await ok(admin.delete(`${base}/${id}`), 204);
+    await expectProblem(admin.get(`${base}/${id}`), 404);
 
     const events = await eventsOf(id);
     expect(events.map(({ event_type }) => event_type)).toEqual([
@@ -152,7 +143,7 @@ describe('a mapping', () => {
     for (const answer of [await admin.get(none), await admin.patch(none, {}), await admin.delete(none)]) {
       expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
     }
-    expect((await admin.get(`${base}/x`)).status).toBe(422);
+    await expectProblem(admin.get(`${base}/x`), 422);
     expect((await admin.post(base, input({ connection_id: randomUUID() }))).body.errors[0].field).toBe(
       'connection_id',
     );
@@ -160,10 +151,8 @@ describe('a mapping', () => {
 
   it('is the only one of its type and table, and keeps its connection', async () => {
     const made = await create();
-    const again = await admin.post(base, input({ remote_table: made.remote_table }));
-    expect([again.status, again.body.code]).toEqual([409, 'mapping_exists']);
-    const gone = await admin.delete(`${connections}/${connection}`);
-    expect([gone.status, gone.body.code]).toEqual([409, 'mappings_present']);
+    await expectProblem(admin.post(base, input({ remote_table: made.remote_table })), 409, 'mapping_exists');
+    await expectProblem(admin.delete(`${connections}/${connection}`), 409, 'mappings_present');
   });
 
   it('may begin without fields, and then does not run', async () => {
@@ -251,7 +240,7 @@ describe('is refused, with the field named,', () => {
 
 describe('relations', () => {
   it('are mapped from the type of their source to the mapping of their target', async () => {
-    const { rows } = await t.services.db.raw(
+    const { rows } = await db.raw(
       `select key, target_type_key from relation_types where source_type_key = 'Application'
        and target_type_key <> 'Application' and not is_hidden order by key limit 1`,
     );
@@ -271,8 +260,8 @@ describe('relations', () => {
     expect(made.relation_mappings).toEqual([{ ...relation, reversed: false }]);
     const used = await admin.delete(`${base}/${target.id}`);
     expect([used.status, used.body.code, used.body.mapping_ids]).toEqual([409, 'mapping_in_use', [made.id]]);
-    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
-    expect((await admin.delete(`${base}/${target.id}`)).status).toBe(204);
+    await ok(admin.delete(`${base}/${made.id}`), 204);
+    await ok(admin.delete(`${base}/${target.id}`), 204);
   });
 });
 
@@ -286,14 +275,13 @@ describe('a change', () => {
       { card_field: 'name', remote_field: 'name', direction: 'manual' },
       { card_field: 'alias', remote_field: 'u_another' },
     ];
-    expect((await admin.patch(`${base}/${made.id}`, { field_mappings: rows })).status).toBe(200);
+    await ok(admin.patch(`${base}/${made.id}`, { field_mappings: rows }));
     const { base: left } = await db('itsm_pairs').where({ mapping_id: made.id }).first('base');
     expect(Object.keys(left).sort()).toEqual(['description', 'name']);
     const book = await db('itsm_sync_states').where({ mapping_id: made.id }).first();
     expect(book.complete_read_at).toBeNull();
-    const moved = await admin.patch(`${base}/${made.id}`, { remote_table: 'u_moved' });
-    expect([moved.status, moved.body.code]).toEqual([409, 'wrong_state']);
-    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
+    await expectProblem(admin.patch(`${base}/${made.id}`, { remote_table: 'u_moved' }), 409, 'wrong_state');
+    await ok(admin.delete(`${base}/${made.id}`), 204);
     expect(await db('itsm_pairs').where({ mapping_id: made.id })).toEqual([]);
   });
 
@@ -307,9 +295,9 @@ describe('a change', () => {
       expect([answer.status, answer.body.code, answer.body.run_id]).toEqual([409, 'itsm_run_open', id]);
     }
     expect((await admin.patch(`${base}/${made.id}`, { is_active: false })).body.is_active).toBe(false);
-    await t.services.db('itsm_runs').where({ id }).update({ status: 'completed' });
-    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
-    const kept = await t.services.db('itsm_runs').where({ id }).first();
+    await db('itsm_runs').where({ id }).update({ status: 'completed' });
+    await ok(admin.delete(`${base}/${made.id}`), 204);
+    const kept = await db('itsm_runs').where({ id }).first();
     expect(kept.mapping_id).toBeNull();
   });
 
@@ -324,18 +312,17 @@ describe('a change', () => {
     expect(ended.body.schedule).toBeNull();
     expect(await db('job_schedules').where({ key: `itsm:${made.id}` })).toEqual([]);
     await admin.patch(`${base}/${made.id}`, { schedule: { cron: '5 * * * *' } });
-    expect((await admin.delete(`${base}/${made.id}`)).status).toBe(204);
+    await ok(admin.delete(`${base}/${made.id}`), 204);
     expect(await db('job_schedules').where({ key: `itsm:${made.id}` })).toEqual([]);
   });
 
   it('of the metamodel breaks it, and is told', async () => {
-    const type = await admin.post('/api/v1/metamodel/types', {
+    await admin.create('/api/v1/metamodel/types', {
       key: 'Machine',
       label: 'Machine',
       icon: 'x',
       fields_schema: [{ section: 'Facts', fields: [{ key: 'size', label: 'Size', type: 'number' }] }],
     });
-    expect(type.status, type.text).toBe(201);
     const made = await create({ card_type_key: 'Machine', ...field('attributes.size') });
     expect(made.broken).toBeNull();
     await admin.patch('/api/v1/metamodel/types/Machine', { fields_schema: [] });
@@ -351,9 +338,8 @@ it('is made as each recipe of the documentation shows', async () => {
   const recipes = [...page.matchAll(/```json\n(.*?)\n```/gs)].map(([, text]) => JSON.parse(text!));
   expect(recipes.length).toBeGreaterThan(3);
   for (const recipe of recipes) {
-    const answer = await admin.post(base, { ...recipe, connection_id: connection });
-    expect(answer.status, answer.text).toBe(201);
-    expect(answer.body.broken).toBeNull();
+    const answer = await admin.create(base, { ...recipe, connection_id: connection });
+    expect(answer.broken).toBeNull();
   }
 });
 
@@ -370,13 +356,11 @@ it('does no more than its maker may', async () => {
   expect(await lacks({ sync_direction: 'push', field_mappings: costs })).toBe('costs.view');
   const filtered = { sync_direction: 'push', card_filter: 'attributes.costTotalAnnual > 1' };
   expect(await lacks(filtered)).toBe('costs.view');
-  expect((await syncer.post(base, input({ sync_direction: 'push' }))).status).toBe(201);
+  await syncer.create(base, input({ sync_direction: 'push' }));
   const pulls = await create();
-  expect((await syncer.patch(`${base}/${pulls.id}`, { skip_staging: true })).body.permission).toBe(
-    'inventory.create',
-  );
-  expect((await syncer.patch(`${base}/${pulls.id}`, { is_active: false })).status).toBe(200);
-  expect((await looker.get(`${base}/${pulls.id}`)).status).toBe(200);
+  await expectProblem(syncer.patch(`${base}/${pulls.id}`, { skip_staging: true }), 403, 'inventory.create');
+  await ok(syncer.patch(`${base}/${pulls.id}`, { is_active: false }));
+  await ok(looker.get(`${base}/${pulls.id}`));
   for (const answer of [
     await looker.post(base, input()),
     await looker.patch(`${base}/${pulls.id}`, { is_active: true }),

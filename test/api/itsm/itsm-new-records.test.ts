@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok, pluck } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -149,9 +150,8 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
         instance.watch = undefined;
         expect(run.stats).toMatchObject({ created: 1, errors: 0 });
         expect(record(name)).toHaveLength(1);
-        const undone = await admin.post(`${base}/sync/runs/${run.id}/undo`);
-        expect(undone.status, undone.text).toBe(202);
-        await settled(t, admin, undone.body.id);
+        const undone = await ok(admin.post(`${base}/sync/runs/${run.id}/undo`), 202);
+        await settled(t, admin, undone.id);
         expect(record(name)).toHaveLength(1);
         await push();
         await admin.post(`/api/v1/cards/${card}/archive`);
@@ -172,7 +172,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
     expect(right).toMatchObject({ granted: true, needed: false });
     // and the mapped table is tested for what the mapping does there
     const mapped = body.rights.filter((one: { table: string }) => one.table === TABLE);
-    expect(mapped.map((one: { right: string }) => one.right)).toEqual(['read', 'create', 'update', 'delete']);
+    expect(pluck(mapped, 'right')).toEqual(['read', 'create', 'update', 'delete']);
     expect(mapped[0]).toMatchObject({ granted: true, needed: true });
   });
 });

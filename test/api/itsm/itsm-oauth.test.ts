@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
+import { ok } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_business_app';
@@ -13,20 +14,19 @@ instance.elsewhere.insert(TABLE, { name: 'Payroll' });
 
 afterAll(() => close());
 
-async function connect(more: object): Promise<string> {
-  const { status, body, text } = await admin.post(`${base}/connections`, {
-    name: `OAuth ${randomUUID()}`,
-    instance_url: instance.base,
-    auth_type: 'oauth2',
-    ...client,
-    ca: authority,
-    client_certificate: clientCertificate.cert,
-    client_key: clientCertificate.key,
-    ...more,
-  });
-  expect(status, text).toBe(201);
-  return body.id;
-}
+const connect = async (more: object): Promise<string> =>
+  (
+    await admin.create(`${base}/connections`, {
+      name: `OAuth ${randomUUID()}`,
+      instance_url: instance.base,
+      auth_type: 'oauth2',
+      ...client,
+      ca: authority,
+      client_certificate: clientCertificate.cert,
+      client_key: clientCertificate.key,
+      ...more,
+    })
+  ).id;
 const test = async (id: string) => (await admin.post(`${base}/connections/${id}/test`)).body;
 
 it.each([
@@ -75,7 +75,7 @@ it('a refresh token that counts once is replaced, whoever uses it', async () => 
   instance.oauth.expireAll(true);
   expect(await test(id)).toMatchObject({ success: false, failure: 'credentials_refused' });
   const fresh = { refresh_token: instance.oauth.grant('estate', client.client_id) };
-  expect((await admin.patch(`${base}/connections/${id}`, fresh)).status).toBe(200);
+  await ok(admin.patch(`${base}/connections/${id}`, fresh));
   expect(await test(id)).toMatchObject({ success: true });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import { closeAfterAll, type TestClient } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, type TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -81,14 +81,11 @@ describe('a connection', () => {
       [steward, 'costs.view'],
     ] as const) {
       for (const body of [redirect(), { password: 'another' }, { correlation_column: 'u_estate' }]) {
-        const answer = await redirected(client, body);
-        expect([answer.status, answer.body.permission], answer.text).toEqual([403, permission]);
+        await expectProblem(redirected(client, body), 403, permission);
       }
-      const started = await client.post(`${base}/sync/push/${mapping}`);
-      expect([started.status, started.body.permission]).toEqual([403, permission]);
+      await expectProblem(client.post(`${base}/sync/push/${mapping}`), 403, permission);
       await admin.patch(`${base}/connections/${connection}`, { is_active: false });
-      const resumed = await redirected(client, { is_active: true });
-      expect([resumed.status, resumed.body.permission]).toEqual([403, permission]);
+      await expectProblem(redirected(client, { is_active: true }), 403, permission);
       await admin.patch(`${base}/connections/${connection}`, { is_active: true });
     }
     expect(await read()).toMatchObject({ owner_id: admin.userId, instance_url: instance.base });
@@ -115,8 +112,7 @@ describe('a connection', () => {
       remote_table: 'cmdb_ci_appl',
     });
     const turned = () => steward.patch(`${base}/mappings/${mapping}`, { sync_direction: 'push' });
-    const refused = await turned();
-    expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+    await expectProblem(turned(), 403, 'costs.view');
     // the reason of a refused new record may quote a cost where the mapping has one
     const card = await t.services.db('cards').where({ name: 'Ledger' }).first('id');
     const reason = 'No record can be created: 4711 is too much';
@@ -132,7 +128,7 @@ describe('a connection', () => {
       expect(await reasons(steward)).toEqual([{ reason: shown }]);
     }
     await admin.delete(`${base}/mappings/${other}`);
-    expect((await turned()).status).toBe(200);
+    await ok(turned());
     expect(await read()).toMatchObject({ owner_id: steward.userId });
   });
 
@@ -202,8 +198,7 @@ describe('a run', () => {
       field_mappings: [{ ...name, direction: 'remote_leads' }],
     });
     instance.elsewhere.insert(table, { name: 'From outside' });
-    const refused = await steward.post(`${base}/sync/pull/${pulling}`);
-    expect([refused.status, refused.body.permission]).toEqual([403, 'inventory.create']);
+    await expectProblem(steward.post(`${base}/sync/pull/${pulling}`), 403, 'inventory.create');
     const run = await runMapping(t, admin, pulling, 'pull');
     expect(run).toMatchObject({ status: 'completed', stats: { created: 1 } });
     const { created_by } = await t.services.db('cards').where({ name: 'From outside' }).first();

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { pluck } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -19,8 +20,7 @@ afterAll(() => close());
 const make = async (cardType: string, name: string): Promise<string> =>
   (await admin.post('/api/v1/cards', { type: cardType, name })).body.id;
 const relate = async (key: string, source_id: string, target_id: string): Promise<void> => {
-  const answer = await admin.post('/api/v1/relations', { type: key, source_id, target_id });
-  expect(answer.status, answer.text).toBe(201);
+  await admin.relate(key, source_id, target_id);
 };
 /** The relations outside, by the names of the records at their ends. */
 const outside = () => {
@@ -56,7 +56,7 @@ describe('relations of cards whose records a run makes', () => {
     const run = await runMapping(t, admin, mapping, 'run', '?auto_apply=false');
     expect(run).toMatchObject({ status: 'review', stats: { planned: { create: 2, link: 1, relate: 4 } } });
     const planned = await relations(run.id);
-    expect(planned.map((row: { link: object }) => row.link)).toContainEqual(
+    expect(pluck(planned, 'link')).toContainEqual(
       expect.objectContaining({ source: null, source_name: 'One', target: null, target_name: 'Two' }),
     );
     await admin.post(`${base}/sync/runs/${run.id}/apply`, {});

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
-import type { TestClient } from '../../support/harness.ts';
+import { ok, type TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -76,8 +76,7 @@ describe('a mapping that only pushes', () => {
   it('removes the records that it has made itself, and no others', async () => {
     const [made, , linked] = cards;
     const [gone, kept] = [await recordOf(made!), await recordOf(linked!)];
-    for (const id of [made, linked])
-      expect((await admin.post(`/api/v1/cards/${id}/archive`)).status).toBe(200);
+    for (const id of [made, linked]) await ok(admin.post(`/api/v1/cards/${id}/archive`));
     const first = await push();
     expect(first).toMatchObject({ status: 'completed', stats: { planned: { quarantine: 1, unlink: 1 } } });
     expect(instance.store.rows.has(gone)).toBe(true);
@@ -91,12 +90,12 @@ describe('a mapping that only pushes', () => {
     const card = cards[1]!;
     const record = await recordOf(card);
     const pair = `${base}/mappings/${mapping}/pairs/${record}`;
-    expect((await admin.post(`${pair}/unmap`)).status).toBe(204);
+    await ok(admin.post(`${pair}/unmap`), 204);
     await admin.patch(`/api/v1/cards/${card}`, { description: 'While it was out' });
     await admin.patch(`/api/v1/cards/${cards[3]}`, { description: 'Another change' });
     const waiting = await push('?auto_apply=false');
     expect(waiting).toMatchObject({ status: 'review', stats: { planned: { update: 1 } } });
-    expect((await admin.post(`${pair}/map`)).status).toBe(204);
+    await ok(admin.post(`${pair}/map`), 204);
     await admin.post(`${base}/sync/runs/${waiting.id}/apply`, {});
     expect(await settled(t, admin, waiting.id)).toMatchObject({ status: 'completed', stats: { updated: 1 } });
     expect(await push()).toMatchObject({ status: 'completed', stats: { updated: 1 } });
@@ -109,7 +108,7 @@ describe('a mapping that only pushes', () => {
       label: 'Reads runs',
       permissions: { 'inventory.view': true, 'itsm_sync.view': true },
     };
-    expect((await admin.post('/api/v1/roles', role)).status).toBe(201);
+    await admin.create('/api/v1/roles', role);
     const reader = await t.as('sync_reader');
     const run = await push('?complete=true');
     const { db } = t.services;

@@ -6,7 +6,7 @@ import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, ok, openApp } from '../../support/harness.ts';
 import {
   connectKind,
   connectTo,
@@ -16,8 +16,7 @@ import {
   syncBase,
 } from '../../support/itsm.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 closeAfterAll(await startWorkers(t.services));
 const [instance, itop, netbox, lists] = await Promise.all([
   startInstance(),
@@ -47,10 +46,7 @@ const faultsOf = async (mapping: string): Promise<{ field: string; code: string 
   return body.problems.filter(({ level }: { level: string }) => level === 'error');
 };
 const cardsOf = async (mapping: string): Promise<Map<string, string>> => {
-  const rows = await t.services
-    .db('itsm_pairs')
-    .where({ mapping_id: mapping })
-    .select('remote_id', 'card_id');
+  const rows = await db('itsm_pairs').where({ mapping_id: mapping }).select('remote_id', 'card_id');
   return new Map(rows.map(({ remote_id, card_id }) => [remote_id, card_id]));
 };
 
@@ -82,7 +78,6 @@ async function walk({
     expect(status).toBe('completed');
     return stats;
   };
-  const { db } = t.services;
   const [holder, card] = [...(await cardsOf(holders))][0]!;
   const others = await cardsOf(targets);
   const [[one, oneCard], [other, otherCard]] = [...others] as [[string, string], [string, string]];
@@ -91,12 +86,11 @@ async function walk({
     (await db('relations').where({ type: relationType, [own]: card })).map((row) => row[far]);
   const relate = async (to: string) => {
     const ends = { [own]: card, [far]: to };
-    const answer = await admin.post('/api/v1/relations', { type: relationType, ...ends });
-    expect(answer.status, answer.text).toBe(201);
+    await admin.create('/api/v1/relations', { type: relationType, ...ends });
   };
   const unrelate = async () => {
     const [{ id }] = await db('relations').where({ type: relationType, [own]: card });
-    expect((await admin.delete(`/api/v1/relations/${id}`)).status).toBe(204);
+    await ok(admin.delete(`/api/v1/relations/${id}`), 204);
   };
 
   write(holder, one);
@@ -159,7 +153,7 @@ describe('a column that refers to a record, as a relation', () => {
     });
     // its other end is not known before: it follows once it is
     expect((await runMapping(t, admin, holders)).stats).toMatchObject({ created: 1 });
-    expect(await t.services.db('relations').where({ type: 'relAppToITC' })).toHaveLength(0);
+    expect(await db('relations').where({ type: 'relAppToITC' })).toHaveLength(0);
     await runMapping(t, admin, targets, 'pull');
     expect(await faultsOf(holders)).toEqual([]);
     await walk({
@@ -285,7 +279,7 @@ describe('a column that refers to a record, as a relation', () => {
     const [first, second] = [...(await cardsOf(targets))].sort().map(([, card]) => card);
     const [source_id] = [...(await cardsOf(holders)).values()];
     const related = async () =>
-      (await t.services.db('relations').where({ source_id })).map(({ target_id }) => target_id);
+      (await db('relations').where({ source_id })).map(({ target_id }) => target_id);
     expect(await related()).toEqual([first]);
     put('S2');
     await runMapping(t, admin, holders, 'pull', '?complete=true');

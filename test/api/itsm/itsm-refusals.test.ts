@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { pluck } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -141,9 +142,7 @@ it('a reference to a record that is known to be gone is not pushed, and waits', 
   instance.elsewhere.remove(gone!);
   await admin.patch(`/api/v1/cards/${referring.id}`, { parent_id: target.id, description: 'pushed' });
   const rows = async (id: string) =>
-    (await admin.get(`${base}/sync/runs/${id}/staged?action=skip`)).body.items.map(
-      ({ reason }: { reason: string }) => reason,
-    );
+    pluck((await admin.get(`${base}/sync/runs/${id}/staged?action=skip`)).body.items, 'reason');
   const first = await run();
   expect(recordOf(child!).u_parent ?? '').toBe('');
   expect(recordOf(child!).short_description).toBe('pushed');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
-import { closeAfterAll } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem } from '../../support/harness.ts';
 import { connectTo, openSyncTest, runMapping, storeMapping, syncBase } from '../../support/itsm.ts';
 
 const table = 'cmdb_ci_business_app';
@@ -82,5 +82,5 @@ it('is refused while a run is under way, and for what is none', async () => {
   const refused = await admin.post(`${url()}/relink`);
   expect([refused.status, refused.body.run_id]).toEqual([409, id]);
   await db('itsm_runs').where({ id }).delete();
-  expect((await admin.post(`${syncBase}/mappings/${randomUUID()}/relink`)).status).toBe(404);
+  await expectProblem(admin.post(`${syncBase}/mappings/${randomUUID()}/relink`), 404);
 });

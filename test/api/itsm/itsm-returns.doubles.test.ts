@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
+import { pluck } from '../../support/harness.ts';
 import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
@@ -54,9 +55,7 @@ it('a restored card of which two records come under other keys is a question wit
   const names = instance.store.of(TABLE).filter(({ values }) => values.name === name);
   expect(names.map(({ values }) => values.sys_id).sort()).toEqual(both);
   const asked = (await questions()).filter(({ kind }: { kind: string }) => kind === 'match');
-  expect(asked.map(({ remote_id }: { remote_id: string }) => remote_id)).toEqual(
-    expect.arrayContaining(both),
-  );
+  expect(pluck(asked, 'remote_id')).toEqual(expect.arrayContaining(both));
 });
 
 it('a record that fits a restored card and another one is a question with both cards', async () => {
@@ -72,6 +71,6 @@ it('a record that fits a restored card and another one is a question with both c
   expect((await cards(name)).map((one) => one.id).sort()).toEqual([card, other.id].sort());
   const asked = (await questions()).filter(({ remote_id }: { remote_id: string }) => remote_id === id);
   expect(asked).toHaveLength(1);
-  const candidates = asked[0].candidates.map(({ card_id }: { card_id: string }) => card_id);
+  const candidates = pluck(asked[0].candidates, 'card_id');
   expect(candidates.sort()).toEqual([card, other.id].sort());
 });

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver } from '../../soak/itsm/drive.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 import { connectKind, storeMapping, syncBase } from '../../support/itsm.ts';
 
 /** Told to nobody but the remote; with characters that are written otherwise in addresses, pages and JSON. */
@@ -30,8 +30,7 @@ const toldBy = ({ headers }: IncomingMessage, body: string): string => {
   return [CANARY, authorization, String(token), Buffer.from(basic, 'base64').toString(), body].join(' ');
 };
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
 const driver = createDriver({ ...t.services, log }, createVirtualClock(Date.now()), 100);
 const server = createServer(serverCertificate, async (request, reply) => {
@@ -128,13 +127,13 @@ const kinds: Record<string, { kind: string; more: object }> = {
 
 /** Where in the database a part of the secret stands in clear. */
 async function stored(): Promise<string[]> {
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select table_name as name from information_schema.tables
      where table_schema = 'public' and table_type = 'BASE TABLE'`,
   );
   const found: string[] = [];
   for (const { name } of rows) {
-    const { rows: hits } = await t.services.db.raw(
+    const { rows: hits } = await db.raw(
       `select row_to_json(r)::text as row from ?? r where row_to_json(r)::text like any(?::text[]) limit 1`,
       [name, PARTS.map((part) => `%${part}%`)],
     );
@@ -155,7 +154,7 @@ describe.each(Object.entries(kinds))('%s that the remote repeats', (credential, 
     const turn = credentials.indexOf(credential);
     for (const [at, [name, says]] of Object.entries(ways).entries()) {
       // no account waits for what others have met
-      await t.services.db.raw('truncate itsm_account_limits');
+      await db.raw('truncate itsm_account_limits');
       asked = 0;
       way = (what) => {
         asked += 1;

@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
+import { ok } from '../../support/harness.ts';
 import {
   syncBase as base,
   connectTo,
@@ -22,9 +23,8 @@ afterAll(() => close());
 
 const run = () => runMapping(t, admin, mapping);
 const undo = async (id: string) => {
-  const started = await admin.post(`${base}/sync/runs/${id}/undo`);
-  expect(started.status, started.text).toBe(202);
-  expect(await settled(t, admin, started.body.id)).toMatchObject({
+  const started = await ok(admin.post(`${base}/sync/runs/${id}/undo`), 202);
+  expect(await settled(t, admin, started.id)).toMatchObject({
     status: 'completed',
     stats: { errors: 0 },
   });
@@ -40,8 +40,7 @@ async function paired(name: string) {
     return [description, instance.store.rows.get(remote)!.values.short_description];
   };
   const change = async (description: string) => {
-    const changed = await admin.patch(`/api/v1/cards/${card_id}`, { description });
-    expect(changed.status, changed.text).toBe(200);
+    await ok(admin.patch(`/api/v1/cards/${card_id}`, { description }));
   };
   return { remote, held, change };
 }

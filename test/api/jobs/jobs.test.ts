@@ -3,12 +3,11 @@ import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import { exportJob } from '../../../domain/exchange/exports/export.job.ts';
 import { kpiSnapshotJob } from '../../../domain/inventory/reports/kpi-snapshot.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { ask, jobRow } from '../../support/jobs.ts';
 
-const t = closeAfterAll(await createTestApp());
-await t.services.db('roles').insert({
+const { t, db } = await openApp();
+await db('roles').insert({
   key: 'auditor',
   label: 'Auditor',
   permissions: JSON.stringify({ 'admin.events': true }),
@@ -16,8 +15,8 @@ await t.services.db('roles').insert({
 
 /** A context in which the client's user acts. */
 async function as(client: TestClient): Promise<Ctx> {
-  const user = await t.services.db('users').where({ id: client.userId }).first();
-  const { caller } = await createSessionReader(t.services.db).read({
+  const user = await db('users').where({ id: client.userId }).first();
+  const { caller } = await createSessionReader(db).read({
     sub: client.userId,
     jti: '00000000-0000-7000-8000-000000000001',
     tv: user.token_version,
@@ -40,7 +39,7 @@ const request = {
 const askExport = async (client: TestClient) =>
   await ask(await as(client), exportJob, { ...request, types: [], columns: [], include: [] });
 const lastEvent = async (type: string) =>
-  await t.services.db('events').where({ event_type: type }).orderBy('position', 'desc').first();
+  await db('events').where({ event_type: type }).orderBy('position', 'desc').first();
 const unknown = '00000000-0000-7000-8000-00000000ffff';
 
 describe('reading jobs', () => {
@@ -49,9 +48,7 @@ describe('reading jobs', () => {
       ['member', 'viewer', 'admin', 'auditor'].map((role) => t.as(role)),
     );
     const id = await askExport(member!);
-    const own = await member!.get(`/api/v1/jobs/${id}`);
-    expect(own.status).toBe(200);
-    expect(own.body).toMatchObject({
+    expect(await ok(member!.get(`/api/v1/jobs/${id}`))).toMatchObject({
       id,
       kind: 'export',
       status: 'queued',
@@ -66,15 +63,13 @@ describe('reading jobs', () => {
       attempt: 1,
       links: { self: `/api/v1/jobs/${id}`, result: null },
     });
-    expect((await viewer!.get(`/api/v1/jobs/${id}`)).status).toBe(404);
+    await expectProblem(viewer!.get(`/api/v1/jobs/${id}`), 404);
     expect((await viewer!.get('/api/v1/jobs')).body.items).toEqual([]);
     for (const client of [admin!, auditor!]) {
-      expect((await client.get(`/api/v1/jobs/${id}`)).status).toBe(200);
-      expect((await client.get('/api/v1/jobs')).body.items.map((job: { id: string }) => job.id)).toContain(
-        id,
-      );
+      await ok(client.get(`/api/v1/jobs/${id}`));
+      expect(pluck((await client.get('/api/v1/jobs')).body.items, 'id')).toContain(id);
     }
-    expect((await t.anonymous.get(`/api/v1/jobs/${id}`)).status).toBe(401);
+    await expectProblem(t.anonymous.get(`/api/v1/jobs/${id}`), 401);
   });
 
   it('lists by kind and status, newest first, with cursor and fields', async () => {
@@ -82,7 +77,7 @@ describe('reading jobs', () => {
     const exported = await askExport(client);
     const snapshot = await ask(await as(client), kpiSnapshotJob, {});
     const list = async (query: string) => await client.get(`/api/v1/jobs?${query}`);
-    const ids = async (query: string) => (await list(query)).body.items.map((job: { id: string }) => job.id);
+    const ids = async (query: string) => pluck((await list(query)).body.items, 'id');
     expect(await ids('')).toEqual([snapshot, exported]);
     expect(await ids('kind=export')).toEqual([exported]);
     expect(await ids('kind=export,kpi_snapshot&sort_dir=asc')).toEqual([exported, snapshot]);
@@ -95,8 +90,8 @@ describe('reading jobs', () => {
     expect((await list('kind=bogus')).body.errors).toEqual([
       expect.objectContaining({ field: 'kind', code: 'unknown_option' }),
     ]);
-    expect((await list('status=done')).status).toBe(422);
-    expect((await list('sort_by=payload')).status).toBe(422);
+    await expectProblem(list('status=done'), 422);
+    await expectProblem(list('sort_by=payload'), 422);
   });
 
   it('answers 422 for a malformed id and 404 for an unknown one', async () => {
@@ -107,8 +102,8 @@ describe('reading jobs', () => {
       ['POST', '/cancel'],
       ['POST', '/retry'],
     ] as const) {
-      expect((await admin.request({ method, url: `/api/v1/jobs/nonsense${path}` })).status).toBe(422);
-      expect((await admin.request({ method, url: `/api/v1/jobs/${unknown}${path}` })).status).toBe(404);
+      await expectProblem(admin.request({ method, url: `/api/v1/jobs/nonsense${path}` }), 422);
+      await expectProblem(admin.request({ method, url: `/api/v1/jobs/${unknown}${path}` }), 404);
     }
   });
 });
@@ -132,9 +127,8 @@ describe('cancelling and running again', () => {
       body: { code: 'job_not_cancellable', job_status: 'cancelled' },
     });
 
-    const retried = await member.post(`/api/v1/jobs/${id}/retry`);
-    expect(retried.status).toBe(200);
-    expect(retried.body).toMatchObject({ status: 'queued', attempt: 2, finished_at: null, progress: 0 });
+    const retried = await ok(member.post(`/api/v1/jobs/${id}/retry`));
+    expect(retried).toMatchObject({ status: 'queued', attempt: 2, finished_at: null, progress: 0 });
     expect(await lastEvent('job.retried')).toMatchObject({
       data: { job_id: id, was: 'cancelled', attempt: 2 },
     });
@@ -147,13 +141,13 @@ describe('cancelling and running again', () => {
   it('lets a worker know of the cancellation of a running job, and takes it once', async () => {
     const member = await t.as('member');
     const id = await askExport(member);
-    await t.services.db('jobs').where({ id }).update({ status: 'running', lease_owner: 'x' });
+    await db('jobs').where({ id }).update({ status: 'running', lease_owner: 'x' });
     for (let n = 0; n < 2; n += 1) {
       const answer = await member.post(`/api/v1/jobs/${id}/cancel`);
       expect(answer).toMatchObject({ status: 200, body: { status: 'running' } });
     }
-    expect(await t.services.db('jobs').where({ id }).first()).toMatchObject({ cancel_requested: true });
-    const events = await t.services.db('events').where({ event_type: 'job.cancelled' });
+    expect(await db('jobs').where({ id }).first()).toMatchObject({ cancel_requested: true });
+    const events = await db('events').where({ event_type: 'job.cancelled' });
     expect(events.filter((event) => event.data.job_id === id)).toHaveLength(1);
   });
 
@@ -163,7 +157,7 @@ describe('cancelling and running again', () => {
     const before = await jobRow(t.services, id);
     const [stranger, auditor] = await t.clients('bpm_admin', 'auditor');
     for (const action of ['cancel', 'retry']) {
-      expect((await stranger.post(`/api/v1/jobs/${id}/${action}`)).status).toBe(404);
+      await expectProblem(stranger.post(`/api/v1/jobs/${id}/${action}`), 404);
       expect(await auditor.post(`/api/v1/jobs/${id}/${action}`)).toMatchObject({
         status: 403,
         body: { code: 'forbidden', permission: 'admin.settings' },
@@ -171,11 +165,11 @@ describe('cancelling and running again', () => {
     }
     expect(await jobRow(t.services, id)).toEqual(before);
     // it would run with the rights of its owner
-    const keeper = await t.as(await roleWith(t, 'admin.events', 'admin.settings'));
+    const keeper = await t.holding('admin.events', 'admin.settings');
     expect(await keeper.post(`/api/v1/jobs/${id}/retry`)).toMatchObject({
       status: 403,
       body: { code: 'forbidden', permission: 'inventory.view' },
     });
-    expect((await (await t.as('admin')).post(`/api/v1/jobs/${id}/cancel`)).status).toBe(200);
+    await ok((await t.as('admin')).post(`/api/v1/jobs/${id}/cancel`));
   });
 });

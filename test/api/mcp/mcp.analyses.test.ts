@@ -1,10 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, openApp } from '../../support/harness.ts';
 import { answer, connectMcp, refusal } from '../../support/mcp.ts';
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 await t.app.listen({ host: '127.0.0.1', port: 0 });
 const url = `http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}`;
 const admin = await t.as('admin');
@@ -24,7 +23,7 @@ describe('duplicates', () => {
     const { id } = (await admin.post('/api/v1/cards', twin)).body;
     const scores = { cohesion: 0.9, least_score: 0.9, most_score: 0.9 };
     const found = { card_type: 'Application', card_ids: [card, id], run_id: card, found_at: new Date() };
-    await t.services.db('duplicate_clusters').insert({ id: card, ...scores, ...found });
+    await db('duplicate_clusters').insert({ id: card, ...scores, ...found });
     const { items } = await answer(asAdmin, 'find_duplicates', { card_id: id });
     expect(items).toMatchObject([{ id: card, card_type: 'Application', status: 'pending', cohesion: 0.9 }]);
     expect(items[0].evidence).toBe(
@@ -150,7 +149,7 @@ describe('relations', () => {
 });
 
 describe('analyses', () => {
-  const count = async () => Number((await t.services.db('analysis_runs').count().first())!.count);
+  const count = async () => Number((await db('analysis_runs').count().first())!.count);
 
   it('are tried, started, followed and cancelled', async () => {
     const before = await count();
@@ -220,7 +219,7 @@ describe('analyses', () => {
     const proposed = { modernization_type: 'retire', current_tech: 'Old', recommendation: 'Retire it' };
     const scores = { effort: 'low', score: 50, score_without_costs: 50, reasons: '[]', dependants: 0 };
     const found = { run_id: card, is_current: true, target_type: 'Application', card_id: card };
-    await t.services.db('modernizations').insert({ ...found, ...proposed, ...scores });
+    await db('modernizations').insert({ ...found, ...proposed, ...scores });
     const written = {
       regulation: 'gdpr',
       requirement: 'A record is kept',

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { admin, viewer } = await openApp(['admin', 'viewer']);
 await admin.patch('/api/v1/settings/mcp', { enabled: true });
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping', params: {} };
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, openApp, pluck } from '../../support/harness.ts';
 import { answer, callTool, connectMcp, refusal } from '../../support/mcp.ts';
 
 const clients: Client[] = [];
@@ -20,7 +20,7 @@ const connect = async (token: string, mode: 'auto' | 'legacy' = 'auto'): Promise
 const switchMcp = (enabled: boolean) => admin.patch('/api/v1/settings/mcp', { enabled });
 const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 await t.app.listen({ host: '127.0.0.1', port: 0 });
 const url = `http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}`;
 const [admin, viewer] = await t.clients('admin', 'viewer');
@@ -110,9 +110,7 @@ describe('the protocol', () => {
 
   it('is throttled by account', async () => {
     const user = await t.as('viewer', 'hasty');
-    await t.services
-      .db('throttles')
-      .insert({ key: `mcp:${user.userId}`, window_start: new Date(), hits: 600 });
+    await db('throttles').insert({ key: `mcp:${user.userId}`, window_start: new Date(), hits: 600 });
     const answer = await user.post('/mcp', message('ping'));
     expect(answer).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
@@ -138,12 +136,7 @@ describe('reading', () => {
       code: 'forbidden',
       permission: 'admin.users',
     });
-    const participant = await t.services
-      .db('roles')
-      .insert({ key: 'nobody', label: 'Nobody', permissions: '{}' });
-    expect(participant).toBeTruthy();
-    await t.services.db.raw("select record_events('[]'::jsonb, array['roles'])");
-    const nobody = await connect((await t.as('nobody')).token);
+    const nobody = await connect((await t.holding()).token);
     expect(await refusal(nobody, 'search_cards')).toMatchObject({
       status: 403,
       permission: 'inventory.view',
@@ -163,7 +156,7 @@ describe('reading', () => {
         page_size: 3,
         ...(cursor ? { cursor } : {}),
       });
-      found.push(...page.items.map((item: { name: string }) => item.name));
+      found.push(...pluck(page.items, 'name'));
       cursor = page.next_cursor ?? undefined;
       for (const cut of page.cuts) expect(cut).toMatchObject({ shown: 999, of: 1002 });
     } while (cursor);
@@ -172,13 +165,13 @@ describe('reading', () => {
 
   it('describes the metamodel, follows relations and tells what depends on a card', async () => {
     const brief = await answer(asViewer, 'describe_metamodel');
-    expect(brief.card_types.map((type: { key: string }) => type.key)).toContain('Application');
+    expect(pluck(brief.card_types, 'key')).toContain('Application');
     const { card_types, relation_types } = await answer(asViewer, 'describe_metamodel', {
       type: 'Application',
     });
     const fields: { key: string; options?: object[] }[] = card_types[0].fields;
     expect(fields.find(({ key }) => key === 'businessCriticality')?.options?.length).toBeGreaterThan(1);
-    expect(relation_types.map((type: { key: string }) => type.key)).toContain('relAppToITC');
+    expect(pluck(relation_types, 'key')).toContain('relAppToITC');
     const { body: component } = await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Server 1' });
     const related = { type: 'relAppToITC', source_id: card, target_id: component.id };
     await admin.post('/api/v1/relations', related);
@@ -191,7 +184,7 @@ describe('reading', () => {
 
   it('runs reports and queries, follows changes and jobs', async () => {
     const { reports } = await answer(asViewer, 'list_reports');
-    const names = reports.map((report: { name: string }) => report.name);
+    const names = pluck(reports, 'name');
     expect(names).toEqual(expect.arrayContaining(['dashboard', 'roadmap', 'kpis']));
     const roadmap = await answer(asViewer, 'run_report', {
       report: 'roadmap',
@@ -265,12 +258,11 @@ describe('writing', () => {
     await answer(asAdmin, 'archive_card', { id, ...real });
     await answer(asAdmin, 'close_batch', { batch_id });
     await answer(asAdmin, 'undo_batch', { batch_id, dry_run: false });
-    expect((await admin.get(`/api/v1/cards/${id}`)).status).toBe(404);
+    await expectProblem(admin.get(`/api/v1/cards/${id}`), 404);
   });
 
   it('refuses what the operation refuses, and what does not fit, by code; no batch stays open', async () => {
-    const open = async () =>
-      (await t.services.db('mutation_batches').whereNull('committed_at').count())[0]!.count;
+    const open = async () => (await db('mutation_batches').whereNull('committed_at').count())[0]!.count;
     const before = await open();
     const wrong = { type: 'Application', name: 'X', attributes: { nope: 1 }, dry_run: false };
     expect(await refusal(asAdmin, 'create_card', wrong)).toMatchObject({

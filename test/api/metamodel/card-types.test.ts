@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { appoint, idle, make, refused } from '../cards/write.fixture.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { appoint, expectRefused, idle, make, refused } from '../cards/write.fixture.ts';
 import {
   eventsBy,
   field,
@@ -12,8 +12,7 @@ import {
   types,
 } from './metamodel.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member] = await t.clients('admin', 'member');
+const { t, db, admin, member } = await openApp(['admin', 'member']);
 
 const create = (body: Record<string, unknown>) => () =>
   admin.post(types, { key: newKey(), label: 'L', ...body });
@@ -51,10 +50,7 @@ describe('POST /metamodel/types', () => {
       icon: 'category',
       built_in: false,
     });
-    expect(answer.body.stakeholder_roles.map((role: { key: string }) => role.key)).toEqual([
-      'responsible',
-      'observer',
-    ]);
+    expect(pluck(answer.body.stakeholder_roles, 'key')).toEqual(['responsible', 'observer']);
     expect(events.map((event) => event.event_type)).toEqual([
       'card_type.created',
       'stakeholder_role.created',
@@ -69,10 +65,7 @@ describe('POST /metamodel/types', () => {
   });
 
   it('refuses a taken key, and every fault of the definition by its path', async () => {
-    expect(await refused(t, create({ key: 'Application' }))).toMatchObject({
-      status: 409,
-      code: 'key_taken',
-    });
+    await expectRefused(t, create({ key: 'Application' }), 409, 'key_taken');
     const faulty = await refused(
       t,
       create({
@@ -163,19 +156,23 @@ describe('PATCH /metamodel/types/{key}', () => {
 
   it('takes effect for the next request in every part of the API', async () => {
     const key = await makeType(admin);
-    expect(
-      await refused(t, () => member.post('/api/v1/cards', { type: key, name: 'A', attributes: { size: 1 } })),
-    ).toMatchObject({ status: 422, fields: ['attributes.size'] });
+    await expectRefused(
+      t,
+      () => member.post('/api/v1/cards', { type: key, name: 'A', attributes: { size: 1 } }),
+      422,
+      'validation_failed',
+      'attributes.size',
+    );
     await patch(key, { fields_schema: schema(field('size', 'number')) })();
     const { id } = await make(member, { type: key, attributes: { size: 1 } });
     const found = await member.get(`/api/v1/cards?type=${key}&sort_by=attributes.size`);
-    expect(found.body.items.map((card: { id: string }) => card.id)).toEqual([id]);
+    expect(pluck(found.body.items, 'id')).toEqual([id]);
   });
 
   it('refuses another state than the client has seen', async () => {
     const key = await makeType(admin);
     const seen = (await admin.get(`${types}/${key}`)).headers.etag!;
-    expect((await patch(key, { label: 'One' })()).status).toBe(200);
+    await ok(patch(key, { label: 'One' })());
     const late = await refused(t, () =>
       admin.patch(`${types}/${key}`, { label: 'Two' }, { 'if-match': seen }),
     );
@@ -183,12 +180,9 @@ describe('PATCH /metamodel/types/{key}', () => {
   });
 
   it('refuses unknown types, keys that never change, and everybody else', async () => {
-    expect(await refused(t, patch('Nothing', { label: 'X' }))).toMatchObject({ status: 404 });
-    expect(await refused(t, patch('Application', { key: 'App' }))).toMatchObject({
-      status: 422,
-      fields: ['key'],
-    });
-    expect(await refused(t, patch('Application', {}))).toMatchObject({ status: 422 });
+    await expectRefused(t, patch('Nothing', { label: 'X' }), 404);
+    await expectRefused(t, patch('Application', { key: 'App' }), 422, 'validation_failed', 'key');
+    await expectRefused(t, patch('Application', {}), 422);
     const denied = await refused(t, () => member.patch(`${types}/Application`, { label: 'X' }));
     expect(denied.body.permission).toBe('admin.metamodel');
   });
@@ -213,15 +207,12 @@ describe('PATCH /metamodel/types/{key}', () => {
     expect(await refused(t, patch(key, { stakeholder_roles: [] }))).toMatchObject({
       code: 'last_active_role',
     });
-    await t.services.db('stakeholders').where({ card_id: card.id }).delete();
+    await db('stakeholders').where({ card_id: card.id }).delete();
     const { answer, kinds } = await eventsBy(
       t,
       patch(key, { stakeholder_roles: [{ key: 'steward', label: 'Steward' }, ...only] }),
     );
-    expect(answer.body.stakeholder_roles.map((role: { label: string }) => role.label)).toEqual([
-      'Steward',
-      'Owner',
-    ]);
+    expect(pluck(answer.body.stakeholder_roles, 'label')).toEqual(['Steward', 'Owner']);
     expect(kinds).toEqual({
       'stakeholder_role.deleted': 1,
       'stakeholder_role.created': 1,
@@ -242,9 +233,9 @@ describe('DELETE /metamodel/types/{key}', () => {
       'stakeholder_role.deleted',
       'card_type.deleted',
     ]);
-    expect((await admin.get(`${types}/${key}`)).status).toBe(404);
-    expect((await admin.get(`/api/v1/metamodel/relation-types/${relation}`)).status).toBe(404);
-    expect(await refused(t, () => admin.delete(`${types}/${key}`))).toMatchObject({ status: 404 });
+    await expectProblem(admin.get(`${types}/${key}`), 404);
+    await expectProblem(admin.get(`/api/v1/metamodel/relation-types/${relation}`), 404);
+    await expectRefused(t, () => admin.delete(`${types}/${key}`), 404);
   });
 
   it('refuses while there are cards, archived ones included', async () => {
@@ -266,27 +257,23 @@ describe('DELETE /metamodel/types/{key}', () => {
     const answer = await admin.delete(`${types}/Platform`);
     expect([answer.status, answer.body]).toEqual([200, { status: 'hidden', key: 'Platform' }]);
     const total = async (url: string) => (await admin.get(url)).body.total;
-    expect((await admin.get(`/api/v1/cards/${card.id}`)).status).toBe(404);
+    await expectProblem(admin.get(`/api/v1/cards/${card.id}`), 404);
     expect(await total('/api/v1/cards?type=Platform')).toBe(0);
     expect(await total('/api/v1/cards?search=Hidden%20Platform')).toBe(0);
-    expect((await admin.get(`/api/v1/relations/${made.body.id}`)).status).toBe(404);
+    await expectProblem(admin.get(`/api/v1/relations/${made.body.id}`), 404);
     expect((await admin.get('/api/v1/changes?limit=10000')).text).not.toContain('Hidden Platform');
     const counts = await admin.get('/api/v1/cards/counts');
-    expect(counts.body.by_type.map((row: { type: string }) => row.type)).not.toContain('Platform');
+    expect(pluck(counts.body.by_type, 'type')).not.toContain('Platform');
     const dashboard = await admin.get('/api/v1/reports/dashboard');
     expect(Object.keys(dashboard.body.by_type)).not.toContain('Platform');
     expect(dashboard.text).not.toContain('Hidden Platform');
     const listed = await admin.get(`${types}?fields=key&page_size=200`);
     expect(listed.text).not.toContain('"Platform"');
-    expect(
-      await refused(t, () => admin.post('/api/v1/cards', { type: 'Platform', name: 'B' })),
-    ).toMatchObject({
-      status: 422,
-    });
+    await expectRefused(t, () => admin.post('/api/v1/cards', { type: 'Platform', name: 'B' }), 422);
     expect((await idle(t, () => admin.delete(`${types}/Platform`))).body.status).toBe('hidden');
 
     expect((await patch('Platform', { is_hidden: false })()).body.is_hidden).toBe(false);
-    expect((await admin.get(`/api/v1/cards/${card.id}`)).status).toBe(200);
-    expect((await admin.get(`/api/v1/relations/${made.body.id}`)).status).toBe(200);
+    await ok(admin.get(`/api/v1/cards/${card.id}`));
+    await ok(admin.get(`/api/v1/relations/${made.body.id}`));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { idle, make, refused, withRole } from '../cards/write.fixture.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { idle, make, refused } from '../cards/write.fixture.ts';
 import {
   eventsBy,
   field,
@@ -12,8 +12,7 @@ import {
   types,
 } from './metamodel.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 
 const patch =
   (key: string, body: Record<string, unknown>, query = '') =>
@@ -127,10 +126,7 @@ describe('fields of another type', () => {
     });
     const refusal = await refused(t, patch(type, { fields_schema }));
     expect(refusal).toMatchObject({ status: 409, code: 'values_do_not_fit' });
-    expect(refusal.body.changed_fields.map((one: { field_key: string }) => one.field_key)).toEqual([
-      'size',
-      'when',
-    ]);
+    expect(pluck(refusal.body.changed_fields, 'field_key')).toEqual(['size', 'when']);
 
     const { kinds } = await eventsBy(t, patch(type, { fields_schema }, '?force=true'));
     expect(kinds).toEqual({ 'card.updated': 2, 'card_type.updated': 1 });
@@ -143,7 +139,7 @@ describe('fields of another type', () => {
     // and every card passes its own type
     for (const id of [good.id, bad.id]) {
       const { body } = await admin.get(`/api/v1/cards/${id}`);
-      expect((await admin.patch(`/api/v1/cards/${id}`, { attributes: body.attributes })).status).toBe(200);
+      await ok(admin.patch(`/api/v1/cards/${id}`, { attributes: body.attributes }));
     }
   });
 
@@ -151,10 +147,10 @@ describe('fields of another type', () => {
     const type = await makeType(admin, [field('price', 'cost')]);
     const { id } = await cardOf(type, { price: 4711.5 });
     const body = { fields_schema: schema(field('price', 'boolean')) };
-    const blind = await withRole(t, 'modeller', ['admin.metamodel']);
+    const blind = await t.holding('admin.metamodel');
     const hidden = await blind.patch(`${types}/${type}?dry_run=true`, body);
     expect(hidden.body.changed_fields[0]).toMatchObject({ misfits: 1, examples: [] });
-    const costless = await withRole(t, 'costless', ['admin.metamodel', 'inventory.view']);
+    const costless = await t.holding('admin.metamodel', 'inventory.view');
     const cut = await costless.patch(`${types}/${type}`, body);
     expect(cut.status).toBe(409);
     expect(cut.body.changed_fields[0].examples).toEqual([{ id }]);
@@ -240,6 +236,6 @@ describe('usage', () => {
     expect(await status('/field-usage?field_key=other')).toBe(422);
     expect(await status('/field-usage')).toBe(422);
     expect(await status('/option-usage?field_key=state&option_key=c')).toBe(422);
-    expect((await admin.get(`${types}/Nothing/field-usage?field_key=a`)).status).toBe(404);
+    await expectProblem(admin.get(`${types}/Nothing/field-usage?field_key=a`), 404);
   });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { idle, NOBODY, refused } from '../cards/write.fixture.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
+import { expectRefused, idle, NOBODY, refused } from '../cards/write.fixture.ts';
 import { eventsBy } from './metamodel.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { t, admin, viewer } = await openApp(['admin', 'viewer']);
 
 const url = (path: string) => `/api/v1/metamodel/${path}`;
 const keys = (answer: { body: { items: { key: string }[] } }) => answer.body.items.map((item) => item.key);
@@ -49,21 +48,17 @@ describe('principles', () => {
     const gone = await eventsBy(t, () => admin.delete(one));
     expect([gone.answer.status, gone.events[0]!.event_type]).toEqual([204, 'principle.deleted']);
     expect(gone.events[0]!.data.changes.title).toEqual({ old: 'Reuse', new: null });
-    expect((await admin.delete(one)).status).toBe(404);
+    await expectProblem(admin.delete(one), 404);
   });
 
   it('refuse faulty input', async () => {
     const post = (body: unknown) => () => admin.post(url('principles'), body);
-    expect(await refused(t, post({ title: ' ' }))).toMatchObject({ status: 422, fields: ['title'] });
-    expect(await refused(t, post({ title: 'x'.repeat(301) }))).toMatchObject({ fields: ['title'] });
-    expect(await refused(t, post({ title: 'x', catalogue_id: '1' }))).toMatchObject({
-      fields: ['catalogue_id'],
-    });
+    await expectRefused(t, post({ title: ' ' }), 422, 'validation_failed', 'title');
+    await expectRefused(t, post({ title: 'x'.repeat(301) }), 422, 'validation_failed', 'title');
+    await expectRefused(t, post({ title: 'x', catalogue_id: '1' }), 422, 'validation_failed', 'catalogue_id');
     const one = url(`principles/${NOBODY}`);
-    expect(await refused(t, () => admin.patch(one, { title: 'x' }))).toMatchObject({ status: 404 });
-    expect(await refused(t, () => admin.patch(url('principles/1'), { title: 'x' }))).toMatchObject({
-      status: 422,
-    });
+    await expectRefused(t, () => admin.patch(one, { title: 'x' }), 404);
+    await expectRefused(t, () => admin.patch(url('principles/1'), { title: 'x' }), 422);
     expect(await refused(t, () => viewer.post(url('principles'), { title: 'x' }))).toMatchObject({
       status: 403,
       body: { permission: 'admin.metamodel' },
@@ -77,10 +72,7 @@ describe('compliance regulations', () => {
     expect(keys(all)).toEqual(['eu_ai_act', 'gdpr', 'nis2', 'dora', 'soc2', 'iso27001']);
     expect(all.body.items[1]).toMatchObject({ label: 'GDPR (Regulation (EU) 2016/679)', sort_order: 20 });
     const gdpr = url(`compliance-regulations/${all.body.items[1].id}`);
-    expect(await refused(t, () => admin.delete(gdpr))).toMatchObject({
-      status: 409,
-      code: 'built_in_frozen',
-    });
+    await expectRefused(t, () => admin.delete(gdpr), 409, 'built_in_frozen');
     const { answer, kinds } = await eventsBy(t, () =>
       admin.patch(gdpr, { is_enabled: false, translations: { de: 'DSGVO' } }),
     );
@@ -97,21 +89,22 @@ describe('compliance regulations', () => {
       'de',
       'Origin, Accept-Language',
     ]);
-    expect(await refused(t, () => admin.patch(gdpr, { key: 'x' }))).toMatchObject({ fields: ['key'] });
-    expect(await refused(t, () => admin.patch(gdpr, { translations: { '1': 'x' } }))).toMatchObject({
-      fields: ['translations.1'],
-    });
+    await expectRefused(t, () => admin.patch(gdpr, { key: 'x' }), 422, 'validation_failed', 'key');
+    await expectRefused(
+      t,
+      () => admin.patch(gdpr, { translations: { '1': 'x' } }),
+      422,
+      'validation_failed',
+      'translations.1',
+    );
   });
 
   it('take those of the workspace, with keys of their own', async () => {
     const body = { key: 'pci', label: 'PCI DSS', description: 'Look at card data.' };
     const made = await admin.post(url('compliance-regulations'), body);
     expect(made.body).toMatchObject({ ...body, built_in: false, is_enabled: true });
-    expect(await refused(t, () => admin.post(url('compliance-regulations'), body))).toMatchObject({
-      status: 409,
-      code: 'key_taken',
-    });
-    expect((await admin.delete(url(`compliance-regulations/${made.body.id}`))).status).toBe(204);
+    await expectRefused(t, () => admin.post(url('compliance-regulations'), body), 409, 'key_taken');
+    await ok(admin.delete(url(`compliance-regulations/${made.body.id}`)), 204);
   });
 });
 
@@ -132,10 +125,10 @@ describe('resource types', () => {
     expect((await viewer.get(`${url('resource-types')}?kind=file_category`)).body.total).toBe(7);
     const post = (kind: string) => () =>
       admin.post(url('resource-types'), { kind, key: 'runbook', label: 'Runbook', icon: 'book' });
-    expect((await post('link_type')()).status).toBe(201);
-    expect((await post('file_category')()).status).toBe(201);
-    expect(await refused(t, post('link_type'))).toMatchObject({ status: 409, code: 'key_taken' });
-    expect(await refused(t, post('photo'))).toMatchObject({ status: 422 });
-    expect((await viewer.get(`${url('resource-types')}?kind=photo`)).status).toBe(422);
+    await ok(post('link_type')(), 201);
+    await ok(post('file_category')(), 201);
+    await expectRefused(t, post('link_type'), 409, 'key_taken');
+    await expectRefused(t, post('photo'), 422);
+    await expectProblem(viewer.get(`${url('resource-types')}?kind=photo`), 422);
   });
 });

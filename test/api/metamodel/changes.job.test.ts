@@ -5,7 +5,7 @@ import { REQUEST_LIMIT } from '../../../domain/inventory/metamodel/changes/chang
 import { withHeartbeat } from '../../../platform/database.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { mayBeSilent } from '../../support/database.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 import { idle } from '../cards/write.fixture.ts';
@@ -23,10 +23,9 @@ const MANY = REQUEST_LIMIT + 100;
 
 let workers: Workers | undefined;
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const type = await makeType(admin, [field('size', 'number'), field('note', 'text')]);
-await t.services.db.raw(
+await db.raw(
   `insert into cards (type, name, attributes, data_quality)
      select ?, 'Card ' || n, jsonb_build_object('size', n), 16.7 from generate_series(1, ?) n`,
   [type, MANY],
@@ -37,10 +36,7 @@ afterAll(async () => {
 });
 
 const withSize = async () =>
-  Number(
-    (await t.services.db('cards').where({ type }).whereRaw("jsonb_exists(attributes, 'size')").count())[0]!
-      .count,
-  );
+  Number((await db('cards').where({ type }).whereRaw("jsonb_exists(attributes, 'size')").count())[0]!.count);
 
 it('a change of many cards is a job, which does nothing when the type has changed meanwhile', async () => {
   const body = { fields_schema: schema(field('note', 'text')) };
@@ -53,7 +49,7 @@ it('a change of many cards is a job, which does nothing when the type has change
   const again = await admin.patch(`${types}/${type}`, body, { 'idempotency-key': 'large-1' });
   expect(again.body).toEqual(started.body);
 
-  expect((await admin.patch(`${types}/${type}`, { label: 'Other' })).status).toBe(200);
+  await ok(admin.patch(`${types}/${type}`, { label: 'Other' }));
   workers = await startWorkers(t.services);
   const failed = await untilStatus(t.services, started.body.job_id, 'failed');
   expect(failed.error?.code).toBe('precondition_failed');
@@ -76,16 +72,15 @@ it('writes every card with its event, or none, and is listed as one batch', asyn
     counts: { changed: MANY, scored: MANY },
     result: { operation: 'patch_card_type', key: type },
   });
-  const [batch] = await t.services.db('mutation_batches').where({ id: job.id });
+  const [batch] = await db('mutation_batches').where({ id: job.id });
   expect(batch.tool_name).toBe('job metamodel_change');
-  expect(await t.services.db('events').where({ batch_id: job.id }).pluck('position')).toHaveLength(MANY + 1);
+  expect(await db('events').where({ batch_id: job.id }).pluck('position')).toHaveLength(MANY + 1);
   const read = await admin.get(`${types}/${type}`);
   expect(read.body.fields_schema).toEqual(body.fields_schema);
 });
 
 it('deletes many relations in the same way, waiting for a long write', async () => {
   const key = await makeRelationType(admin, type, 'Application');
-  const { db } = t.services;
   await db.raw(
     `with app as (insert into cards (type, name) values ('Application', 'Hub') returning id)
      insert into relations (type, source_id, target_id)
@@ -122,11 +117,11 @@ it('deletes many relations in the same way, waiting for a long write', async () 
   const done = await untilStatus(t.services, job, 'succeeded');
   expect(done.counts).toEqual({ changed: MANY, scored: 0 });
   expect(await db('relations').where({ type: key })).toEqual([]);
-  expect((await admin.get(`${relationTypes}/${key}`)).status).toBe(404);
+  await expectProblem(admin.get(`${relationTypes}/${key}`), 404);
 });
 
 it('counts the data quality beside other writes, card by card', async () => {
-  await t.services.db('cards').where({ type }).update({ description: 'Said.' });
+  await db('cards').where({ type }).update({ description: 'Said.' });
   const { kinds } = await eventsBy(t, async () => {
     const started = await admin.post(`${types}/${type}/stakeholder-roles`, { key: 'steward', label: 'S' });
     expect(started.status).toBe(202);
@@ -135,14 +130,14 @@ it('counts the data quality beside other writes, card by card', async () => {
     return { ...started, headers: {} };
   });
   expect(kinds).toEqual({ 'card.updated': MANY, 'stakeholder_role.created': 1 });
-  const scores = await t.services.db('cards').where({ type }).distinct('data_quality').pluck('data_quality');
+  const scores = await db('cards').where({ type }).distinct('data_quality').pluck('data_quality');
   // the description, of one field, description, lifecycle and three roles
   expect(scores).toEqual([16.7]);
 });
 
 it('is for those who may administer the metamodel when it runs', async () => {
   const somebody = await t.as('member', 'demoted');
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `insert into jobs (kind, queue, payload, owner_id, rights) values ('metamodel_change', 'bulk', ?, ?, ?)
      returning id`,
     [
@@ -157,7 +152,7 @@ it('is for those who may administer the metamodel when it runs', async () => {
       JSON.stringify({ permissions: '*' }),
     ],
   );
-  await t.services.db.raw("select pg_notify('estate_jobs', '')");
+  await db.raw("select pg_notify('estate_jobs', '')");
   const failed = await untilStatus(t.services, rows[0].id, 'failed');
   expect(failed.error?.code).toBe('forbidden');
 });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { ok, openApp, pluck } from '../../support/harness.ts';
 import { field, makeRelationType, makeType, options, relationTypes, types } from './metamodel.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { admin, viewer } = await openApp(['admin', 'viewer']);
 const [first, second] = options('a', 'b');
 const type = await makeType(
   admin,
@@ -42,10 +41,7 @@ describe('labels', () => {
       stakeholder_roles: [{ key: 'owner', label: 'Besitzer' }],
     });
     const [state] = german.body.fields_schema[0].fields;
-    expect([state.label, state.options.map((option: { label: string }) => option.label)]).toEqual([
-      'Zustand',
-      ['Erster', 'B'],
-    ]);
+    expect([state.label, pluck(state.options, 'label')]).toEqual(['Zustand', ['Erster', 'B']]);
     // what is not translated stays as it is; tags are kept in one spelling
     expect(state.translations).toEqual({ label: { de: 'Zustand', 'pt-BR': 'Estado' } });
   });
@@ -66,18 +62,19 @@ describe('labels', () => {
     expect(found.body.items).toEqual([{ key: type, label: 'Standort' }]);
     expect((await read(undefined, `${types}?search=standort`)).body.total).toBe(0);
     const page = await read('de', `${types}?sort_by=label&fields=label&cursor=&page_size=200`);
-    const labels = page.body.items.map((item: { label: string }) => item.label);
+    const labels = pluck(page.body.items, 'label');
     expect(labels.indexOf('Standort')).toBeGreaterThan(labels.indexOf('Provider'));
   });
 
   it('have ETags of their own, which a change takes in the language in which it was read', async () => {
     const [german, plain] = [await read('de'), await read(undefined)];
     expect(german.headers.etag).not.toBe(plain.headers.etag);
-    const again = await viewer.get(`${types}/${type}`, {
-      'accept-language': 'de',
-      'if-none-match': plain.headers.etag!,
-    });
-    expect(again.status).toBe(200);
+    await ok(
+      viewer.get(`${types}/${type}`, {
+        'accept-language': 'de',
+        'if-none-match': plain.headers.etag!,
+      }),
+    );
     const changed = await admin.patch(
       `${types}/${type}`,
       { icon: 'place' },

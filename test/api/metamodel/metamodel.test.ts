@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 
 describe('metamodel', () => {
   it('lists the 13 card types in order, with roles, and cut to fields', async () => {
     const viewer = await t.as('viewer');
-    const all = await viewer.get('/api/v1/metamodel/types');
-    expect(all.status).toBe(200);
-    expect(all.body.total).toBe(13);
-    expect(all.body.items[0].key).toBe('Objective');
-    const application = all.body.items.find((type: { key: string }) => type.key === 'Application');
-    expect(application.stakeholder_roles.map((role: { key: string }) => role.key)).toEqual([
+    const all = await ok(viewer.get('/api/v1/metamodel/types'));
+    expect(all.total).toBe(13);
+    expect(all.items[0].key).toBe('Objective');
+    const application = all.items.find((type: { key: string }) => type.key === 'Application');
+    expect(pluck(application.stakeholder_roles, 'key')).toEqual([
       'responsible',
       'observer',
       'technical_application_owner',
@@ -26,7 +25,7 @@ describe('metamodel', () => {
     const all = await viewer.get('/api/v1/metamodel/relation-types?page_size=200');
     expect(all.body.total).toBe(45);
     const some = await viewer.get('/api/v1/metamodel/relation-types?type_key=Provider');
-    expect(some.body.items.map((type: { key: string }) => type.key)).toEqual([
+    expect(pluck(some.body.items, 'key')).toEqual([
       'relProviderToInitiative',
       'relProviderToApp',
       'relProviderToITC',
@@ -38,16 +37,17 @@ describe('metamodel', () => {
     const seen: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
-      const page = await viewer.get(`/api/v1/metamodel/types?page_size=5&fields=key&cursor=${cursor}`);
-      expect(page.status).toBe(200);
-      seen.push(...page.body.items.map((type: { key: string }) => type.key));
+      const page = await ok(viewer.get(`/api/v1/metamodel/types?page_size=5&fields=key&cursor=${cursor}`));
+      seen.push(...pluck(page.items, 'key'));
       if (cursor === '') {
-        const other = await viewer.get(
-          `/api/v1/metamodel/types?sort_dir=desc&cursor=${page.body.next_cursor}`,
+        await expectProblem(
+          viewer.get(`/api/v1/metamodel/types?sort_dir=desc&cursor=${page.next_cursor}`),
+          422,
+          'cursor_mismatch',
+          'cursor',
         );
-        expect([other.status, other.body.code]).toEqual([422, 'cursor_mismatch']);
       }
-      cursor = page.body.next_cursor;
+      cursor = page.next_cursor;
     }
     expect(new Set(seen).size).toBe(13);
     expect(seen).toHaveLength(13);
@@ -60,14 +60,10 @@ describe('metamodel', () => {
       'if-none-match': first.headers.etag!,
     });
     expect([again.status, again.text]).toEqual([304, '']);
-    const unknown = await viewer.get('/api/v1/metamodel/types/Nothing');
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
+    await expectProblem(viewer.get('/api/v1/metamodel/types/Nothing'), 404, 'not_found');
     const bad = await viewer.get('/api/v1/metamodel/types?page_size=201&sortby=key');
     expect(bad.status).toBe(422);
-    expect(bad.body.errors.map((fault: { field: string }) => fault.field).sort()).toEqual([
-      'page_size',
-      'sortby',
-    ]);
+    expect(pluck(bad.body.errors, 'field').sort()).toEqual(['page_size', 'sortby']);
     const none = await t.anonymous.get('/api/v1/metamodel/types');
     expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer realm="estate"']);
     const method = await viewer.delete('/api/v1/metamodel/types');

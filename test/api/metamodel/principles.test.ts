@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import principlesCatalogue from '../../../domain/governance/catalogues/principles.json' with { type: 'json' };
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp, pluck } from '../../support/harness.ts';
 
 const url = '/api/v1/principles-catalogue';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { db, admin } = await openApp(['admin']);
 
 it('the catalogue has twenty principles with all texts in two languages', () => {
   const { principles } = principlesCatalogue;
@@ -33,23 +32,16 @@ it('principles are taken over once, in the language that is asked for, and can b
   expect(again.map(({ body }) => body.created).sort()).toEqual([0, 1]);
   expect(new Set(again.flatMap(({ body }) => body.ids)).size).toBe(2);
   const stored = (await admin.get('/api/v1/metamodel/principles')).body.items;
-  expect(stored.map(({ catalogue_id }: { catalogue_id: string }) => catalogue_id)).toEqual([
-    'EAP-03',
-    'EAP-01',
-    'EAP-02',
-  ]);
+  expect(pluck(stored, 'catalogue_id')).toEqual(['EAP-03', 'EAP-01', 'EAP-02']);
   const german = principlesCatalogue.principles.find(({ id }) => id === 'EAP-03')!.texts.de;
   expect(stored[0]).toMatchObject(german);
   const listed = (await admin.get(url)).body.principles;
   expect(listed[2]).toMatchObject({ id: 'EAP-03', existing_principle_id: done.body.ids[0] });
-  const events = (await admin.get(`/api/v1/changes?after=${since.next}`)).body.items;
-  expect(events.map(({ event_type }: { event_type: string }) => event_type)).toEqual(
-    Array(3).fill('principle.created'),
-  );
+  const events = await admin.changes(since.next);
+  expect(pluck(events, 'event_type')).toEqual(Array(3).fill('principle.created'));
   const unknown = await admin.post(`${url}/import`, { catalogue_ids: ['EAP-01', 'EAP-99'] });
   expect([unknown.status, unknown.body.errors[0].field]).toEqual([422, 'catalogue_ids.1']);
-  const { batch_id } = await t.services
-    .db('events')
+  const { batch_id } = await db('events')
     .where({ event_type: 'principle.created' })
     .orderBy('position')
     .first('batch_id');

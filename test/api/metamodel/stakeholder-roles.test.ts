@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { appoint, idle, make, refused } from '../cards/write.fixture.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { appoint, expectRefused, idle, make, refused } from '../cards/write.fixture.ts';
 import { eventsBy, makeType, storedCard, types } from './metamodel.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { t, admin, viewer } = await openApp(['admin', 'viewer']);
 const type = await makeType(admin);
 const roles = `${types}/${type}/stakeholder-roles`;
 
@@ -36,22 +35,18 @@ describe('stakeholder roles of a card type', () => {
     expect(told.data).toMatchObject({ id: answer.body.id, card_type_key: type, key: 'steward' });
     expect((await storedCard(t, card.id)).data_quality).toBe(20);
     const listed = await viewer.get(`${roles}?fields=key`);
-    expect(listed.body.items.map((role: { key: string }) => role.key)).toEqual([
-      'responsible',
-      'observer',
-      'steward',
-    ]);
+    expect(pluck(listed.body.items, 'key')).toEqual(['responsible', 'observer', 'steward']);
   });
 
   it('give their rights at once to whoever holds them, and none while archived', async () => {
     const card = await make(admin, { type });
     await appoint(t, card.id, viewer, 'steward');
     const edit = () => viewer.patch(`/api/v1/cards/${card.id}`, { alias: String(Math.random()) });
-    expect((await edit()).status).toBe(200);
+    await ok(edit());
     await admin.patch(`${roles}/steward`, { permissions: { 'card.edit': false } });
-    expect((await edit()).status).toBe(403);
+    await expectProblem(edit(), 403);
     await admin.patch(`${roles}/steward`, { permissions: { 'card.edit': true } });
-    expect((await edit()).status).toBe(200);
+    await ok(edit());
 
     const { answer, kinds } = await eventsBy(t, () => admin.post(`${roles}/steward/archive`));
     expect(answer.body).toMatchObject({
@@ -61,19 +56,16 @@ describe('stakeholder roles of a card type', () => {
       stakeholder_count: 1,
     });
     expect(kinds['stakeholder_role.updated']).toBe(1);
-    expect((await edit()).status).toBe(403);
+    await expectProblem(edit(), 403);
     const active = await viewer.get(`${roles}?fields=key`);
     expect(active.text).not.toContain('steward');
     const all = await viewer.get(`${roles}?include_archived=true&fields=key`);
     expect(all.text).toContain('steward');
-    expect(await refused(t, () => admin.post(`${roles}/steward/archive`))).toMatchObject({
-      status: 409,
-      code: 'wrong_state',
-    });
+    await expectRefused(t, () => admin.post(`${roles}/steward/archive`), 409, 'wrong_state');
 
     const restored = await admin.post(`${roles}/steward/restore`);
     expect(restored.body).toMatchObject({ is_archived: false, archived_at: null, archived_by: null });
-    expect((await edit()).status).toBe(200);
+    await ok(edit());
     expect(await refused(t, () => admin.post(`${roles}/steward/restore`))).toMatchObject({
       code: 'wrong_state',
     });
@@ -94,22 +86,22 @@ describe('stakeholder roles of a card type', () => {
 
   it('refuse what is taken, unknown, faulty, or would leave none', async () => {
     const post = (body: unknown) => () => admin.post(roles, body);
-    expect(await refused(t, post({ key: 'observer', label: 'X' }))).toMatchObject({
-      status: 409,
-      code: 'key_taken',
-    });
-    expect(await refused(t, post({ key: 'Xy', label: 'X' }))).toMatchObject({ status: 422, fields: ['key'] });
-    expect(await refused(t, post({ key: 'xyz' }))).toMatchObject({ status: 422, fields: ['label'] });
+    await expectRefused(t, post({ key: 'observer', label: 'X' }), 409, 'key_taken');
+    await expectRefused(t, post({ key: 'Xy', label: 'X' }), 422, 'validation_failed', 'key');
+    await expectRefused(t, post({ key: 'xyz' }), 422, 'validation_failed', 'label');
     const unknown = await refused(t, post({ key: 'xyz', label: 'X', permissions: { 'card.fly': true } }));
     expect(unknown).toMatchObject({ status: 422, fields: ['permissions.card.fly'] });
     const nowhere = `${types}/Nothing/stakeholder-roles`;
-    expect((await admin.post(nowhere, { key: 'xyz', label: 'X' })).status).toBe(404);
-    expect((await admin.patch(`${roles}/nobody`, { label: 'X' })).status).toBe(404);
-    expect((await admin.post(`${roles}/nobody/archive`)).status).toBe(404);
+    await expectProblem(admin.post(nowhere, { key: 'xyz', label: 'X' }), 404);
+    await expectProblem(admin.patch(`${roles}/nobody`, { label: 'X' }), 404);
+    await expectProblem(admin.post(`${roles}/nobody/archive`), 404);
 
     const single = await makeType(admin, [], { stakeholder_roles: [{ key: 'only', label: 'Only' }] });
-    expect(
-      await refused(t, () => admin.post(`${types}/${single}/stakeholder-roles/only/archive`)),
-    ).toMatchObject({ status: 409, code: 'last_active_role' });
+    await expectRefused(
+      t,
+      () => admin.post(`${types}/${single}/stakeholder-roles/only/archive`),
+      409,
+      'last_active_role',
+    );
   });
 });

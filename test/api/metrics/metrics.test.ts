@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 
 async function figures(): Promise<Map<string, number>> {
   const admin = await t.as('admin');
@@ -30,7 +30,6 @@ test('requests are counted by route, and addresses that lead nowhere as one', as
 });
 
 test('jobs, feed and process show', async () => {
-  const { db } = t.services;
   const minuteAgo = new Date(Date.now() - 60_000);
   await db('jobs').insert([
     { kind: 'export', queue: 'bulk', status: 'succeeded', finished_at: new Date() },
@@ -55,6 +54,6 @@ test('jobs, feed and process show', async () => {
 });
 
 test('only who may change settings reads them', async () => {
-  expect((await t.anonymous.get('/metrics')).status).toBe(401);
-  expect((await (await t.as('bpm_admin')).get('/metrics')).status).toBe(403);
+  await expectProblem(t.anonymous.get('/metrics'), 401);
+  await expectProblem((await t.as('bpm_admin')).get('/metrics'), 403);
 });

@@ -2,24 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { fullSnapshot } from '../../domain/exchange/migration/full-snapshot.ts';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, ok, openApp, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
 import { actionsOf, applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 closeAfterAll(await startWorkers(t.services));
-await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
+await db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
 
 const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
 const idOf = async (key: string): Promise<string> =>
-  (await t.services.db('cards').where({ external_id: key }).first('id')).id;
+  (await db('cards').where({ external_id: key }).first('id')).id;
 const told = async (batch: string, kind: string) =>
-  await t.services.db('events').where({ batch_id: batch, event_type: kind }).orderBy('position');
+  await db('events').where({ batch_id: batch, event_type: kind }).orderBy('position');
 const attachments = async () => {
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     'select (select count(*) from documents)::int as links, (select count(*) from comments)::int as comments',
   );
   return rows[0];
@@ -33,7 +32,7 @@ it('tells those who brought it that a migration was read, applied or has failed'
   await untilStatus(t.services, broken.job_id, 'failed');
   await until('the news to be told', async () => {
     await tellAll(t.services);
-    return (await t.services.db('notifications').where({ type: 'migration_ended' })).length === 3;
+    return (await db('notifications').where({ type: 'migration_ended' })).length === 3;
   });
   const { items } = (await admin.get('/api/v1/notifications?sort_dir=asc')).body;
   expect(
@@ -140,8 +139,8 @@ describe('a full snapshot', () => {
 
   it('shows costs of relations to those alone who may see them, and needs the rights to write what it holds', async () => {
     const permissions = { 'admin.migrate': true, 'inventory.create': true, 'inventory.edit': true };
-    await t.services.db('roles').insert({ key: 'mover', label: 'Mover', permissions });
-    await t.services.db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
+    await db('roles').insert({ key: 'mover', label: 'Mover', permissions });
+    await db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
     const mover = await t.as('mover');
     const [, , , stores] = await records(mover, id, 'relation');
     expect(stores.diff).toEqual({ description: { old: null, new: 'Stores all' } });
@@ -153,8 +152,8 @@ describe('a full snapshot', () => {
       expect(refused.status).toBe(403);
       lacks.push(refused.body.detail.match(/[a-z_]+\.[a-z_]+/)[0]);
       Object.assign(permissions, { [next]: true });
-      await t.services.db('roles').where({ key: 'mover' }).update({ permissions });
-      await t.services.db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
+      await db('roles').where({ key: 'mover' }).update({ permissions });
+      await db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
     }
     expect(lacks).toEqual(needed);
   });
@@ -179,7 +178,7 @@ describe('a full snapshot', () => {
       null,
     ]);
     expect(block('Documents')).toMatchObject({ target_card_type: '', target_type_label: 'Links of cards' });
-    const keys = block('Comments').available_targets.map(({ key }: { key: string }) => key);
+    const keys = pluck(block('Comments').available_targets, 'key');
     expect(keys).toEqual(
       expect.arrayContaining(['card', 'content', 'reply.author', '$documents', 'Application']),
     );
@@ -190,10 +189,11 @@ describe('a full snapshot', () => {
     expect(
       refused.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
     ).toEqual(['field_mappings.Comments.message unknown_target', 'field_mappings.Tags.$type unknown_type']);
-    const saved = await admin.put(`${url}/${id}/field-mappings`, {
-      field_mappings: { Comments: { $type: '' }, applicationITComponentRelation: { activeFrom: '' } },
-    });
-    expect(saved.status, saved.text).toBe(200);
+    await ok(
+      admin.put(`${url}/${id}/field-mappings`, {
+        field_mappings: { Comments: { $type: '' }, applicationITComponentRelation: { activeFrom: '' } },
+      }),
+    );
     const again = await settled(t.services, admin, id);
     expect(again.stats.records.comment).toBeUndefined();
     await admin.put(`${url}/${id}/field-mappings`, { field_mappings: {} });
@@ -253,9 +253,8 @@ describe('a full snapshot', () => {
       target_id: items[0].id,
     });
 
-    const tried = await admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: true });
-    expect(tried.status, tried.text).toBe(200);
-    expect(tried.body).toMatchObject({ conflicts: [] });
+    const tried = await ok(admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: true }));
+    expect(tried).toMatchObject({ conflicts: [] });
   });
 
   it('changes nothing when it comes again, and of relations what a newer one says otherwise', async () => {
@@ -279,8 +278,7 @@ describe('a full snapshot', () => {
     const done = await applied(t.services, admin, newer.id);
     expect(await attachments()).toEqual(before);
     expect(await told(done.job_id, 'relation.updated')).toHaveLength(1);
-    const undone = await admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: false });
-    expect(undone.status, undone.text).toBe(200);
+    await admin.undo(done.job_id);
   });
 });
 
@@ -322,10 +320,11 @@ describe('any table', () => {
       }),
       { source_key: 'sheet', fileName: 'all.xlsx' },
     );
-    const saved = await admin.put(`${url}/${made.id}/field-mappings`, {
-      field_mappings: { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } },
-    });
-    expect(saved.status, saved.text).toBe(200);
+    await ok(
+      admin.put(`${url}/${made.id}/field-mappings`, {
+        field_mappings: { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } },
+      }),
+    );
     await settled(t.services, admin, made.id);
     const [, further] = await records(admin, made.id);
     expect(further).toMatchObject({
@@ -375,7 +374,7 @@ describe('any table', () => {
       { source: 'Ledger', target: 'Tape', attributes: { costTotalAnnual: 13 }, description: 'second' },
     ]);
     expect(
-      await t.services.db('documents').whereLike('url', '%wiki.example.com/%').orderBy('url').pluck('name'),
+      await db('documents').whereLike('url', '%wiki.example.com/%').orderBy('url').pluck('name'),
     ).toEqual(expect.arrayContaining(['https://wiki.example.com/ledger', 'https://wiki.example.com/tape']));
   });
 });

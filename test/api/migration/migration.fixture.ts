@@ -1,7 +1,6 @@
-import { expect } from 'vitest';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { createTestApp, ok, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 export const url = '/api/v1/migration';
@@ -78,15 +77,13 @@ export async function staged(
   content: Buffer | string,
   given: Upload = {},
 ) {
-  const answer = await upload(client, content, given);
-  expect(answer.status, answer.text).toBe(201);
-  return await settled(services, client, answer.body.id);
+  const answer = await ok(upload(client, content, given), 201);
+  return await settled(services, client, answer.id);
 }
 
 /** Applies a migration and waits until it is. */
 export async function applied(services: Services, client: TestClient, id: string) {
-  const answer = await client.post(`${url}/${id}/apply`);
-  expect(answer.status, answer.text).toBe(202);
+  await ok(client.post(`${url}/${id}/apply`), 202);
   return await settled(services, client, id);
 }
 
@@ -104,14 +101,13 @@ export async function errorsOf(client: TestClient, id: string): Promise<string[]
 }
 
 /** What would become, or has become, of each record, by its name or else its id; with the reason where there is one. */
-export async function actionsOf(client: TestClient, id: string, kind?: string) {
-  return Object.fromEntries(
+export const actionsOf = async (client: TestClient, id: string, kind?: string) =>
+  Object.fromEntries(
     (await records(client, id, kind)).map(({ display_name, source_id, action, error_message }) => [
       display_name?.trim() || source_id,
       error_message ? `${action}: ${error_message}` : action,
     ]),
   );
-}
 
 /** How many rows there are of what migrations write. */
 export async function countsOf({ db }: Services) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 import { createStates } from '../../support/states.ts';
 
 /*
@@ -8,8 +8,7 @@ import { createStates } from '../../support/states.ts';
  * those of the specification, and ask no rule of the service.
  */
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 const states = await createStates(t, { 'admin.migrate': ['admin'], 'admin.import_workspace': ['admin'] });
 
 /** The status as it is shown, null for what is gone. */
@@ -20,8 +19,7 @@ const shown = (url: string) => async (id: string) => {
 
 /** A job that has ended so. */
 async function ended(status: string): Promise<string> {
-  const [{ id }] = await t.services
-    .db('jobs')
+  const [{ id }] = await db('jobs')
     .insert({ kind: 'export', queue: 'bulk', status, finished_at: new Date() })
     .returning('id');
   return id;

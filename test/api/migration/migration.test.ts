@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { snapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
-import type { TestAnswer } from '../../support/harness.ts';
+import { expectProblem, ok, pluck, type TestAnswer } from '../../support/harness.ts';
 
 import {
   actionsOf,
@@ -68,7 +68,7 @@ describe('a snapshot', () => {
       },
     });
     expect(payroll.diff.description.new).toBe('Pays people');
-    expect(payroll.left_out.map(({ field, code }: { field: string; code: string }) => [field, code])).toEqual(
+    expect(pluck(payroll.left_out, 'field', 'code')).toEqual(
       expect.arrayContaining([
         ['lifecycle:active', 'bad_date'],
         ['businessCriticality', 'unknown_option'],
@@ -109,18 +109,18 @@ describe('a snapshot', () => {
     const at = (query: string) => admin.get(`${url}/${id}/preview?${query}`);
     const { body } = await at('offset=4&limit=2');
     expect(body).toMatchObject({ total: 11, page: 3, page_size: 2, offset: 4, limit: 2 });
-    expect(body.items.map(({ display_name }: never) => display_name)).toEqual(['Suite again', 'Ring A']);
+    expect(pluck(body.items, 'display_name')).toEqual(['Suite again', 'Ring A']);
     expect((await at('offset=3&limit=2')).body.errors[0]).toMatchObject({
       field: 'offset',
       code: 'bad_offset',
     });
-    expect((await at('limit=1000')).status).toBe(422);
+    await expectProblem(at('limit=1000'), 422);
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: TestAnswer['body'] = (
         await at(`cursor=${encodeURIComponent(cursor)}&page_size=4&action=conflict&fields=source_id`)
       ).body;
-      seen.push(...page.items.map(({ source_id }: never) => source_id));
+      seen.push(...pluck(page.items, 'source_id'));
       cursor = page.next_cursor;
     }
     expect(seen).toEqual(['app-4', 'app-1', 'app-5', 'app-6', 'app-7']);
@@ -128,11 +128,7 @@ describe('a snapshot', () => {
   });
 
   it('shows costs in its preview to those alone who may see them', async () => {
-    await t.services
-      .db('roles')
-      .insert({ key: 'mover', label: 'Mover', permissions: { 'admin.migrate': true } });
-    await t.services.db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
-    const mover = await t.as('mover');
+    const mover = await t.holding('admin.migrate');
     const [suite] = await records(mover, id);
     expect(suite.diff.name).toBeDefined();
     expect(suite.diff['attributes.costTotalAnnual']).toBeUndefined();
@@ -179,14 +175,15 @@ describe('a snapshot', () => {
       'field_mappings.Application.customScore unknown_target',
       'field_mappings.Application.displayName duplicate_target',
     ]);
-    const saved = await put({
-      Application: { customScore: 'numberOfUsers' },
-      ITComponent: { relToRequires: '' },
-      Widget: { $type: 'Platform' },
-    });
-    expect(saved.status, saved.text).toBe(200);
-    expect(saved.body.status).toBe('parsed');
-    expect(saved.body.field_mappings.Application).toEqual({ customScore: 'attributes.numberOfUsers' });
+    const saved = await ok(
+      put({
+        Application: { customScore: 'numberOfUsers' },
+        ITComponent: { relToRequires: '' },
+        Widget: { $type: 'Platform' },
+      }),
+    );
+    expect(saved.status).toBe('parsed');
+    expect(saved.field_mappings.Application).toEqual({ customScore: 'attributes.numberOfUsers' });
     const again = await settled(t.services, admin, id);
     expect(again.status).toBe('previewed');
     expect(again.metamodel_diff.unmapped_columns).toEqual([]);
@@ -225,11 +222,7 @@ describe('a snapshot', () => {
        join tag_groups g on g.id = t.tag_group_id where k.card_id = ? order by 1`,
       [suite.id],
     );
-    expect(tags.map(({ tag }: { tag: string }) => tag)).toEqual([
-      'Other tags/Loose',
-      'Phase/One',
-      'Region/North',
-    ]);
+    expect(pluck(tags, 'tag')).toEqual(['Other tags/Loose', 'Phase/One', 'Region/North']);
     expect(await t.services.db('stakeholders').where({ card_id: suite.id }).pluck('role')).toEqual([
       'responsible',
     ]);
@@ -251,8 +244,7 @@ describe('a snapshot', () => {
         'tag_group.created',
       ].sort(),
     );
-    const tried = await admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: true });
-    expect(tried.status, tried.text).toBe(200);
+    await ok(admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: true }));
     expect(await counts()).not.toEqual(before);
   });
 
@@ -284,8 +276,8 @@ describe('a snapshot', () => {
 
   it('changes nothing when the same is migrated again, and only what a newer one says otherwise', async () => {
     const before = await counts();
-    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
-    expect((await admin.get(`${url}/${id}`)).status).toBe(404);
+    await ok(admin.delete(`${url}/${id}`), 204);
+    await expectProblem(admin.get(`${url}/${id}`), 404);
     expect(await counts()).toEqual(before);
 
     const same = await staged(t.services, admin, await workbook(snapshot));

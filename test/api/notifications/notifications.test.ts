@@ -3,11 +3,11 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { startSmtp } from '../../support/smtp.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 await t.app.listen({ port: 0, host: '127.0.0.1' });
 const port = (t.app.server.address() as AddressInfo).port;
 const admin = await t.as('admin', 'Ann');
@@ -19,8 +19,8 @@ const list = '/api/v1/notifications';
 /** A card that bob follows, changed by the administrator. @returns its id. */
 async function changed(name: string): Promise<string> {
   const { body } = await admin.post('/api/v1/cards', { type: 'Application', name });
-  await t.services.db('stakeholders').insert({ card_id: body.id, user_id: bob.userId, role: 'observer' });
-  expect((await admin.patch(`/api/v1/cards/${body.id}`, { alias: 'X' })).status).toBe(200);
+  await db('stakeholders').insert({ card_id: body.id, user_id: bob.userId, role: 'observer' });
+  await ok(admin.patch(`/api/v1/cards/${body.id}`, { alias: 'X' }));
   await tellAll(t.services);
   return body.id;
 }
@@ -31,11 +31,9 @@ describe('the list', () => {
     const rita = await t.as(role);
     await admin.post('/api/v1/risks', { title: 'Outage', owner_id: rita.userId });
     await tellAll(t.services);
-    expect((await rita.get(list)).body.items.map(({ type }: { type: string }) => type)).toEqual([
-      'risk_assigned',
-    ]);
+    expect(pluck((await rita.get(list)).body.items, 'type')).toEqual(['risk_assigned']);
     const permissions = { 'inventory.view': true, 'notifications.manage': true };
-    expect((await admin.patch(`/api/v1/roles/${role}`, { permissions })).status).toBe(200);
+    await ok(admin.patch(`/api/v1/roles/${role}`, { permissions }));
     expect((await rita.get(list)).body.items).toEqual([]);
   });
 
@@ -43,10 +41,7 @@ describe('the list', () => {
     const first = await changed('First');
     await changed('Second');
     const all = await bob.get(list);
-    expect(all.body.items.map(({ title }: { title: string }) => title)).toEqual([
-      'Second was changed',
-      'First was changed',
-    ]);
+    expect(pluck(all.body.items, 'title')).toEqual(['Second was changed', 'First was changed']);
     const [, item] = all.body.items;
     expect(item).toMatchObject({
       user_id: bob.userId,
@@ -65,7 +60,7 @@ describe('the list', () => {
 
     const read = await bob.patch(`${list}/${item.id}/read`);
     expect([read.status, read.body]).toEqual([200, { ...item, is_read: true }]);
-    const [event] = await t.services.db('events').orderBy('position', 'desc').limit(1);
+    const [event] = await db('events').orderBy('position', 'desc').limit(1);
     expect(event).toMatchObject({
       event_type: 'notification.read',
       scope: 'user',
@@ -75,7 +70,7 @@ describe('the list', () => {
     expect(event.batch_id).not.toBeNull();
     // once more: nothing is written
     expect((await bob.patch(`${list}/${item.id}/read`)).body.is_read).toBe(true);
-    const [last] = await t.services.db('events').orderBy('position', 'desc').limit(1);
+    const [last] = await db('events').orderBy('position', 'desc').limit(1);
     expect(last.position).toBe(event.position);
 
     expect(await count()).toBe(1);
@@ -91,20 +86,17 @@ describe('the list', () => {
 
   it('answers 404 for what belongs to others, and 422 for what is no id', async () => {
     const [{ id }] = (await bob.get(list)).body.items;
-    expect((await eve.patch(`${list}/${id}/read`)).status).toBe(404);
-    expect((await bob.patch(`${list}/${randomUUID()}/read`)).status).toBe(404);
-    expect((await bob.patch(`${list}/nonsense/read`)).status).toBe(422);
-    expect((await bob.get(`${list}?unread=true`)).status).toBe(422);
-    expect((await t.anonymous.get(list)).status).toBe(401);
-    await t.services.db('roles').insert({ key: 'nobody', label: 'Nobody', permissions: '{}' });
-    const nobody = await t.as('nobody');
-    const refused = await nobody.get(list);
-    expect([refused.status, refused.body.permission]).toEqual([403, 'notifications.manage']);
+    await expectProblem(eve.patch(`${list}/${id}/read`), 404);
+    await expectProblem(bob.patch(`${list}/${randomUUID()}/read`), 404);
+    await expectProblem(bob.patch(`${list}/nonsense/read`), 422);
+    await expectProblem(bob.get(`${list}?unread=true`), 422);
+    await expectProblem(t.anonymous.get(list), 401);
+    const nobody = await t.holding();
+    await expectProblem(nobody.get(list), 403, 'notifications.manage');
   });
 
   it('leaves out cards that its user no longer sees, and keeps those that are gone', async () => {
     const hidden = await changed('Soon hidden');
-    const { db } = t.services;
     const titles = async () => (await bob.get(`${list}?search=soon`)).body.items.length;
     expect(await titles()).toBe(1);
     const setHidden = async (is_hidden: boolean) => {
@@ -114,7 +106,7 @@ describe('the list', () => {
     await setHidden(true);
     expect([await titles(), (await bob.get(`${list}/unread-count`)).body.count]).toEqual([0, 0]);
     await setHidden(false);
-    expect((await admin.delete(`/api/v1/cards/${hidden}`)).status).toBe(200);
+    await ok(admin.delete(`/api/v1/cards/${hidden}`));
     expect(await titles()).toBe(1);
   });
 });
@@ -140,7 +132,7 @@ describe('the switches', () => {
       in_app: { ...fresh.body.in_app, card_updated: false },
       email: { ...fresh.body.email, card_updated: true },
     });
-    const [event] = await t.services.db('events').orderBy('position', 'desc').limit(1);
+    const [event] = await db('events').orderBy('position', 'desc').limit(1);
     expect(event).toMatchObject({
       event_type: 'user.updated',
       data: {
@@ -162,14 +154,14 @@ describe('the switches', () => {
   it('refuse what they do not know, and the change of a stale copy', async () => {
     const refused = await eve.patch(url, { email: { no_such_kind: true, mentioned: 'yes' } });
     expect(refused.status).toBe(422);
-    expect(refused.body.errors.map((error: { field: string }) => error.field)).toEqual(
+    expect(pluck(refused.body.errors, 'field')).toEqual(
       expect.arrayContaining(['email.mentioned', 'email.no_such_kind']),
     );
-    expect((await eve.patch(url, { push: {} })).status).toBe(422);
+    await expectProblem(eve.patch(url, { push: {} }), 422);
     const { etag } = (await eve.get(url)).headers;
-    expect((await eve.patch(url, { email: { mentioned: false } }, { 'if-match': etag! })).status).toBe(200);
-    expect((await eve.patch(url, { email: { mentioned: true } }, { 'if-match': etag! })).status).toBe(412);
-    expect((await t.anonymous.get(url)).status).toBe(401);
+    await ok(eve.patch(url, { email: { mentioned: false } }, { 'if-match': etag! }));
+    await expectProblem(eve.patch(url, { email: { mentioned: true } }, { 'if-match': etag! }), 412);
+    await expectProblem(t.anonymous.get(url), 401);
   });
 });
 
@@ -239,8 +231,7 @@ it('the mail server of the settings can be tried', async () => {
     smtp_from: 'estate@estate.example',
   };
   const attempt = async (smtp_password: string) => {
-    const set = await admin.patch('/api/v1/settings/email', { ...settings, smtp_password });
-    expect(set.status, set.text).toBe(200);
+    await ok(admin.patch('/api/v1/settings/email', { ...settings, smtp_password }));
     return (await admin.post('/api/v1/settings/email/test')).body;
   };
   expect(await attempt('wrong')).toMatchObject({ success: false });

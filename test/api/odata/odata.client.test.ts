@@ -1,6 +1,7 @@
 import { parse } from '@sap-ux/edmx-parser';
 import odataQuery from 'odata-query';
 import { afterAll, expect, it } from 'vitest';
+import { pluck } from '../../support/harness.ts';
 import { createLandscape, namesOf, ROOT } from './odata.fixture.ts';
 
 /*
@@ -49,7 +50,7 @@ const fits: Record<string, (value: unknown) => boolean> = {
 it('finds every set, property and way of the metadata document, as it is described there', async () => {
   const { entitySets, entityTypes } = readSchema((await admin.get(`${ROOT}/$metadata`)).text);
   const types = new Map(entityTypes.map((type) => [type.fullyQualifiedName, type]));
-  const listed = (await admin.get(ROOT)).body.value.map((set: { name: string }) => set.name);
+  const listed = pluck((await admin.get(ROOT)).body.value, 'name');
   expect(entitySets.map(({ name }) => name).sort()).toEqual(listed.sort());
   for (const set of entitySets) {
     const type = types.get(set.entityTypeName)!;
@@ -88,7 +89,7 @@ it('understands the queries of a query builder', async () => {
   });
   const answer = await admin.get(`${ROOT}/Application${built}`);
   expect([answer.status, answer.body['@odata.count'], namesOf(answer)]).toEqual([200, 2, ['Beta', 'Alpha']]);
-  expect(answer.body.value[1].RelAppToITC.map((one: { name: string }) => one.name)).toEqual(['Database']);
+  expect(pluck(answer.body.value[1].RelAppToITC, 'name')).toEqual(['Database']);
   const one = await admin.get(
     `${ROOT}/Application${query({ key: { type: 'guid', value: ids.Beta }, select: ['name'] })}`,
   );

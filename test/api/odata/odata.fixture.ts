@@ -1,4 +1,10 @@
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import {
+  createTestApp,
+  pluck,
+  type TestAnswer,
+  type TestApp,
+  type TestClient,
+} from '../../support/harness.ts';
 import { make } from '../cards/write.fixture.ts';
 
 export const ROOT = '/odata/v4';
@@ -82,5 +88,4 @@ export async function follow(
 }
 
 /** The names of the entities of an answer. */
-export const namesOf = (answer: TestAnswer): string[] =>
-  answer.body.value.map((entity: { name: string }) => entity.name);
+export const namesOf = (answer: TestAnswer): string[] => pluck(answer.body.value, 'name');

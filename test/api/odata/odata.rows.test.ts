@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { pluck } from '../../support/harness.ts';
 import { make, relate } from '../cards/write.fixture.ts';
 import { ask, createLandscape, follow } from './odata.fixture.ts';
 
@@ -22,7 +23,7 @@ test('entities larger than a chunk of memory are whole, with those that they lea
   });
   const [entity] = body.value;
   expect(entity.description).toBe(text);
-  expect(entity.RelAppToITC.map((one: { name: string }) => one.name)).toEqual(
+  expect(pluck(entity.RelAppToITC, 'name')).toEqual(
     parts.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ name }) => name),
   );
   for (const { name, description } of entity.RelAppToITC) {

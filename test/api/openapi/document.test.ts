@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { errorCodes } from '../../../platform/errors.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 const document = t.app.swagger() as unknown as OpenApiDocument;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({

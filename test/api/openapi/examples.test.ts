@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { exampleOf } from '../../../api/openapi/examples.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 const { paths } = t.app.swagger() as unknown as OpenApiDocument;
 interface Text {
   where: string;

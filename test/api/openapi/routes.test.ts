@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 
 test('the description is public, and 304 for those who hold it', async () => {
   const first = await t.anonymous.get('/api/openapi.json');

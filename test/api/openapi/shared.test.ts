@@ -9,9 +9,9 @@ import { shareParameters } from '../../../api/openapi/shared.parameters.ts';
 import { shareResponses } from '../../../api/openapi/shared.responses.ts';
 import { shareSchemas } from '../../../api/openapi/shared.schemas.ts';
 import { mapParts, mapSchemas, type Visit } from '../../../api/openapi/walk.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 const document = t.app.swagger() as unknown as OpenApiDocument;
 
 const operation = (id: string, more: object): OpenApiOperation =>

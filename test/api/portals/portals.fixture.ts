@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient } from '../../support/harness.ts';
 
 export const url = '/api/v1/web-portals';
 
@@ -41,11 +41,8 @@ export interface Landscape {
 
 /** Products that vendors sell and that ghosts, a type of their own, haunt. */
 export async function createLandscape(admin: TestClient): Promise<Landscape> {
-  const made = async (path: string, body: object): Promise<string> => {
-    const answer = await admin.post(`/api/v1${path}`, body);
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body.id;
-  };
+  const made = async (path: string, body: object): Promise<string> =>
+    (await admin.create(`/api/v1${path}`, body)).id;
   const subtypes = [
     { key: 'tool', label: 'Tool' },
     { key: 'service', label: 'Service' },
@@ -107,16 +104,9 @@ export async function makePortal(
 ): Promise<{ slug: string; id: string }> {
   const slug = `portal-${randomUUID()}`;
   const body = { name: 'Products', slug, card_type: 'Product', is_published: true, ...more };
-  const made = await admin.post(url, body);
-  expect(made.status, made.text).toBe(201);
-  return { slug: made.body.slug, id: made.body.id };
+  const made = await admin.create(url, body);
+  return { slug: made.slug, id: made.id };
 }
 
 /** Forgets who has asked how often, so that the tests of a file are not counted together. */
 export const uncounted = (t: TestApp) => t.services.db('throttles').delete();
-
-/** Status, code and the fields that a refusal names. */
-export async function refusal(asked: Promise<TestAnswer>): Promise<unknown[]> {
-  const { status, body } = await asked;
-  return [status, body.code, ...(body.errors ?? []).map((error: { field: string }) => error.field)];
-}

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { palette } from '../../../api/exchange/portals/page/portal.document.ts';
 import { escapeHtml } from '../../../api/exchange/portals/page/portal.html.ts';
-import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestAnswer } from '../../support/harness.ts';
 import { all, createLandscape, makePortal, uncounted } from './portals.fixture.ts';
 
 // their types would bring those of a browser into every other file
@@ -13,8 +13,7 @@ interface Found {
   nodeValue: string;
 }
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 const land = await createLandscape(admin);
 
 beforeEach(() => uncounted(t));
@@ -130,8 +129,7 @@ describe('the page of a portal', () => {
 
   it('leads from page to page', async () => {
     for (let n = 0; n < 25; n += 1) {
-      const made = await admin.post('/api/v1/cards', { type: 'Ghost', name: `Ghost ${n}` });
-      expect(made.status).toBe(201);
+      await admin.card({ type: 'Ghost', name: `Ghost ${n}` });
     }
     const { slug } = await makePortal(admin, { card_type: 'Ghost' });
     const links = async (query = '') => read(await open(slug, query)).values('//nav//a/@rel');
@@ -157,7 +155,7 @@ describe('the page of a portal', () => {
     expect(card.status, card.text).toBe(201);
     const vendor = await admin.post('/api/v1/cards', { type: 'Vendor', name: `Vendor ${hostile}` });
     const relation = { type: 'soldBy', source_id: card.body.id, target_id: vendor.body.id };
-    expect((await admin.post('/api/v1/relations', relation)).status).toBe(201);
+    await admin.create('/api/v1/relations', relation);
     const { slug } = await makePortal(admin, { name: hostile, description: hostile, display_fields: all });
     await admin.patch('/api/v1/settings/app-title', { app_title: '<b>Estate & "Co"</b>' });
     const answer = await open(slug, `?search=${encodeURIComponent(`hostile"'><script>`)}`);

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
-import { createLandscape, makePortal, refusal, url } from './portals.fixture.ts';
+import { expectProblem, ok, openApp, refusal, type TestClient } from '../../support/harness.ts';
+import { createLandscape, makePortal, url } from './portals.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { t, db, admin, viewer } = await openApp(['admin', 'viewer']);
 const land = await createLandscape(admin);
 
-const told = async () =>
-  await t.services.db('events').whereLike('event_type', 'web_portal.%').orderBy('position');
+const told = async () => await db('events').whereLike('event_type', 'web_portal.%').orderBy('position');
 const undoLast = async () => {
   const { batch_id } = (await told()).at(-1);
   return await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
@@ -49,15 +46,12 @@ describe('a web portal', () => {
       { 'if-match': etag },
     );
     expect(patched.body).toMatchObject({ description: null, filters: {}, slug: 'our-products' });
-    expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': etag }))).toEqual([
-      412,
-      'precondition_failed',
-    ]);
+    await expectProblem(admin.patch(`${url}/${id}`, {}, { 'if-match': etag }), 412, 'precondition_failed');
     const same = await admin.patch(`${url}/${id}`, { slug: 'our-products' });
     expect(same.body).toEqual(patched.body);
     expect(same.headers['x-position']).toBeUndefined();
-    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
-    expect(await refusal(admin.delete(`${url}/${id}`))).toEqual([404, 'not_found']);
+    await ok(admin.delete(`${url}/${id}`), 204);
+    await expectProblem(admin.delete(`${url}/${id}`), 404, 'not_found');
     expect(
       (await told()).map(({ event_type, data }) => [event_type, data.slug, Object.keys(data.changes)]),
     ).toEqual([
@@ -76,20 +70,20 @@ describe('a web portal', () => {
     const { id } = await makePortal(admin, { is_published: false });
     const listed = async () =>
       (await viewer.get(`${url}?page_size=200`)).body.items.some((item: { id: string }) => item.id === id);
-    expect(await refusal(viewer.get(`${url}/${id}`))).toEqual([404, 'not_found']);
+    await expectProblem(viewer.get(`${url}/${id}`), 404, 'not_found');
     expect(await listed()).toBe(false);
     await admin.patch(`${url}/${id}`, { is_published: true });
-    expect((await viewer.get(`${url}/${id}`)).status).toBe(200);
+    await ok(viewer.get(`${url}/${id}`));
     expect(await listed()).toBe(true);
-    expect(await refusal(viewer.patch(`${url}/${id}`, { name: 'Mine' }))).toEqual([403, 'forbidden']);
+    await expectProblem(viewer.patch(`${url}/${id}`, { name: 'Mine' }), 403, 'forbidden');
   });
 
   it('has a slug of its own', async () => {
     const { slug } = await makePortal(admin);
     const other = await makePortal(admin);
     const body = { name: 'Other', slug, card_type: 'Product' };
-    expect(await refusal(admin.post(url, body))).toEqual([409, 'slug_taken']);
-    expect(await refusal(admin.patch(`${url}/${other.id}`, { slug }))).toEqual([409, 'slug_taken']);
+    await expectProblem(admin.post(url, body), 409, 'slug_taken');
+    await expectProblem(admin.patch(`${url}/${other.id}`, { slug }), 409, 'slug_taken');
     for (const bad of [
       'Our-Products',
       'our--products',
@@ -177,7 +171,7 @@ describe('a web portal', () => {
     expect(await open()).toBe(200);
     await admin.patch(`${url}/${id}`, { is_published: false });
     expect(await open()).toBe(404);
-    expect((await undoLast()).status).toBe(200);
+    await ok(undoLast());
     expect(await open()).toBe(200);
     await admin.delete(`${url}/${id}`);
     expect(await open()).toBe(404);
@@ -196,22 +190,20 @@ describe('a web portal', () => {
     const { id, slug } = await makePortal(maker);
     const data = await admin.get(`/api/v1/accounts/${maker.userId}/personal-data`);
     expect(data.body.web_portals).toMatchObject([{ id, slug }]);
-    await t.services.db('users').where({ id: maker.userId }).delete();
+    await db('users').where({ id: maker.userId }).delete();
     expect((await admin.get(`${url}/${id}`)).body.created_by).toBeNull();
   });
 });
 
 describe('the author of a web portal', () => {
   it('sees what it shows', async () => {
-    const keeper = await t.as(await roleWith(t, 'web_portals.manage'));
+    const keeper = await t.holding('web_portals.manage');
     const body = { name: 'Seen', slug: 'seen', card_type: 'Product', is_published: true };
-    const refused = await keeper.post(url, body);
-    expect([refused.status, refused.body.permission]).toEqual([403, 'inventory.view']);
+    await expectProblem(keeper.post(url, body), 403, 'inventory.view');
     const { id } = (await admin.post(url, { ...body, is_published: false })).body;
-    const published = await keeper.patch(`${url}/${id}`, { is_published: true });
-    expect([published.status, published.body.permission]).toEqual([403, 'inventory.view']);
-    const reader = await t.as(await roleWith(t, 'web_portals.manage', 'inventory.view', 'relations.view'));
-    expect((await reader.patch(`${url}/${id}`, { is_published: true })).status).toBe(200);
-    expect((await keeper.delete(`${url}/${id}`)).status).toBe(204);
+    await expectProblem(keeper.patch(`${url}/${id}`, { is_published: true }), 403, 'inventory.view');
+    const reader = await t.holding('web_portals.manage', 'inventory.view', 'relations.view');
+    await ok(reader.patch(`${url}/${id}`, { is_published: true }));
+    await ok(keeper.delete(`${url}/${id}`), 204);
   });
 });

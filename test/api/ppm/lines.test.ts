@@ -2,49 +2,27 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, faults, ok, openApp, pluck } from '../../support/harness.ts';
 import { untilReported } from '../../support/jobs.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
-async function initiative(more: Record<string, unknown> = {}): Promise<string> {
-  const made = await admin.post('/api/v1/cards', { type: 'Initiative', name: randomUUID(), ...more });
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
+const initiative = async (more: Record<string, unknown> = {}): Promise<string> =>
+  (await admin.card({ type: 'Initiative', ...more })).id;
 const url = (id: string, what: string) => `/api/v1/ppm/initiatives/${id}/${what}`;
-async function add(id: string, what: string, body: object, client = admin): Promise<string> {
-  const made = await client.post(url(id, what), body);
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
+const add = async (id: string, what: string, body: object, client = admin): Promise<string> =>
+  (await client.create(url(id, what), body)).id;
 const spent = (actual: number) => ({ description: 'Licences', category: 'opex', actual });
 const attributes = async (id: string) => (await admin.get(`/api/v1/cards/${id}`)).body.attributes;
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [
-    status,
-    body.code,
-    ...(body.errors ?? []).map(({ field, code }: Record<string, string>) => `${field} ${code}`),
-  ];
-};
 const lastBatch = async (): Promise<string> =>
-  (await t.services.db('events').whereNotNull('batch_id').orderBy('position', 'desc').first('batch_id'))
-    .batch_id;
-async function undo(batch: string): Promise<void> {
-  const answer = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false });
-  expect(answer.status, answer.text).toBe(200);
-}
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
-const since = async (position: string, client = admin) =>
-  (await client.get(`/api/v1/changes?after=${position}`)).body.items;
+  (await db('events').whereNotNull('batch_id').orderBy('position', 'desc').first('batch_id')).batch_id;
+const since = async (position: string, client = admin) => await client.changes(position);
 
 describe('a status report', () => {
   it('is added, listed newest first, changed and deleted, with an event for each', async () => {
     const id = await initiative({ name: 'Harbour' });
-    const position = await now();
+    const position = await admin.position();
     const made = await member.post(url(id, 'reports'), { report_date: '2026-03-31', summary: 'Late.' });
     expect(made.status, made.text).toBe(201);
     expect(made.body).toMatchObject({
@@ -60,7 +38,7 @@ describe('a status report', () => {
     });
     const older = await add(id, 'reports', { report_date: '2026-02-28', schedule_health: 'atRisk' });
     const listed = (await viewer.get(url(id, 'reports'))).body.items;
-    expect(listed.map((report: { id: string }) => report.id)).toEqual([made.body.id, older]);
+    expect(pluck(listed, 'id')).toEqual([made.body.id, older]);
     expect(listed[0]).toEqual(made.body);
     const one = `/api/v1/ppm/reports/${made.body.id}`;
     const changed = await member.patch(
@@ -69,18 +47,19 @@ describe('a status report', () => {
       { 'if-match': made.headers.etag! },
     );
     expect(changed.body).toMatchObject({ cost_health: 'offTrack', summary: null });
-    expect(await refusal(member.patch(one, {}, { 'if-match': made.headers.etag! }))).toEqual([
+    await expectProblem(
+      member.patch(one, {}, { 'if-match': made.headers.etag! }),
       412,
       'precondition_failed',
-    ]);
-    expect((await member.delete(one)).status).toBe(204);
-    expect((await since(position, viewer)).map((event: { event_type: string }) => event.event_type)).toEqual([
+    );
+    await ok(member.delete(one), 204);
+    expect(pluck(await since(position, viewer), 'event_type')).toEqual([
       'ppm_report.created',
       'ppm_report.created',
       'ppm_report.updated',
       'ppm_report.deleted',
     ]);
-    await undo(await lastBatch());
+    await admin.undo();
     expect((await viewer.get(url(id, 'reports'))).body.items[0]).toMatchObject({
       id: made.body.id,
       cost_health: 'offTrack',
@@ -90,23 +69,20 @@ describe('a status report', () => {
 
   it('is refused where it does not fit, and where there is no such initiative', async () => {
     const id = await initiative();
-    expect(await refusal(admin.post(url(id, 'reports'), { report_date: '0000-01-01' }))).toContain(
+    expect(await faults(admin.post(url(id, 'reports'), { report_date: '0000-01-01' }))).toContain(
       'report_date format',
     );
-    expect(await refusal(admin.post(url(id, 'reports'), { report_date: '1066-10-14' }))).toContain(
+    expect(await faults(admin.post(url(id, 'reports'), { report_date: '1066-10-14' }))).toContain(
       'report_date out_of_range',
     );
-    expect((await admin.post(url(id, 'reports'), {})).status).toBe(422);
+    await expectProblem(admin.post(url(id, 'reports'), {}), 422);
     const app = (await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() })).body.id;
     for (const other of [app, randomUUID()]) {
-      expect(await refusal(admin.get(url(other, 'reports')))).toEqual([404, 'not_found']);
-      expect(await refusal(admin.post(url(other, 'reports'), { report_date: '2026-01-01' }))).toEqual([
-        404,
-        'not_found',
-      ]);
+      await expectProblem(admin.get(url(other, 'reports')), 404, 'not_found');
+      await expectProblem(admin.post(url(other, 'reports'), { report_date: '2026-01-01' }), 404, 'not_found');
     }
-    expect(await refusal(admin.delete(`/api/v1/ppm/reports/${randomUUID()}`))).toEqual([404, 'not_found']);
-    expect((await admin.get(url('7', 'reports'))).status).toBe(422);
+    await expectProblem(admin.delete(`/api/v1/ppm/reports/${randomUUID()}`), 404, 'not_found');
+    await expectProblem(admin.get(url('7', 'reports')), 422);
   });
 });
 
@@ -134,11 +110,11 @@ describe('a project risk', () => {
       owner_id: null,
     });
     expect(patched.body).toMatchObject({ risk_score: 4, status: 'closed', owner_name: null });
-    expect(await refusal(admin.post(url(id, 'risks'), { title: ' ' }))).toContain('title required');
-    expect(await refusal(admin.post(url(id, 'risks'), { title: 'R', owner_id: randomUUID() }))).toContain(
+    expect(await faults(admin.post(url(id, 'risks'), { title: ' ' }))).toContain('title required');
+    expect(await faults(admin.post(url(id, 'risks'), { title: 'R', owner_id: randomUUID() }))).toContain(
       'owner_id unknown_user',
     );
-    expect((await admin.post(url(id, 'risks'), { title: 'R', impact: 6 })).status).toBe(422);
+    await expectProblem(admin.post(url(id, 'risks'), { title: 'R', impact: 6 }), 422);
   });
 });
 
@@ -153,15 +129,10 @@ describe('cost and budget lines', () => {
     const first = await add(id, 'costs', { ...spent(0.1), planned: 7, date: '2026-02-01' });
     await add(id, 'costs', spent(0.2));
     expect(await attributes(id)).toEqual({ costActual: 0.3 });
-    const position = await now();
+    const position = await admin.position();
     await add(id, 'budgets', { fiscal_year: 2026, category: 'capex', amount: 1000 });
     expect((await admin.get(`/api/v1/cards/${id}`)).body.data_quality).toBeGreaterThan(quality);
-    expect(
-      (await since(position)).map(({ event_type, data }: never) => [
-        event_type,
-        (data as { rolled_up?: string[] }).rolled_up,
-      ]),
-    ).toEqual([
+    expect((await since(position)).map(({ event_type, data }) => [event_type, data.rolled_up])).toEqual([
       ['card.updated', ['attributes.costBudget']],
       ['ppm_budget_line.created', undefined],
     ]);
@@ -172,7 +143,7 @@ describe('cost and budget lines', () => {
     await admin.patch(`/api/v1/ppm/costs/${first}`, { actual: -0.2 });
     // nothing in sum is no value
     expect(await attributes(id)).toEqual({ costBudget: 1000 });
-    expect((await admin.delete(`/api/v1/ppm/costs/${first}`)).status).toBe(204);
+    await ok(admin.delete(`/api/v1/ppm/costs/${first}`), 204);
     expect(await attributes(id)).toEqual({ costActual: 0.2, costBudget: 1000 });
   });
 
@@ -181,10 +152,10 @@ describe('cost and budget lines', () => {
     const line = await add(id, 'costs', spent(40));
     const card = `/api/v1/cards/${id}`;
     const fault = 'attributes.costActual sum_of_lines';
-    expect(await refusal(admin.patch(card, { attributes: { costActual: 41 } }))).toContain(fault);
-    expect(await refusal(admin.patch(card, { attributes: { costActual: null } }))).toContain(fault);
+    expect(await faults(admin.patch(card, { attributes: { costActual: 41 } }))).toContain(fault);
+    expect(await faults(admin.patch(card, { attributes: { costActual: null } }))).toContain(fault);
     expect(
-      await refusal(
+      await faults(
         admin.patch('/api/v1/cards/bulk', { ids: [id], updates: { attributes: { costActual: 1 } } }),
       ),
     ).toContain(fault);
@@ -192,22 +163,21 @@ describe('cost and budget lines', () => {
     const patched = await admin.patch(card, { attributes: { costActual: 40, costBudget: 7 } });
     expect(patched.body.attributes).toEqual({ costActual: 40, costBudget: 7 });
     expect((await admin.patch(card, { attributes: null })).body.attributes).toEqual({ costActual: 40 });
-    expect((await admin.delete(`/api/v1/ppm/costs/${line}`)).status).toBe(204);
+    await ok(admin.delete(`/api/v1/ppm/costs/${line}`), 204);
     expect(await attributes(id)).toEqual({});
-    expect((await admin.patch(card, { attributes: { costActual: 41 } })).status).toBe(200);
+    await ok(admin.patch(card, { attributes: { costActual: 41 } }));
   });
 
   it('are stronger than a formula, which counts again without them', async () => {
     const id = await initiative();
     const line = await add(id, 'costs', spent(40));
-    const formula = await admin.post('/api/v1/calculations', {
+    const formula = await admin.create('/api/v1/calculations', {
       name: 'Actual',
       target_type_key: 'Initiative',
       target_field_key: 'costActual',
       formula: 'IF(data.name == "", 12, 12)',
     });
-    expect(formula.status, formula.text).toBe(201);
-    const started = await admin.post(`/api/v1/calculations/${formula.body.id}/activate`);
+    const started = await admin.post(`/api/v1/calculations/${formula.id}/activate`);
     expect(started.status, started.text).toBeLessThan(300);
     await admin.patch(`/api/v1/cards/${id}`, { name: randomUUID() });
     expect((await attributes(id)).costActual).toBe(40);
@@ -216,12 +186,12 @@ describe('cost and budget lines', () => {
     await admin.delete(`/api/v1/ppm/costs/${line}`);
     await admin.patch(`/api/v1/cards/${id}`, { name: randomUUID() });
     expect((await attributes(id)).costActual).toBe(12);
-    expect((await admin.delete(`/api/v1/calculations/${formula.body.id}`)).status).toBeLessThan(300);
+    expect((await admin.delete(`/api/v1/calculations/${formula.id}`)).status).toBeLessThan(300);
   });
 
   it('show no amounts to those who see no costs, in answers and events, and are not written by them', async () => {
     const id = await initiative();
-    const position = await now();
+    const position = await admin.position();
     await add(id, 'costs', { ...spent(4711.5), planned: 4712.5 });
     await add(id, 'budgets', { fiscal_year: 2026, category: 'opex', amount: 4713.5 });
     const [line] = (await viewer.get(url(id, 'costs'))).body.items;
@@ -230,22 +200,17 @@ describe('cost and budget lines', () => {
     const events = await viewer.get(`/api/v1/changes?after=${position}`);
     expect(events.text).toContain('ppm_cost_line.created');
     expect(events.text).not.toMatch(/471[123]\.5/);
-    await t.services.db('roles').insert({
-      key: 'planner',
-      label: 'P',
-      permissions: { 'inventory.view': true, 'ppm.view': true, 'ppm.manage': true },
-    });
-    const planner = await t.as('planner');
-    expect((await planner.post(url(id, 'costs'), spent(1))).body.permission).toBe('costs.view');
-    expect((await planner.delete(`/api/v1/ppm/costs/${line.id}`)).body.permission).toBe('costs.view');
-    expect((await planner.post(url(id, 'risks'), { title: 'R' })).status).toBe(201);
+    const planner = await t.holding('inventory.view', 'ppm.view', 'ppm.manage');
+    await expectProblem(planner.post(url(id, 'costs'), spent(1)), 403, 'costs.view');
+    await expectProblem(planner.delete(`/api/v1/ppm/costs/${line.id}`), 403, 'costs.view');
+    await planner.create(url(id, 'risks'), { title: 'R' });
     // a role on the initiative shows its costs
-    await t.services.db('stakeholders').insert({ card_id: id, user_id: planner.userId, role: 'responsible' });
+    await db('stakeholders').insert({ card_id: id, user_id: planner.userId, role: 'responsible' });
     expect((await planner.get(url(id, 'costs'))).body.items[0]).toMatchObject({
       actual: 4711.5,
       planned: 4712.5,
     });
-    expect((await planner.post(url(id, 'costs'), spent(1))).status).toBe(201);
+    await planner.create(url(id, 'costs'), spent(1));
   });
 
   it('are undone with the sums before them, also by hand before there were any', async () => {
@@ -255,15 +220,15 @@ describe('cost and budget lines', () => {
     const other = await add(id, 'costs', spent(20));
     expect(await attributes(id)).toEqual({ costActual: 30 });
     // a later line is no conflict with an earlier one
-    await undo(first);
+    await admin.undo(first);
     expect(await attributes(id)).toEqual({ costActual: 20 });
-    expect((await admin.delete(`/api/v1/ppm/costs/${other}`)).status).toBe(204);
-    await undo(await lastBatch());
+    await ok(admin.delete(`/api/v1/ppm/costs/${other}`), 204);
+    await admin.undo();
     expect(await attributes(id)).toEqual({ costActual: 20 });
-    expect(await refusal(admin.get(url(id, `costs?search=${line}`)))).toEqual([200, undefined]);
+    expect(await faults(admin.get(url(id, `costs?search=${line}`)))).toEqual([200, undefined]);
     const fresh = await initiative({ attributes: { costActual: 5 } });
     await add(fresh, 'costs', spent(10));
-    await undo(await lastBatch());
+    await admin.undo();
     expect(await attributes(fresh)).toEqual({ costActual: 5 });
   });
 
@@ -272,19 +237,17 @@ describe('cost and budget lines', () => {
     const gone = await initiative();
     await add(gone, 'costs', spent(10));
     await add(gone, 'reports', { report_date: '2026-03-31' });
-    const merged = await merge(admin, survivor, [gone]);
-    expect(merged.status, merged.text).toBe(200);
-    expect(merged.body.moved).toMatchObject({ 'cost line': 1, 'status report': 1 });
+    const merged = await ok(merge(admin, survivor, [gone]));
+    expect(merged.moved).toMatchObject({ 'cost line': 1, 'status report': 1 });
     expect(await attributes(survivor)).toEqual({ costActual: 10 });
-    const undone = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
-    expect(undone.status, undone.text).toBe(200);
+    await ok(admin.post(`/api/v1/card-merges/${merged.merge_id}/undo`));
     expect([await attributes(survivor), await attributes(gone)]).toEqual([
       { costActual: 5 },
       { costActual: 10 },
     ]);
-    expect((await admin.delete(`/api/v1/cards/${gone}`)).status).toBe(200);
-    expect(await refusal(admin.get(url(gone, 'costs')))).toEqual([404, 'not_found']);
-    await undo(await lastBatch());
+    await ok(admin.delete(`/api/v1/cards/${gone}`));
+    await expectProblem(admin.get(url(gone, 'costs')), 404, 'not_found');
+    await admin.undo();
     expect(await attributes(gone)).toEqual({ costActual: 10 });
     expect((await admin.get(url(gone, 'reports'))).body.total).toBe(1);
   });
@@ -296,14 +259,16 @@ describe('cost and budget lines', () => {
     const { name } = (await admin.get(`/api/v1/cards/${id}`)).body;
     const workers = await startWorkers(t.services);
     const load = async (actual: number) => {
-      const answer = await admin.request({
-        method: 'POST',
-        url: '/api/v1/imports?kind=cards&mode=upsert',
-        headers: { 'content-type': 'text/csv' },
-        payload: `type,external_id,name,alias,attributes.costActual\nInitiative,${external_id},${name},Imported,${actual}\n`,
-      });
-      expect(answer.status, answer.text).toBe(202);
-      return (await untilReported(t.services, answer.body.job_id)).counts;
+      const answer = await ok(
+        admin.request({
+          method: 'POST',
+          url: '/api/v1/imports?kind=cards&mode=upsert',
+          headers: { 'content-type': 'text/csv' },
+          payload: `type,external_id,name,alias,attributes.costActual\nInitiative,${external_id},${name},Imported,${actual}\n`,
+        }),
+        202,
+      );
+      return (await untilReported(t.services, answer.job_id)).counts;
     };
     expect(await load(41)).toMatchObject({ failed: 1, updated: 0 });
     expect(await load(40)).toMatchObject({ failed: 0, updated: 1 });
@@ -343,14 +308,13 @@ describe('cost and budget lines', () => {
           const before = new Map(there);
           if (act === 'add' || !one) there.set(await add(id, kind, body[kind](amount)), amount);
           else if (act === 'delete') {
-            expect((await admin.delete(`/api/v1/ppm/${kind}/${one}`)).status).toBe(204);
+            await ok(admin.delete(`/api/v1/ppm/${kind}/${one}`), 204);
             there.delete(one);
           } else {
-            const changed = await admin.patch(`/api/v1/ppm/${kind}/${one}`, body[kind](amount));
-            expect(changed.status, changed.text).toBe(200);
+            await ok(admin.patch(`/api/v1/ppm/${kind}/${one}`, body[kind](amount)));
             there.set(one, amount);
             if (act === 'undo' && before.get(one) !== amount) {
-              await undo(await lastBatch());
+              await admin.undo();
               lines[kind] = before;
             }
           }

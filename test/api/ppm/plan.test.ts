@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, faults, ok, openApp, pluck } from '../../support/harness.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { planner } from './plan.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 const p = planner(t, admin);
 
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
-const kinds = async (position: string, client = admin) =>
-  (await client.get(`/api/v1/changes?after=${position}`)).body.items.map(
-    ({ event_type }: { event_type: string }) => event_type,
-  );
+const kinds = async (position: string, client = admin) => pluck(await client.changes(position), 'event_type');
 const todos = async (subject: string) =>
-  await t.services
-    .db('todos')
+  await db('todos')
     .where({ subject_id: subject })
     .orderBy('created_at')
     .select('assigned_to', 'status', 'description');
@@ -23,7 +17,7 @@ const todos = async (subject: string) =>
 describe('a task', () => {
   it('is given to somebody, who has a to-do as long as it is to be done', async () => {
     const id = await p.initiative();
-    const position = await now();
+    const position = await admin.position();
     const made = await admin.post(p.url(id, 'tasks'), {
       title: 'Move the data',
       assignee_id: member.userId.toUpperCase(),
@@ -59,8 +53,7 @@ describe('a task', () => {
     ]);
     await admin.delete(one);
     expect(await todos(made.body.id)).toMatchObject([{ status: 'done' }]);
-    const undone = await p.undo(await p.lastBatch());
-    expect(undone.status, undone.text).toBe(200);
+    await admin.undo();
     expect((await todos(made.body.id)).map(({ status }) => status)).toEqual(['done', 'open']);
     const kept = (await admin.get(`/api/v1/accounts/${viewer.userId}/personal-data`)).body;
     expect(kept.tasks).toMatchObject([{ title: 'Move all data' }]);
@@ -74,7 +67,7 @@ describe('a task', () => {
     const first = await p.task(id, 'B', { priority: 'low', wbs_id: top });
     const second = await p.task(id, 'A', { priority: 'critical', status: 'blocked', sort_order: 2 });
     const listed = async (query: string) =>
-      (await viewer.get(`${p.url(id, 'tasks')}?${query}`)).body.items.map((one: { id: string }) => one.id);
+      pluck((await viewer.get(`${p.url(id, 'tasks')}?${query}`)).body.items, 'id');
     expect(await listed('')).toEqual([first, second]);
     expect(await listed('sort_by=priority')).toEqual([second, first]);
     expect(await listed('status=blocked')).toEqual([second]);
@@ -83,7 +76,7 @@ describe('a task', () => {
     expect(await listed('search=b')).toContain(first);
     const page = await viewer.get(`${p.url(id, 'tasks')}?cursor=&page_size=1&fields=id`);
     expect(page.body.items).toEqual([{ id: first }]);
-    const refused = (body: object) => p.refusal(admin.post(p.url(id, 'tasks'), { title: 'T', ...body }));
+    const refused = (body: object) => faults(admin.post(p.url(id, 'tasks'), { title: 'T', ...body }));
     expect(await refused({ wbs_id: foreign })).toContain('wbs_id unknown_value');
     expect(await refused({ assignee_id: randomUUID() })).toContain('assignee_id unknown_user');
     expect(await refused({ start_date: '2026-03-02', due_date: '2026-03-01' })).toContain(
@@ -91,7 +84,7 @@ describe('a task', () => {
     );
     expect(await refused({ due_date: '2500-01-01' })).toContain('due_date out_of_range');
     expect(await refused({ title: ' ' })).toContain('title required');
-    expect(await p.refusal(admin.patch(`/api/v1/ppm/tasks/${first}`, { status: null }))).toContain(
+    expect(await faults(admin.patch(`/api/v1/ppm/tasks/${first}`, { status: null }))).toContain(
       'validation_failed',
     );
     for (const act of [
@@ -102,35 +95,34 @@ describe('a task', () => {
       admin.get(p.url(randomUUID(), 'critical-path')),
       admin.get(p.url(randomUUID(), 'completion')),
     ]) {
-      expect(await p.refusal(act)).toEqual([404, 'not_found']);
+      expect(await faults(act)).toEqual([404, 'not_found']);
     }
   });
 
   it('has comments, which are their authors’ own', async () => {
     const id = await p.initiative();
     const on = `/api/v1/ppm/tasks/${await p.task(id, 'T')}/comments`;
-    const made = await member.post(on, { content: 'Monday.' });
-    expect(made.status, made.text).toBe(201);
-    expect(made.body).toMatchObject({ user_id: member.userId, content: 'Monday.' });
-    const one = `/api/v1/ppm/task-comments/${made.body.id}`;
+    const made = await member.create(on, { content: 'Monday.' });
+    expect(made).toMatchObject({ user_id: member.userId, content: 'Monday.' });
+    const one = `/api/v1/ppm/task-comments/${made.id}`;
     expect((await member.patch(one, { content: 'Tuesday.' })).body.content).toBe('Tuesday.');
-    expect(await p.refusal(admin.patch(one, { content: 'Never.' }))).toEqual([403, 'forbidden']);
-    expect(await p.refusal(admin.delete(one))).toEqual([403, 'forbidden']);
-    expect(await p.refusal(member.post(on, { content: ' ' }))).toContain('content required');
+    expect(await faults(admin.patch(one, { content: 'Never.' }))).toEqual([403, 'forbidden']);
+    expect(await faults(admin.delete(one))).toEqual([403, 'forbidden']);
+    expect(await faults(member.post(on, { content: ' ' }))).toContain('content required');
     expect((await viewer.get(on)).body.items).toMatchObject([{ content: 'Tuesday.' }]);
     expect((await viewer.get(p.url(id, 'tasks'))).body.items[0].comment_count).toBe(1);
-    expect((await member.delete(one)).status).toBe(204);
+    await ok(member.delete(one), 204);
     expect((await viewer.get(on)).body.total).toBe(0);
   });
 
   it('and all of a plan shows with its initiative alone, and to nobody who may not see portfolios', async () => {
     const id = await p.initiative();
     const made = await p.task(id, 'T');
-    const position = await now();
+    const position = await admin.position();
     await admin.patch(`/api/v1/ppm/tasks/${made}`, { status: 'done' });
     const hide = async (is_hidden: boolean) => {
-      await t.services.db('card_types').where({ key: 'Initiative' }).update({ is_hidden });
-      await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+      await db('card_types').where({ key: 'Initiative' }).update({ is_hidden });
+      await db.raw(`select raise_topics(array['metamodel'])`);
     };
     await hide(true);
     for (const act of [
@@ -139,18 +131,15 @@ describe('a task', () => {
       admin.patch(`/api/v1/ppm/tasks/${made}`, { status: 'todo' }),
       admin.get(`/api/v1/ppm/tasks/${made}/comments`),
     ]) {
-      expect(await p.refusal(act)).toEqual([404, 'not_found']);
+      expect(await faults(act)).toEqual([404, 'not_found']);
     }
     await hide(false);
-    await t.services
-      .db('roles')
-      .insert({ key: 'reader', label: 'R', permissions: '{"inventory.view":true}' });
-    const reader = await t.as('reader');
+    const reader = await t.holding('inventory.view');
     expect(await kinds(position, reader)).toEqual([]);
     expect(await kinds(position, viewer)).toEqual(['ppm_task.updated']);
-    expect((await reader.get(p.url(id, 'tasks'))).body.permission).toBe('ppm.view');
+    await expectProblem(reader.get(p.url(id, 'tasks')), 403, 'ppm.view');
     await admin.patch('/api/v1/settings/ppm-enabled', { enabled: false });
-    expect(await p.refusal(admin.get(p.url(id, 'tasks')))).toEqual([403, 'module_disabled']);
+    expect(await faults(admin.get(p.url(id, 'tasks')))).toEqual([403, 'module_disabled']);
     await admin.patch('/api/v1/settings/ppm-enabled', { enabled: true });
   });
 });
@@ -184,22 +173,22 @@ describe('the work breakdown', () => {
     for (let level = 0; level < 10; level += 1) {
       chain.push(await p.item(id, `L${level}`, { parent_id: chain.at(-1) ?? null }));
     }
-    expect(await p.refusal(admin.post(p.url(id, 'wbs'), { title: 'Deep', parent_id: chain[9] }))).toContain(
+    expect(await faults(admin.post(p.url(id, 'wbs'), { title: 'Deep', parent_id: chain[9] }))).toContain(
       'parent_id too_deep',
     );
     const one = (n: number) => `/api/v1/ppm/wbs/${chain[n]}`;
-    expect(await p.refusal(admin.patch(one(2), { parent_id: chain[5] }))).toContain('parent_id parent_cycle');
-    expect(await p.refusal(admin.patch(one(2), { parent_id: randomUUID() }))).toContain(
+    expect(await faults(admin.patch(one(2), { parent_id: chain[5] }))).toContain('parent_id parent_cycle');
+    expect(await faults(admin.patch(one(2), { parent_id: randomUUID() }))).toContain(
       'parent_id unknown_value',
     );
-    expect(
-      await p.refusal(admin.patch(one(2), { start_date: '2026-03-02', end_date: '2026-03-01' })),
-    ).toContain('end_date before_start');
+    expect(await faults(admin.patch(one(2), { start_date: '2026-03-02', end_date: '2026-03-01' }))).toContain(
+      'end_date before_start',
+    );
     expect((await admin.patch(one(9), { parent_id: chain[0] })).body.parent_id).toBe(chain[0]);
     const held = await p.task(id, 'Held', { wbs_id: chain[5] });
     const free = await p.task(id, 'Free');
-    expect((await p.depend(id, `wbs ${chain[4]}`, `task ${free}`)).status).toBe(201);
-    expect((await admin.delete(one(3))).status).toBe(204);
+    await ok(p.depend(id, `wbs ${chain[4]}`, `task ${free}`), 201);
+    await ok(admin.delete(one(3)), 204);
     const left = (await admin.get(p.url(id, 'wbs'))).body;
     expect(left.total).toBe(4);
     expect(
@@ -207,8 +196,7 @@ describe('the work breakdown', () => {
         .wbs_id,
     ).toBeNull();
     expect((await admin.get(p.url(id, 'dependencies'))).body.total).toBe(0);
-    const undone = await p.undo(await p.lastBatch());
-    expect(undone.status, undone.text).toBe(200);
+    await admin.undo();
     expect((await admin.get(p.url(id, 'wbs'))).body.total).toBe(10);
     expect((await admin.get(p.url(id, 'dependencies'))).body.total).toBe(1);
     expect(

@@ -1,22 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, faults, ok, openApp } from '../../support/harness.ts';
 
 const url = '/api/v1/capability-catalogue';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
 type Node = Record<string, unknown>;
 const node = (answer: { body: { capabilities: Node[] } }, id: string) =>
   answer.body.capabilities.find((one) => one.id === id)!;
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [
-    status,
-    body.code,
-    ...(body.errors ?? []).map(({ field, code }: Record<string, string>) => `${field} ${code}`),
-  ];
-};
 
 describe('the catalogue of capabilities', () => {
   it('is read whole, in the language asked for', async () => {
@@ -32,7 +23,7 @@ describe('the catalogue of capabilities', () => {
     expect(node(await viewer.get(`${url}?locale=de`), 'BC-400.10').name).toBe('Rechnungswesen');
     expect((await viewer.get('/api/v1/process-catalogue')).body.processes).toHaveLength(65);
     expect((await viewer.get('/api/v1/value-stream-catalogue')).body.value_streams).toHaveLength(12);
-    expect(await refusal(viewer.get(`${url}?locale=german`))).toContain('validation_failed');
+    expect(await faults(viewer.get(`${url}?locale=german`))).toContain('validation_failed');
   });
 
   it('becomes cards with those above them, once', async () => {
@@ -49,23 +40,21 @@ describe('the catalogue of capabilities', () => {
     const again = await member.post(`${url}/import`, body);
     expect(again.body).toEqual({ created: 0, skipped: 4, ids: made.body.ids });
     expect(node(await viewer.get(url), 'BC-400.10.20').existing_card_id).toBe(made.body.ids[0]);
-    expect(await refusal(member.post(`${url}/import`, { catalogue_ids: ['BC-400', 'BC-9'] }))).toContain(
+    expect(await faults(member.post(`${url}/import`, { catalogue_ids: ['BC-400', 'BC-9'] }))).toContain(
       'catalogue_ids.1 unknown_value',
     );
     // the import is one batch, and undone as one
-    const { batch_id } = await t.services.db('events').where({ card_id: made.body.ids[0] }).first('batch_id');
-    const undone = await admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false });
-    expect(undone.status, undone.text).toBe(200);
+    const { batch_id } = await db('events').where({ card_id: made.body.ids[0] }).first('batch_id');
+    await admin.undo(batch_id);
     expect(node(await viewer.get(url), 'BC-400').existing_card_id).toBeNull();
   });
 
   it('knows a card of the same name in the same place, and puts what is missing below it', async () => {
-    const people = await member.post('/api/v1/cards', { type: 'BusinessCapability', name: 'PEOPLE' });
-    expect(people.status, people.text).toBe(201);
-    expect(node(await viewer.get(url), 'BC-450').existing_card_id).toBe(people.body.id);
+    const people = await member.card({ type: 'BusinessCapability', name: 'PEOPLE' });
+    expect(node(await viewer.get(url), 'BC-450').existing_card_id).toBe(people.id);
     const made = await member.post(`${url}/import`, { catalogue_ids: ['BC-450.20', 'BC-450.20'] });
     expect(made.body).toMatchObject({ created: 1, skipped: 1 });
-    expect((await member.get(`/api/v1/cards/${made.body.ids[0]}`)).body.parent_id).toBe(people.body.id);
+    expect((await member.get(`/api/v1/cards/${made.body.ids[0]}`)).body.parent_id).toBe(people.id);
   });
 
   it('imported at the same time is made once', async () => {
@@ -94,7 +83,7 @@ describe('the catalogue of capabilities', () => {
       { id: 'X-1', name: 'Bankgeschäft', level: 1, description: 'All of it.' },
       { id: 'X-1.1', name: 'Lending', level: 2, parent_id: 'X-1' },
     ]);
-    const put = (body: object) => refusal(admin.put(url, { catalogue_version: '8', ...body }));
+    const put = (body: object) => faults(admin.put(url, { catalogue_version: '8', ...body }));
     expect(await put({})).toContain('nodes required');
     expect(await put({ nodes: [{ id: 'a', names: { de: 'A' } }] })).toContain('nodes.0.names required');
     expect(await put({ csv: 'id,colour\n' })).toContain('csv bad_csv');
@@ -116,11 +105,10 @@ describe('the catalogue of capabilities', () => {
     ]);
     const nodes = [{ id: 'Y-1', names: { en: 'Insurance' } }];
     expect((await admin.put(url, { catalogue_version: '8', nodes })).body.node_count).toBe(1);
-    expect((await admin.delete(url)).status).toBe(204);
-    expect(await refusal(admin.delete(url))).toEqual([404, 'not_found']);
+    await ok(admin.delete(url), 204);
+    await expectProblem(admin.delete(url), 404, 'not_found');
     expect((await viewer.get(url)).body.version.source).toBe('bundled');
-    const events = await t.services
-      .db('events')
+    const events = await db('events')
       .whereLike('event_type', 'reference_catalogue.%')
       .orderBy('position')
       .pluck('event_type');

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { appoint, card, eventsOf, idle, make, NOBODY, refused, relate } from '../cards/write.fixture.ts';
+import { expectProblem, openApp, pluck } from '../../support/harness.ts';
+import {
+  appoint,
+  card,
+  eventsOf,
+  expectRefused,
+  idle,
+  make,
+  NOBODY,
+  relate,
+} from '../cards/write.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
-await t.services.db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
-await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+const { t, db, admin, viewer } = await openApp(['admin', 'viewer']);
+await db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
+await db.raw(`select raise_topics(array['metamodel'])`);
 
 interface Row {
   action?: string;
@@ -82,10 +90,7 @@ describe('POST /relations/bulk', () => {
     ];
     const first = await eventsOf(t, () => bulk(rows));
     expect(outcomes(first.answer.body)).toEqual(['upserted', 'upserted', 'noop', 'failed: wrong_type']);
-    expect(
-      new Set(first.answer.body.results.slice(0, 3).map((one: { relation_id: string }) => one.relation_id))
-        .size,
-    ).toBe(1);
+    expect(new Set(pluck(first.answer.body.results.slice(0, 3), 'relation_id')).size).toBe(1);
     expect(first.events).toHaveLength(1);
     expect(first.events[0]!.data.changes).toEqual({
       'attributes.crudRead': { old: null, new: true },
@@ -162,13 +167,13 @@ describe('POST /relations/bulk', () => {
       [{ ...row, source: { id: 'x' } }],
       [{ ...row, more: 1 }],
     ]) {
-      expect((await refused(t, () => bulk(rows as Row[]))).status).toBe(422);
+      await expectRefused(t, () => bulk(rows as Row[]), 422);
     }
-    expect((await t.anonymous.post('/api/v1/relations/bulk', {})).status).toBe(401);
+    await expectProblem(t.anonymous.post('/api/v1/relations/bulk', {}), 401);
   });
 
   it('takes 5,000 rows and refuses more', async () => {
-    const { rows } = await t.services.db.raw(
+    const { rows } = await db.raw(
       `insert into cards (type, name, external_id) select 'ITComponent', 'Mass ' || n, 'M-' || n
        from generate_series(1, 5000) n returning external_id`,
     );
@@ -180,6 +185,6 @@ describe('POST /relations/bulk', () => {
     const { answer, events } = await eventsOf(t, () => bulk(operations));
     expect(answer.body).toMatchObject({ upserted: 5000, failed: 0 });
     expect(events).toHaveLength(5000);
-    expect((await refused(t, () => bulk([...operations, operations[0]]))).status).toBe(422);
+    await expectRefused(t, () => bulk([...operations, operations[0]]), 422);
   });
 });

@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { ok, openApp, type TestClient } from '../../support/harness.ts';
 
 const section = (...fields: object[]) => [{ section: 'a', fields }];
 const secret = { key: 'secret', label: 'Secret', type: 'cost' };
 const number = { key: 'number', label: 'Number', type: 'number' };
 const COST = 565_656.5;
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
-await t.services.db('roles').insert({
+await db('roles').insert({
   key: 'nocosts',
   label: 'No costs',
   permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
@@ -20,14 +19,13 @@ await admin.post('/api/v1/metamodel/types', {
   label: 'Engine',
   fields_schema: section(secret, number),
 });
-const made = await admin.post('/api/v1/cards', {
+await admin.card({
   type: 'Engine',
   name: 'first',
   attributes: { secret: COST, number: 7 },
   lifecycle: { active: '2020-01-01' },
 });
-expect(made.status).toBe(201);
-const { rows } = await t.services.db.raw('select utc(clock_timestamp()) as now');
+const { rows } = await db.raw('select utc(clock_timestamp()) as now');
 const past: string = rows[0].now;
 
 async function shown(client: TestClient): Promise<string> {
@@ -49,8 +47,7 @@ it.each([
   ['removed', section(number)],
   ['made again as a number', section(number, { ...secret, type: 'number' })],
 ])('shows no past costs of a field that is %s', async (_, fields) => {
-  const change = await admin.patch('/api/v1/metamodel/types/Engine', { fields_schema: fields });
-  expect(change.status).toBe(200);
+  await ok(admin.patch('/api/v1/metamodel/types/Engine', { fields_schema: fields }));
   expect(await shown(noCosts)).not.toContain('565656');
   // what was no cost is shown, and costs to those who see costs
   const roadmap = `/api/v1/reports/roadmap?type=Engine&as_of=${past}`;

@@ -3,7 +3,7 @@ import { attachedActs } from '../../domain/app/batches/acts/attached.ts';
 import { cardActs } from '../../domain/app/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../domain/app/batches/acts/hand.ts';
 import { riskActs } from '../../domain/app/batches/acts/risks.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
 /*
  * Random writes of every kind. What every report answers at some moments is kept; asked as of these moments afterwards, each
@@ -44,11 +44,10 @@ const paths = [
   'matrix?row_type=ITComponent&col_type=Application',
 ];
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const held = ['relations.view', 'reports.ea_dashboard', 'reports.portfolio', 'admin.users'];
 const permissions = JSON.stringify(Object.fromEntries(held.map((permission) => [permission, true])));
-await t.services.db('roles').insert({ key: 'involved', label: 'involved', permissions });
+await db('roles').insert({ key: 'involved', label: 'involved', permissions });
 /** Sees the cards alone on which a role of a stakeholder shows them. */
 const stakeholder = await t.as('involved');
 
@@ -58,7 +57,7 @@ type Answers = Record<string, unknown>;
 
 /** Questions on what is around some cards, of which some have relations. */
 async function around(): Promise<string[]> {
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select id from cards c where status = 'ACTIVE'
      order by not exists (select from relations where c.id in (source_id, target_id)), md5(id::text) limit 3`,
   );
@@ -100,7 +99,7 @@ it('answers as of a moment what it answered then, whatever was written since', {
     const hand = createHand(t, admin, people, SEED + moment, tally, () => ({}));
     for (let n = 0; n < WRITES; n += 1) await hand.one(acts)(hand);
     if (moment === MOMENTS) break;
-    const { rows } = await t.services.db.raw('select max(at) as at from events');
+    const { rows } = await db.raw('select max(at) as at from events');
     const centers = await around();
     moments.push({ told: await answers(centers), centers, at: rows[0].at });
   }

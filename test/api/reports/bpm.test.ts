@@ -2,23 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { chain } from '../bpm/models.ts';
 
 /** Ids by name. */
 const ids: Record<string, string> = {};
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { admin, viewer } = await openApp(['admin', 'viewer']);
 const card = async (type: string, name: string, attributes: object = {}, more: object = {}) => {
-  const made = await admin.post('/api/v1/cards', { type, name, attributes, ...more });
-  expect(made.status, made.text).toBe(201);
-  ids[name] = made.body.id;
+  ids[name] = (await admin.card({ type, name, attributes, ...more })).id;
 };
 const relate = async (type: string, source: string, target: string, attributes: object = {}) => {
   const ends = { source_id: ids[source], target_id: ids[target] };
-  const made = await admin.post('/api/v1/relations', { type, ...ends, attributes });
-  expect(made.status, made.text).toBe(201);
+  await admin.create('/api/v1/relations', { type, ...ends, attributes });
 };
 await card('BusinessProcess', 'Bill', {
   processType: 'core',
@@ -44,21 +40,17 @@ await relate('relProcessToBizCtx', 'Bill', 'Stream');
 await relate('relProcessDependency', 'Collect', 'Bill');
 const before = new Date().toISOString();
 const process = `/api/v1/bpm/processes/${ids.Bill}`;
-const saved = await admin.put(`${process}/diagram`, { bpmn_xml: chain({ a: 'Write', b: 'Send' }) });
-expect(saved.status, saved.text).toBe(200);
+await ok(admin.put(`${process}/diagram`, { bpmn_xml: chain({ a: 'Write', b: 'Send' }) }));
 const { body } = await admin.get(`${process}/elements`);
 ids.element = body.items[1].id;
-const linked = await admin.put(`${process}/elements/${ids.element}`, {
-  application_id: ids.ERP,
-  data_object_id: ids.Invoice,
-});
-expect(linked.status, linked.text).toBe(200);
+await ok(
+  admin.put(`${process}/elements/${ids.element}`, {
+    application_id: ids.ERP,
+    data_object_id: ids.Invoice,
+  }),
+);
 
-async function read(name: string, client = viewer) {
-  const answer = await client.get(`/api/v1/reports/bpm/${name}`);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
-}
+const read = async (name: string, client = viewer) => await ok(client.get(`/api/v1/reports/bpm/${name}`));
 const csv = async (name: string, client = viewer): Promise<string[]> => {
   const answer = await client.get(`/api/v1/reports/bpm/${name}`, { accept: 'text/csv' });
   expect(answer.status, answer.text).toBe(200);
@@ -85,8 +77,8 @@ describe('reports on processes', () => {
 
   it('capability-process-matrix', async () => {
     const body = await read('capability-process-matrix');
-    expect(body.rows.map(({ name }: { name: string }) => name)).toEqual(['Bill', 'Collect', 'Rest']);
-    expect(body.columns.map(({ name }: { name: string }) => name)).toEqual(['Invoicing', 'Selling']);
+    expect(pluck(body.rows, 'name')).toEqual(['Bill', 'Collect', 'Rest']);
+    expect(pluck(body.columns, 'name')).toEqual(['Invoicing', 'Selling']);
     expect(body.cells).toHaveLength(2);
     expect(body.cells).toContainEqual({
       process_id: ids.Bill,
@@ -119,9 +111,7 @@ describe('reports on processes', () => {
 
   it('capability-heatmap', async () => {
     const values = async (metric: string) =>
-      (await read(`capability-heatmap?metric=${metric}`)).items.map(
-        ({ metric_value }: { metric_value: number }) => metric_value,
-      );
+      pluck((await read(`capability-heatmap?metric=${metric}`)).items, 'metric_value');
     expect((await read('capability-heatmap')).items[0]).toMatchObject({
       id: ids.Invoicing,
       parent_id: null,
@@ -131,7 +121,7 @@ describe('reports on processes', () => {
     expect(await values('high_risk_count')).toEqual([2, 0]);
     expect(await values('low_maturity_count')).toEqual([1, 0]);
     expect(await values('automated_count')).toEqual([1, 0]);
-    expect((await viewer.get('/api/v1/reports/bpm/capability-heatmap?metric=x')).status).toBe(422);
+    await expectProblem(viewer.get('/api/v1/reports/bpm/capability-heatmap?metric=x'), 422);
     expect((await csv('capability-heatmap')).length).toBe(3);
   });
 
@@ -224,15 +214,13 @@ describe('reports on processes', () => {
       'capability-heatmap',
       'value-stream-matrix',
     ]) {
-      const past = await viewer.get(`${url}/${name}?as_of=${before}`);
-      expect(past.status, past.text).toBe(200);
+      await ok(viewer.get(`${url}/${name}?as_of=${before}`));
     }
     const book = await viewer.get(`${url}/process-map`, {
       accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     });
     expect(book.raw.subarray(0, 2).toString()).toBe('PK');
-    const cleared = await admin.put(`/api/v1/bpm/processes/${ids.Bill}/elements/${ids.element}`, {});
-    expect(cleared.status).toBe(200);
+    await ok(admin.put(`/api/v1/bpm/processes/${ids.Bill}/elements/${ids.element}`, {}));
     expect((await read('element-application-map')).items).toEqual([]);
     const name = randomUUID();
     await admin.post('/api/v1/cards', { type: 'BusinessProcess', name });

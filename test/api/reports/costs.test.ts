@@ -7,15 +7,14 @@ import {
 } from '../../../reports/inventory/cost-treemap/cost-treemap.report.ts';
 import type { TreemapChart } from '../../../reports/kernel/charts/charts.types.ts';
 import { waitForPosition } from '../../../reports/kernel/report.position.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const ids: Record<string, string> = {};
 const at = (path: string) => `/api/v1/reports/${path}`;
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
-await t.services.db('roles').insert({
+await db('roles').insert({
   key: 'nocosts',
   label: 'No costs',
   permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
@@ -73,8 +72,7 @@ await command(await t.ctx(), async ({ sql, raise }) => {
 
 describe('cost', () => {
   it('sums the cost fields of each card, the highest first', async () => {
-    const { status, body } = await admin.get(at('cost'));
-    expect(status).toBe(200);
+    const body = await ok(admin.get(at('cost')));
     expect(body).toEqual({
       items: [
         { id: ids['=erp'], name: '=erp', cost: 300 },
@@ -102,35 +100,33 @@ describe('cost', () => {
   it('shows the costs as they were', async () => {
     const path = `/api/v1/cards/${ids.cables}`;
     const changed = await admin.patch(path, { attributes: { costTotalAnnual: 8 } });
-    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const { rows } = await db.raw('select utc(max(at)) as at from events');
     await admin.patch(path, { attributes: { costTotalAnnual: 5 } });
     const { status, body } = await admin.get(at(`cost?type=ITComponent&as_of=${rows[0].at}`));
     expect([status, body.total, body.position]).toEqual([200, 28, changed.headers['x-position']]);
     const before = await admin.get(at('cost?as_of=2000-01-01T00:00:00Z'));
     expect([before.status, before.body.code]).toEqual([422, 'as_of_expired']);
     expect(before.body.errors).toMatchObject([{ field: 'as_of', code: 'as_of_expired' }]);
-    expect((await admin.get(at('cost?as_of=2999-01-01T00:00:00Z'))).status).toBe(422);
+    await expectProblem(admin.get(at('cost?as_of=2999-01-01T00:00:00Z')), 422);
     for (const report of ['dashboard', 'data-quality', 'roadmap', 'portfolio', 'cost-treemap']) {
-      expect((await admin.get(at(`${report}?as_of=${rows[0].at}`))).status).toBe(200);
+      await ok(admin.get(at(`${report}?as_of=${rows[0].at}`)));
     }
   });
 
   it('is refused without costs.view, and for what is no type', async () => {
     for (const path of ['cost', 'cost-treemap', 'portfolio', 'portfolio?size_field=costTotalAnnual']) {
-      const refused = await noCosts.get(at(path));
-      expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
+      await expectProblem(noCosts.get(at(path)), 403, 'costs.view');
     }
     for (const path of ['cost?type=Nothing', 'cost-treemap?cost_field=alias', 'roadmap?type=Nothing']) {
-      expect((await admin.get(at(path))).status).toBe(422);
+      await expectProblem(admin.get(at(path)), 422);
     }
   });
 });
 
 describe('cost treemap', () => {
   it('adds the costs of related types once for each card', async () => {
-    const { status, body } = await admin.get(at('cost-treemap?aggregate=ITComponent'));
-    expect(status).toBe(200);
-    expect(body.items.map((item: { name: string; cost: number }) => [item.name, item.cost])).toEqual([
+    const body = await ok(admin.get(at('cost-treemap?aggregate=ITComponent')));
+    expect(pluck(body.items, 'name', 'cost')).toEqual([
       ['=erp', 300],
       ['crm', 120.5],
       ['free', 25],
@@ -160,8 +156,7 @@ describe('cost treemap', () => {
 
   it('keeps a group that is named as those without a group apart from them', async () => {
     const rename = async (name: string, body: object) => {
-      const { status, text } = await admin.patch(`/api/v1/cards/${ids[name]}`, body);
-      expect(status, text).toBe(200);
+      await ok(admin.patch(`/api/v1/cards/${ids[name]}`, body));
     };
     await rename('bought', { name: 'Ungrouped' });
     const path = 'cost-treemap?aggregate=ITComponent&group_by=Organization';
@@ -185,7 +180,7 @@ describe('cost treemap', () => {
 
   it('names the card above a group, by which the picture tells groups of one name apart', async () => {
     const move = (parent_id: string | null) => admin.patch(`/api/v1/cards/${ids.accounts}`, { parent_id });
-    expect((await move(ids.bought!)).status).toBe(200);
+    await ok(move(ids.bought!));
     const { body } = await admin.get(at('cost-treemap?aggregate=ITComponent&group_by=Organization'));
     expect(body.groups[1]).toEqual({
       id: ids.accounts,
@@ -193,7 +188,7 @@ describe('cost treemap', () => {
       parent_name: 'bought',
       cost: 120.5,
     });
-    expect((await move(null)).status).toBe(200);
+    await ok(move(null));
     const same = body.groups.map((group: object) => ({ ...group, name: 'Unit' }));
     const { groups } = costTreemapChart(
       { items: [], groups: same },
@@ -221,11 +216,11 @@ describe('cost treemap', () => {
 
   it('shows the children of one card', async () => {
     const { body } = await admin.get(at(`cost-treemap?aggregate=ITComponent&parent_card_id=${ids.crm}`));
-    expect(body.items.map((item: { name: string }) => item.name)).toEqual(['free']);
+    expect(pluck(body.items, 'name')).toEqual(['free']);
     const nothing = '00000000-0000-4000-8000-000000000000';
-    expect((await admin.get(at(`cost-treemap?parent_card_id=${nothing}`))).status).toBe(404);
-    expect((await admin.get(at('cost-treemap?group_by=alias'))).status).toBe(422);
-    expect((await admin.get(at('cost-treemap?aggregate=Organization'))).status).toBe(422);
+    await expectProblem(admin.get(at(`cost-treemap?parent_card_id=${nothing}`)), 404);
+    await expectProblem(admin.get(at('cost-treemap?group_by=alias')), 422);
+    await expectProblem(admin.get(at('cost-treemap?aggregate=Organization')), 422);
   });
 });
 
@@ -259,8 +254,7 @@ describe('roadmap', () => {
 
 describe('portfolio', () => {
   it('places the cards of a type by its fields', async () => {
-    const { status, body } = await admin.get(at('portfolio'));
-    expect(status).toBe(200);
+    const body = await ok(admin.get(at('portfolio')));
     expect([body.x_axis, body.y_axis, body.items.length]).toEqual([
       'functionalSuitability',
       'technicalSuitability',
@@ -289,12 +283,12 @@ describe('freshness and single flight', () => {
     const { status, body } = await admin.get(at(`cost?min_position=${position}`));
     expect([status, Number(body.position) >= Number(position)]).toEqual([200, true]);
     // a position whose events are long gone is one that every answer includes
-    expect((await admin.get(at('cost?min_position=0'))).status).toBe(200);
+    await ok(admin.get(at('cost?min_position=0')));
     const malformed = await admin.get(at('cost?min_position=soon'));
     expect([malformed.status, malformed.body.errors[0].field]).toEqual([422, 'min_position']);
-    const ahead = waitForPosition(t.services.db, t.services.signals, Number(position) + 1, 20);
+    const ahead = waitForPosition(db, t.services.signals, Number(position) + 1, 20);
     await expect(ahead).rejects.toMatchObject({ code: 'position_ahead', extra: { newest: position } });
-    const reached = waitForPosition(t.services.db, t.services.signals, Number(position) + 1);
+    const reached = waitForPosition(db, t.services.signals, Number(position) + 1);
     await admin.patch(`/api/v1/cards/${ids.crm}`, { alias: 'and again' });
     await reached;
   });

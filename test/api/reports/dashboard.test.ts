@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { takeKpiSnapshot } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
@@ -41,8 +41,7 @@ describe('dashboard', () => {
       { name: 'f', data_quality: 100, status: 'ARCHIVED' },
     ]);
     const viewer = await t.as('viewer');
-    const { status, body } = await viewer.get('/api/v1/reports/dashboard');
-    expect(status).toBe(200);
+    const body = await ok(viewer.get('/api/v1/reports/dashboard'));
     expect(body).toMatchObject({
       total_cards: 5,
       avg_data_quality: 45,
@@ -57,18 +56,16 @@ describe('dashboard', () => {
   it('answers 304 while nothing changed, and shows a change at once', async () => {
     const viewer = await t.as('viewer');
     const first = await viewer.get('/api/v1/reports/dashboard');
-    const again = await viewer.get('/api/v1/reports/dashboard', { 'if-none-match': first.headers.etag! });
-    expect(again.status).toBe(304);
+    await ok(viewer.get('/api/v1/reports/dashboard', { 'if-none-match': first.headers.etag! }), 304);
     await addCards([{ name: 'g' }]);
     const after = await viewer.get('/api/v1/reports/dashboard', { 'if-none-match': first.headers.etag! });
     expect([after.status, after.body.total_cards]).toEqual([200, first.body.total_cards + 1]);
   });
 
   it('is refused without the permission', async () => {
-    await t.services.db('roles').insert({ key: 'nothing', label: 'Nothing' });
+    await db('roles').insert({ key: 'nothing', label: 'Nothing' });
     const nobody = await t.as('nothing');
-    const refused = await nobody.get('/api/v1/reports/dashboard');
-    expect([refused.status, refused.body.permission]).toEqual([403, 'reports.ea_dashboard']);
+    await expectProblem(nobody.get('/api/v1/reports/dashboard'), 403, 'reports.ea_dashboard');
   });
 
   it('compares with the snapshot of 30 days ago and serves the series', async () => {
@@ -76,7 +73,7 @@ describe('dashboard', () => {
     const slot = new Date(Date.now() - 31 * 86_400_000);
     expect(await takeKpiSnapshot(ctx, slot)).toBe(true);
     expect(await takeKpiSnapshot(ctx, slot)).toBe(false);
-    await t.services.db('cards').where({ name: 'g' }).update({ approval_status: 'APPROVED' });
+    await db('cards').where({ name: 'g' }).update({ approval_status: 'APPROVED' });
     await addCards([{ name: 'h' }, { name: 'i' }]);
     const viewer = await t.as('viewer');
     const { body } = await viewer.get('/api/v1/reports/dashboard');
@@ -94,18 +91,16 @@ describe('dashboard', () => {
 
   it('shows whoever sees a few cards alone nothing of the others', async () => {
     const held = { 'reports.ea_dashboard': true, 'relations.view': true };
-    await t.services
-      .db('roles')
-      .insert({ key: 'involved', label: 'Involved', permissions: JSON.stringify(held) });
+    await db('roles').insert({ key: 'involved', label: 'Involved', permissions: JSON.stringify(held) });
     const [involved, admin] = await t.clients('involved', 'admin');
     const card = async (name: string) =>
       (await admin.post('/api/v1/cards', { type: 'Application', name })).body.id;
     const own = await card('Own');
     const unseen = await card('Not to be named');
     const role = { user_id: involved.userId, role: 'responsible' };
-    expect((await admin.post(`/api/v1/cards/${own}/stakeholders`, role)).status).toBe(201);
+    await admin.create(`/api/v1/cards/${own}/stakeholders`, role);
     const relation = { type: 'relAppSuccessor', source_id: own, target_id: unseen };
-    expect((await admin.post('/api/v1/relations', relation)).status).toBe(201);
+    await admin.create('/api/v1/relations', relation);
     const { body, text } = await involved.get('/api/v1/reports/dashboard');
     expect(body).toMatchObject({ total_cards: 1, trends: { snapshot_available: false } });
     const events: { card_id: string; event_type: string }[] = body.recent_events;
@@ -113,8 +108,7 @@ describe('dashboard', () => {
     expect(events.map(({ event_type }) => event_type)).toContain('card.created');
     expect(text).not.toContain('Not to be named');
     for (const accept of ['application/json', 'text/csv', 'image/svg+xml']) {
-      const series = await involved.get('/api/v1/reports/kpis', { accept });
-      expect([series.status, series.body.permission]).toEqual([403, 'inventory.view']);
+      await expectProblem(involved.get('/api/v1/reports/kpis', { accept }), 403, 'inventory.view');
     }
   });
 
@@ -122,18 +116,12 @@ describe('dashboard', () => {
     const member = await t.as('member');
     const made: string[] = [];
     for (const name of ['kept', 'renamed', 'archived', 'described']) {
-      const { status, body } = await member.post('/api/v1/cards', {
-        type: 'Application',
-        name,
-        lifecycle: { active: day(-9) },
-      });
-      expect(status).toBe(201);
+      const body = await member.card({ name, lifecycle: { active: day(-9) } });
       made.push(body.id);
     }
     const [, renamed, archived, described] = made;
     const shown = async (query: string) => {
-      const { status, body, text } = await member.get(`/api/v1/reports/dashboard?${query}`);
-      expect(status, text).toBe(200);
+      const body = await ok(member.get(`/api/v1/reports/dashboard?${query}`));
       const { position: _, ...answer } = body;
       return answer;
     };
@@ -141,14 +129,13 @@ describe('dashboard', () => {
       text === '' ? '' : `filter=${encodeURIComponent(text)}`,
     );
     const before = await Promise.all(filters.map(shown));
-    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const { rows } = await db.raw('select utc(max(at)) as at from events');
     const patches: [string, object][] = [
       [renamed!, { name: 'another', lifecycle: { active: day(-9), endOfLife: day(-1) } }],
       [described!, { description: 'Told now', attributes: { numberOfUsers: 7 } }],
     ];
-    for (const [id, patch] of patches)
-      expect((await member.patch(`/api/v1/cards/${id}`, patch)).status).toBe(200);
-    expect((await member.post(`/api/v1/cards/${archived}/archive`, {})).status).toBe(200);
+    for (const [id, patch] of patches) await ok(member.patch(`/api/v1/cards/${id}`, patch));
+    await ok(member.post(`/api/v1/cards/${archived}/archive`, {}));
     for (const [n, filter] of filters.entries()) {
       const as = `as_of=${rows[0].at}`;
       expect(await shown(filter), filter).not.toEqual(before[n]);

@@ -2,19 +2,13 @@
 
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 import { readWorkbook } from '../../support/workbook.ts';
 
 const url = '/api/v1/reports/data-quality';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-const t = closeAfterAll(await createTestApp());
-const viewer = await t.as('viewer');
-await t.services.db('roles').insert({
-  key: 'nocosts',
-  label: 'No costs',
-  permissions: JSON.stringify({ 'inventory.view': true, 'reports.ea_dashboard': true }),
-});
+const { t, db, viewer } = await openApp(['viewer']);
 await command(await t.ctx(), async ({ sql, raise }) => {
   const cards = await sql('cards')
     .insert([
@@ -78,18 +72,17 @@ describe('data quality', () => {
     expect([wrong.status, wrong.body.errors[0].code]).toEqual([422, 'filter_syntax']);
     expect(wrong.body.position).toBeGreaterThan(0);
     const costs = encodeURIComponent('attributes.costTotalAnnual > 1');
-    const nobody = await t.as('nocosts');
-    expect((await nobody.get(`${url}?filter=${costs}`)).status).toBe(403);
+    const nobody = await t.holding('inventory.view', 'reports.ea_dashboard');
+    await expectProblem(nobody.get(`${url}?filter=${costs}`), 403);
   });
 
   it('shows a moment in the past, whatever was written since', async () => {
     const admin = await t.as('admin');
     const { body: once } = await admin.post('/api/v1/cards', { type: 'Provider', name: 'once' });
-    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const { rows } = await db.raw('select utc(max(at)) as at from events');
     const filter = encodeURIComponent('data_quality > -1');
     const numbers = async (query: string) => {
-      const { status, body } = await viewer.get(`${url}?worst=0${query}`);
-      expect(status).toBe(200);
+      const body = await ok(viewer.get(`${url}?worst=0${query}`));
       return { ...body, position: undefined };
     };
     const before = await numbers('');
@@ -141,12 +134,10 @@ describe('data quality', () => {
   it('answers 304 for the format that the client holds, and 406 for others', async () => {
     const json = await viewer.get(url);
     const etag = json.headers.etag!;
-    expect((await viewer.get(url, { 'if-none-match': etag })).status).toBe(304);
+    await ok(viewer.get(url, { 'if-none-match': etag }), 304);
     const csv = await viewer.get(url, { 'if-none-match': etag, accept: 'text/csv' });
     expect([csv.status, csv.headers.etag === etag]).toEqual([200, false]);
-    expect((await viewer.get(url, { 'if-none-match': csv.headers.etag!, accept: 'text/csv' })).status).toBe(
-      304,
-    );
+    await ok(viewer.get(url, { 'if-none-match': csv.headers.etag!, accept: 'text/csv' }), 304);
     const refused = await viewer.get(url, { accept: 'application/pdf' });
     expect([refused.status, refused.body.code, refused.body.offered.length]).toEqual([
       406,
@@ -156,12 +147,11 @@ describe('data quality', () => {
   });
 
   it('refuses unknown parameters and tables, and those without the permission', async () => {
-    expect((await viewer.get(`${url}?worst=-1`)).status).toBe(422);
-    expect((await viewer.get(`${url}?nothing=1`)).status).toBe(422);
-    expect((await viewer.get(`${url}?table=none`, { accept: 'text/csv' })).status).toBe(422);
-    expect((await viewer.get(`${url}?table=by_type`)).status).toBe(422);
-    await t.services.db('roles').insert({ key: 'nothing', label: 'Nothing' });
-    const refused = await (await t.as('nothing')).get(url);
-    expect([refused.status, refused.body.permission]).toEqual([403, 'reports.ea_dashboard']);
+    await expectProblem(viewer.get(`${url}?worst=-1`), 422);
+    await expectProblem(viewer.get(`${url}?nothing=1`), 422);
+    await expectProblem(viewer.get(`${url}?table=none`, { accept: 'text/csv' }), 422);
+    await expectProblem(viewer.get(`${url}?table=by_type`), 422);
+    await db('roles').insert({ key: 'nothing', label: 'Nothing' });
+    await expectProblem((await t.as('nothing')).get(url), 403, 'reports.ea_dashboard');
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { storeFacts } from '../../../domain/governance/eol/eol.facts.ts';
 import type { CycleFacts } from '../../../domain/governance/eol/eol.model.ts';
 import { command } from '../../../domain/kernel/command.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { ok, openApp, pluck } from '../../support/harness.ts';
 
 const url = '/api/v1/reports/eol';
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
@@ -27,13 +27,7 @@ const cycle = (name: string, facts: Partial<CycleFacts>): CycleFacts => ({
 
 let id: Record<string, string>;
 
-const t = closeAfterAll(await createTestApp());
-const viewer = await t.as('viewer');
-await t.services.db('roles').insert({
-  key: 'norelations',
-  label: 'No relations',
-  permissions: JSON.stringify({ 'inventory.view': true, 'reports.ea_dashboard': true }),
-});
+const { t, viewer } = await openApp(['viewer']);
 await command(await t.ctx(), async ({ sql, raise }) => {
   const cycles = [
     cycle('past', { eol_from: day(-10), support_until: day(-100), release_date: '2020-02-03' }),
@@ -150,9 +144,8 @@ it('tells what ends, by which source, and who depends on it', async () => {
 
 it('looks as many days ahead as it is asked to, at the cards and statuses that are asked for', async () => {
   const names = async (query: string) => {
-    const { status, body } = await viewer.get(`${url}?${query}`);
-    expect(status).toBe(200);
-    return body.items.map(({ name }: Item) => name);
+    const body = await ok(viewer.get(`${url}?${query}`));
+    return pluck(body.items, 'name');
   };
   expect(await names('days=99&status=approaching')).toEqual(['leaving']);
   expect(await names('days=100&status=approaching')).toEqual(['soon', 'leaving']);
@@ -164,7 +157,7 @@ it('looks as many days ahead as it is asked to, at the cards and statuses that a
 });
 
 it('tells of no relations to those who may not see them, and of no costs to anybody', async () => {
-  const { body, text } = await (await t.as('norelations')).get(url);
+  const { body, text } = await (await t.holding('inventory.view', 'reports.ea_dashboard')).get(url);
   expect(body.items.flatMap(({ affected_apps }: Item) => affected_apps)).toEqual([]);
   expect(body.summary).toMatchObject({ eol: 5, impacted_apps: 0 });
   expect(text).not.toContain('costTotalAnnual');
@@ -191,12 +184,13 @@ it('gives the same numbers as tables, and shows new facts at once', async () => 
   expect(apps.text.trim().split('\r\n')).toHaveLength(1 + 6);
   const before = await viewer.get(url);
   const releases = [{ name: 'past', releaseDate: '2020-02-03', eolFrom: day(10) }];
-  const loaded = await (await t.as('admin')).post('/api/v1/eol/facts', {
-    result: [{ name: 'thing', releases }],
-  });
-  expect(loaded.status).toBe(200);
+  await ok(
+    (await t.as('admin')).post('/api/v1/eol/facts', {
+      result: [{ name: 'thing', releases }],
+    }),
+  );
   const after = await viewer.get(url, { 'if-none-match': before.headers.etag! });
   expect(after.status).toBe(200);
   expect(after.body.items.find(({ name }: Item) => name === 'past').status).toBe('approaching');
-  expect((await viewer.get(url, { 'if-none-match': after.headers.etag! })).status).toBe(304);
+  await ok(viewer.get(url, { 'if-none-match': after.headers.etag! }), 304);
 });

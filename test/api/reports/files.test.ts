@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { ok, openApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { readWorkbook } from '../../support/workbook.ts';
 
@@ -15,8 +15,8 @@ const preferred = (accept: string) => ({ accept, prefer: 'respond-async' });
 
 let workers: Workers | undefined;
 
-const t = closeAfterAll(await createTestApp());
-await t.services.db('roles').insert({
+const { t, db } = await openApp();
+await db('roles').insert({
   key: 'reader',
   label: 'Reader',
   permissions: { 'inventory.view': true, 'reports.ea_dashboard': true, 'reports.portfolio': true },
@@ -28,17 +28,15 @@ for (const [name, cost] of [
   ['=Two', 20],
   ['Three', 30],
 ] as const) {
-  const made = await member.post('/api/v1/cards', {
-    type: 'Application',
+  const made = await member.card({
     name,
     attributes: { costTotalAnnual: cost, businessCriticality: 'businessCritical' },
   });
-  expect(made.status).toBe(201);
-  ids.push(made.body.id);
+  ids.push(made.id);
 }
 const server = await member.post('/api/v1/cards', { type: 'ITComponent', name: 'Server' });
 const body = { type: 'relAppToITC', source_id: ids[0], target_id: server.body.id };
-expect((await member.post('/api/v1/relations', body)).status).toBe(201);
+await member.create('/api/v1/relations', body);
 const one = ids[0]!;
 
 afterAll(async () => {
@@ -95,21 +93,22 @@ it('is refused at once what it would be refused anyway', async () => {
     expect([answer.status, answer.body.code], url).toEqual([status, code]);
   }
   const kept = await member.get(costs);
-  const known = await member.get(costs, {
-    ...preferred('application/json'),
-    'if-none-match': kept.headers.etag!,
-  });
-  expect(known.status).toBe(304);
-  expect(await t.services.db('jobs').where({ kind: 'report' })).toEqual([]);
+  await ok(
+    member.get(costs, {
+      ...preferred('application/json'),
+      'if-none-match': kept.headers.etag!,
+    }),
+    304,
+  );
+  expect(await db('jobs').where({ kind: 'report' })).toEqual([]);
 });
 
 it('holds what the owner may still see, and nothing once cancelled', async () => {
   const cancelled = await start(member, costs);
-  expect((await member.post(`/api/v1/jobs/${cancelled}/cancel`)).status).toBe(200);
+  await ok(member.post(`/api/v1/jobs/${cancelled}/cancel`));
   const lost = await start(reader, '/api/v1/reports/roadmap?type=Application');
   const cut = await start(member, '/api/v1/reports/portfolio?size_field=businessCriticality');
   const wrong = await start(member, '/api/v1/reports/roadmap?table=nothing', 'text/csv');
-  const { db } = t.services;
   const setRole = async (key: string, change: (all: Record<string, boolean>) => void) => {
     const { permissions } = await db('roles').where({ key }).first();
     const changed = { ...permissions };
@@ -161,8 +160,7 @@ it('is the answer that the request would have had, in each format', async () => 
 
 it('shows the past, and streams what is too large to be held', async () => {
   const before = new Date().toISOString();
-  const late = await member.post('/api/v1/cards', { type: 'ITComponent', name: 'Late' });
-  expect(late.status).toBe(201);
+  await member.card({ type: 'ITComponent', name: 'Late' });
   const past = await start(member, `/api/v1/reports/dependencies?as_of=${before}&table=nodes`, 'text/csv');
   const whole = await start(member, '/api/v1/reports/dependencies');
   const drawn = await start(member, '/api/v1/reports/dependencies', SVG);

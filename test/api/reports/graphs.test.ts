@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 import { readWorkbook } from '../../support/workbook.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -15,9 +15,8 @@ const id: Record<string, string> = {};
 /** By source, target and type. */
 const joined: [string, string, string][] = [];
 
-const t = closeAfterAll(await createTestApp());
-const viewer = await t.as('viewer');
-await t.services.db('roles').insert([
+const { t, db, viewer } = await openApp(['viewer']);
+await db('roles').insert([
   {
     key: 'nocosts',
     label: 'No costs',
@@ -78,8 +77,7 @@ const ends = (edges: { source: string; target: string }[]) =>
 
 describe('matrix', () => {
   it('pairs the cards of two types in both directions, without archived ones', async () => {
-    const { status, body } = await viewer.get(matrix);
-    expect(status).toBe(200);
+    const body = await ok(viewer.get(matrix));
     expect(names(body.rows)).toEqual(['Desk', 'Shop', 'Till']);
     expect(names(body.columns)).toEqual(['Invoice', 'Print', 'Sell']);
     const parents = Object.fromEntries(
@@ -109,8 +107,7 @@ describe('matrix', () => {
 
   it('refuses unknown types, and those who may not see relations', async () => {
     expect((await viewer.get(`${matrix}?row_type=Nothing`)).body.errors[0].field).toBe('row_type');
-    const refused = await (await t.as('norelations')).get(matrix);
-    expect([refused.status, refused.body.permission]).toEqual([403, 'relations.view']);
+    await expectProblem((await t.as('norelations')).get(matrix), 403, 'relations.view');
   });
 });
 
@@ -138,7 +135,7 @@ describe('dependencies', () => {
       attributes: {},
     });
     expect(body.position).toMatch(/^[0-9]+$/);
-    expect((await viewer.get(dependencies, { 'if-none-match': headers.etag! })).status).toBe(304);
+    await ok(viewer.get(dependencies, { 'if-none-match': headers.etag! }), 304);
   });
 
   it('shows what lies within some hops of a card, and one type with its neighbours', async () => {
@@ -177,8 +174,7 @@ describe('dependencies', () => {
         ['nodes', body.nodes.length],
       ]);
     }
-    const unknown = await viewer.get(`${dependencies}?table=none`, { accept: 'text/csv' });
-    expect(unknown.status).toBe(422);
+    await expectProblem(viewer.get(`${dependencies}?table=none`, { accept: 'text/csv' }), 422);
   });
 
   it('cuts costs of cards and relations from those who may not see them', async () => {
@@ -198,21 +194,21 @@ describe('dependencies', () => {
   });
 
   it('refuses what it does not know, and those who may not see relations', async () => {
-    expect((await viewer.get(`${dependencies}?center_id=${randomUUID()}`)).status).toBe(404);
-    expect((await viewer.get(`${dependencies}?center_id=${id.Gone}`)).status).toBe(404);
-    expect((await viewer.get(`${dependencies}?center_id=x`)).status).toBe(422);
-    expect((await viewer.get(`${dependencies}?depth=4`)).status).toBe(422);
-    expect((await viewer.get(`${dependencies}?type=Nothing`)).status).toBe(422);
+    await expectProblem(viewer.get(`${dependencies}?center_id=${randomUUID()}`), 404);
+    await expectProblem(viewer.get(`${dependencies}?center_id=${id.Gone}`), 404);
+    await expectProblem(viewer.get(`${dependencies}?center_id=x`), 422);
+    await expectProblem(viewer.get(`${dependencies}?depth=4`), 422);
+    await expectProblem(viewer.get(`${dependencies}?type=Nothing`), 422);
     const refused = await (await t.as('norelations')).get(dependencies);
     expect(refused.body.permission).toBe('relations.view');
   });
 
   it('shows relations as they were', async () => {
     const member = await t.as('member');
-    expect((await member.patch(`/api/v1/cards/${id.Till}`, { alias: 'Checkout' })).status).toBe(200);
+    await ok(member.patch(`/api/v1/cards/${id.Till}`, { alias: 'Checkout' }));
     const before = new Date().toISOString();
     const body = { type: 'relAppToBC', source_id: id.Desk, target_id: id.Invoice };
-    expect((await member.post('/api/v1/relations', body)).status).toBe(201);
+    await member.create('/api/v1/relations', body);
     for (const query of ['?', `?center_id=${id.Desk}&depth=3&`]) {
       const now = await member.get(`${dependencies}${query}`);
       const past = await member.get(`${dependencies}${query}as_of=${before}`);

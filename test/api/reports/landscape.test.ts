@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const ids: Record<string, string> = {};
 const at = (path: string) => `/api/v1/reports/${path}`;
 const names = (items: { name: string }[]) => items.map(({ name }) => name).sort();
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
 const role = (key: string, held: string[]) => ({
   key,
   label: key,
   permissions: JSON.stringify(Object.fromEntries(held.map((permission) => [permission, true]))),
 });
-await t.services.db('roles').insert([
+await db('roles').insert([
   role('nocosts', permissions),
   role(
     'norelations',
@@ -83,8 +82,7 @@ await command(await t.ctx(), async ({ sql, raise }) => {
 
 describe('landscape', () => {
   it('puts each card under every card that it is related to', async () => {
-    const { status, body } = await admin.get(at('landscape'));
-    expect(status).toBe(200);
+    const body = await ok(admin.get(at('landscape')));
     expect(body.groups.map(({ name, items }: { name: string; items: [] }) => [name, names(items)])).toEqual([
       ['Sales', ['<script>crm']],
       ['Selling', ['<script>crm', 'shop']],
@@ -122,18 +120,20 @@ describe('landscape', () => {
     expect(svg.headers['content-security-policy']).toContain('sandbox');
     expect(svg.text).toContain('&lt;script&gt;crm');
     expect(svg.text).not.toContain('<script');
-    const again = await admin.get(at('landscape'), {
-      accept: 'image/svg+xml',
-      'if-none-match': svg.headers.etag!,
-    });
-    expect(again.status).toBe(304);
-    expect((await admin.patch('/api/v1/settings/currency', { currency: 'CHF' })).status).toBe(200);
+    await ok(
+      admin.get(at('landscape'), {
+        accept: 'image/svg+xml',
+        'if-none-match': svg.headers.etag!,
+      }),
+      304,
+    );
+    await ok(admin.patch('/api/v1/settings/currency', { currency: 'CHF' }));
     const other = await admin.get(at('landscape'), { accept: 'image/svg+xml' });
     expect(other.headers.etag).not.toBe(svg.headers.etag);
   });
 
   it('refuses types that are not there, and those who see no relations', async () => {
-    expect((await admin.get(at('landscape?type=Nothing'))).status).toBe(422);
+    await expectProblem(admin.get(at('landscape?type=Nothing')), 422);
     const { status, body } = await (await t.as('norelations')).get(at('landscape'));
     expect([status, body.permission]).toEqual([403, 'relations.view']);
   });
@@ -141,16 +141,8 @@ describe('landscape', () => {
 
 describe('capability heatmap', () => {
   it('counts what is linked to each capability itself', async () => {
-    const { status, body } = await admin.get(at('capability-heatmap?metric=total_cost'));
-    expect(status).toBe(200);
-    expect(
-      body.items.map((item: Record<string, unknown>) => [
-        item.name,
-        item.parent_id,
-        item.app_count,
-        item.total_cost,
-      ]),
-    ).toEqual([
+    const body = await ok(admin.get(at('capability-heatmap?metric=total_cost')));
+    expect(pluck(body.items, 'name', 'parent_id', 'app_count', 'total_cost')).toEqual([
       ['Sales', null, 1, 100],
       ['Selling', ids.Sales, 2, 120.5],
       ['Unused', null, 0, 0],
@@ -186,8 +178,10 @@ describe('capability heatmap', () => {
 
   it('counts the open risks of each capability and of its applications once, as they were at a moment too', async () => {
     const counts = async (query = '', client = admin) =>
-      (await client.get(at(`capability-heatmap?metric=risk_count${query}`))).body.items.map(
-        (item: Record<string, unknown>) => [item.name, item.risk_count],
+      pluck(
+        (await client.get(at(`capability-heatmap?metric=risk_count${query}`))).body.items,
+        'name',
+        'risk_count',
       );
     const before = new Date().toISOString();
     const add = async (card_ids: string[]) =>
@@ -213,17 +207,15 @@ describe('capability heatmap', () => {
     ]);
     const { body } = await noCosts.get(at('capability-heatmap'));
     expect(body.items[0]).not.toHaveProperty('risk_count');
-    const refused = await noCosts.get(at('capability-heatmap?metric=risk_count'));
-    expect([refused.status, refused.body.permission]).toEqual([403, 'risks.view']);
+    await expectProblem(noCosts.get(at('capability-heatmap?metric=risk_count')), 403, 'risks.view');
   });
 
   it('leaves costs out, and refuses the metric of costs, without costs.view', async () => {
     const { body, text } = await noCosts.get(at('capability-heatmap'));
     expect(text).not.toContain('total_cost');
     expect(JSON.stringify(body.items)).not.toContain('costTotalAnnual');
-    const refused = await noCosts.get(at('capability-heatmap?metric=total_cost'));
-    expect([refused.status, refused.body.permission]).toEqual([403, 'costs.view']);
-    expect((await admin.get(at('capability-heatmap?metric=other'))).status).toBe(422);
+    await expectProblem(noCosts.get(at('capability-heatmap?metric=total_cost')), 403, 'costs.view');
+    await expectProblem(admin.get(at('capability-heatmap?metric=other')), 422);
     const svg = await noCosts.get(at('capability-heatmap'), { accept: 'image/svg+xml' });
     expect(svg.text).toContain('Selling');
   });
@@ -231,21 +223,13 @@ describe('capability heatmap', () => {
 
 describe('application portfolio', () => {
   it('gives the relations of each card and what it can be grouped by', async () => {
-    const { status, body } = await admin.get(at('app-portfolio'));
-    expect(status).toBe(200);
+    const body = await ok(admin.get(at('app-portfolio')));
     expect(names(body.items)).toEqual(['<script>crm', 'alone', 'shop']);
     const crm = body.items.find(({ id }: { id: string }) => id === ids.crm);
     expect(crm.org_ids).toEqual([ids.Headquarters]);
     expect(crm.tag_ids).toEqual([ids.tag]);
     expect(
-      crm.relations
-        .map((to: Record<string, unknown>) => [
-          to.relation_type,
-          to.related_name,
-          to.related_type,
-          to.attributes,
-        ])
-        .sort(),
+      pluck(crm.relations, 'relation_type', 'related_name', 'related_type', 'attributes').sort(),
     ).toEqual([
       ['relAppToBC', 'Sales', 'BusinessCapability', { supportType: 'leading' }],
       ['relAppToBC', 'Selling', 'BusinessCapability', {}],
@@ -277,12 +261,9 @@ describe('application portfolio', () => {
   it('shows relations within the type from both ends, and all as it was', async () => {
     const type = { key: 'appFollowsApp', label: 'follows', reverse_label: 'is followed by' };
     const ends = { source_type_key: 'Application', target_type_key: 'Application' };
-    expect((await admin.post('/api/v1/metamodel/relation-types', { ...type, ...ends })).status).toBe(201);
-    const relate = async (source_id: string, target_id: string) => {
-      const made = await admin.post('/api/v1/relations', { type: type.key, source_id, target_id });
-      expect(made.status).toBe(201);
-      return made.body.id as string;
-    };
+    await admin.create('/api/v1/metamodel/relation-types', { ...type, ...ends });
+    const relate = async (source_id: string, target_id: string) =>
+      (await admin.relate(type.key, source_id, target_id)).id as string;
     await relate(ids.alone!, ids.shop!);
     const last = await relate(ids.crm!, ids.alone!);
     const followed = async (query: string) => {
@@ -305,7 +286,7 @@ describe('application portfolio', () => {
       ['shop', 'alone'],
     ];
     expect(await followed('')).toEqual(both);
-    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const { rows } = await db.raw('select utc(max(at)) as at from events');
     const added = await admin.post('/api/v1/cards', { type: 'Application', name: 'new' });
     await admin.delete(`/api/v1/relations/${last}`);
     await relate(added.body.id, ids.crm!);

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp, pluck } from '../../support/harness.ts';
 
 const at = (path: string) => `/api/v1/reports/${path}`;
 
-async function create(path: string, body: object) {
-  const made = await admin.post(`/api/v1/${path}`, body);
-  expect(made.status).toBe(201);
-  return made.body.id as string;
-}
+const create = async (path: string, body: object) =>
+  (await admin.create(`/api/v1/${path}`, body)).id as string;
 const card = (type: string, name: string, cost: number) =>
   create('cards', { type, name, attributes: { costTotalAnnual: cost } });
 const join = (type: string, source_id: string, target_id: string) =>
@@ -15,8 +12,7 @@ const join = (type: string, source_id: string, target_id: string) =>
 
 let [shop, desk, server]: string[] = [];
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { admin } = await openApp(['admin']);
 const label = { label: 'leans on', reverse_label: 'carries' };
 for (const [key, source_type_key, target_type_key] of [
   ['itcLeansOnApp', 'ITComponent', 'Application'],
@@ -56,7 +52,7 @@ describe('cards that several relations join', () => {
 
   it('are added once to the costs of each', async () => {
     const costs = async (query: string) =>
-      (await admin.get(at(`cost-treemap?${query}`))).body.items.map(({ name, cost }: never) => [name, cost]);
+      pluck((await admin.get(at(`cost-treemap?${query}`))).body.items, 'name', 'cost');
     expect(await costs('aggregate=ITComponent')).toEqual([
       ['Shop', 107],
       ['Desk', 10],

@@ -1,28 +1,23 @@
 // @redis
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/reports';
 const id: Record<string, string> = {};
 
 const card = async (name: string, more: object = {}) => {
-  const answer = await member.post('/api/v1/cards', { type: 'Application', name, ...more });
-  expect(answer.status, answer.text).toBe(201);
-  id[name] = answer.body.id;
+  id[name] = (await member.card({ name, ...more })).id;
 };
 const holds = async (client: TestClient, name: string, role: string) => {
   const body = { user_id: client.userId, role };
-  const answer = await admin.post(`/api/v1/cards/${id[name]}/stakeholders`, body);
-  expect(answer.status, answer.text).toBe(201);
+  await admin.create(`/api/v1/cards/${id[name]}/stakeholders`, body);
 };
 const todo = async (on: string, body: object = {}) => {
-  const answer = await admin.post(`/api/v1/cards/${id[on]}/todos`, { description: 'Look', ...body });
-  expect(answer.status, answer.text).toBe(201);
+  await admin.create(`/api/v1/cards/${id[on]}/todos`, { description: 'Look', ...body });
 };
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 for (const name of ['a', 'b', 'c']) await card(name);
 await card('component', { type: 'ITComponent' });
 await card('gone');
@@ -50,12 +45,11 @@ await command(await t.ctx(), async ({ sql, raise }) => {
   await sql('survey_responses').insert({ survey_id: survey.id, card_id: id.b!, user_id: viewer.userId });
   raise('cards:Application');
 });
-expect((await admin.post(`/api/v1/cards/${id.gone}/archive`, {})).status).toBe(200);
+await ok(admin.post(`/api/v1/cards/${id.gone}/archive`, {}));
 
 describe('my workspace', () => {
   const own = async (client: TestClient, query = '') => {
-    const { status, body, text } = await client.get(`${url}/my-workspace${query}`);
-    expect(status, text).toBe(200);
+    const body = await ok(client.get(`${url}/my-workspace${query}`));
     const { position: _, ...figures } = body;
     return figures;
   };
@@ -84,16 +78,15 @@ describe('my workspace', () => {
   it('is as new as the last write, and known by its ETag', async () => {
     const before = await member.get(`${url}/my-workspace`);
     const known = { 'if-none-match': before.headers.etag as string };
-    expect((await member.get(`${url}/my-workspace`, known)).status).toBe(304);
+    await ok(member.get(`${url}/my-workspace`, known), 304);
     await member.post(`/api/v1/favorites/${id.b}`);
-    const after = await member.get(`${url}/my-workspace`, known);
-    expect(after.status).toBe(200);
-    expect(after.body.favorite_count).toBe(before.body.favorite_count + 1);
+    const after = await ok(member.get(`${url}/my-workspace`, known));
+    expect(after.favorite_count).toBe(before.body.favorite_count + 1);
   });
 
   it('is shown as it was', async () => {
     const before = await own(viewer);
-    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
+    const { rows } = await db.raw('select utc(max(at)) as at from events');
     await viewer.delete(`/api/v1/favorites/${id.c}`);
     await todo('b', { assigned_to: viewer.userId });
     expect(await own(viewer)).not.toEqual(before);
@@ -104,17 +97,14 @@ describe('my workspace', () => {
 
 describe('the administrators’ dashboard', () => {
   it('counts people, responsibilities, approvals and todos', async () => {
-    await t.services
-      .db('users')
+    await db('users')
       .where({ id: viewer.userId })
       .update({ last_login: '2020-01-01T00:00:00Z', created_at: '2020-01-01T00:00:00Z' });
-    await t.services.db('users').where({ id: member.userId }).update({ last_login: new Date() });
-    const { status, body, text } = await admin.get(`${url}/admin-dashboard`);
-    expect(status, text).toBe(200);
-    const [{ people }] = await t.services
-      .db('users')
+    await db('users').where({ id: member.userId }).update({ last_login: new Date() });
+    const body = await ok(admin.get(`${url}/admin-dashboard`));
+    const [{ people }] = await db('users')
       .where({ kind: 'person', is_active: true })
-      .select(t.services.db.raw('count(*)::int as people'));
+      .select(db.raw('count(*)::int as people'));
     expect(body.kpis).toMatchObject({
       total_users: people,
       cards_without_stakeholders: 1,
@@ -138,7 +128,7 @@ describe('the administrators’ dashboard', () => {
       expect.objectContaining({ description: 'The oldest', card_id: id.c, card_name: 'c' }),
       expect.objectContaining({ due_date: '2020-01-03', card_id: id.b }),
     ]);
-    const contributors = body.top_contributors.map(({ user_id }: { user_id: string }) => user_id);
+    const contributors = pluck(body.top_contributors, 'user_id');
     expect(contributors.slice(0, 2).sort()).toEqual([admin.userId, member.userId].sort());
     expect(body.recent_activity[0].event_type).toMatch(/^(card|tag|relation)\./);
     expect((await admin.get(`${url}/admin-dashboard?top=0`)).body).toMatchObject({
@@ -152,13 +142,12 @@ describe('the administrators’ dashboard', () => {
 
   it('is shown as it was', async () => {
     const ofCards = async (query = '') => {
-      const { status, body, text } = await admin.get(`${url}/admin-dashboard${query}`);
-      expect(status, text).toBe(200);
+      const body = await ok(admin.get(`${url}/admin-dashboard${query}`));
       return [body.stakeholder_coverage, body.approval_pipeline, body.kpis.stuck_approvals];
     };
     const before = await ofCards();
-    const { rows } = await t.services.db.raw('select utc(max(at)) as at from events');
-    expect((await admin.patch(`/api/v1/cards/${id.b}`, { description: 'Looked at again' })).status).toBe(200);
+    const { rows } = await db.raw('select utc(max(at)) as at from events');
+    await ok(admin.patch(`/api/v1/cards/${id.b}`, { description: 'Looked at again' }));
     expect((await ofCards()).at(-1)).toBe(0);
     expect(await ofCards(`?as_of=${rows[0].at}`)).toEqual(before);
     await card('later');
@@ -172,11 +161,12 @@ describe('the directory of stakeholders', () => {
     role_key: string;
     users: { user_id: string; card_count: number; cards: { name: string }[] }[];
   }
-  const directory = async (query = '') => {
-    const { status, body, text } = await admin.get(`${url}/stakeholder-directory${query}`);
-    expect(status, text).toBe(200);
-    return body.card_types as { type_key: string; holders_count: number; roles: Role[] }[];
-  };
+  const directory = async (query = '') =>
+    (await ok(admin.get(`${url}/stakeholder-directory${query}`))).card_types as {
+      type_key: string;
+      holders_count: number;
+      roles: Role[];
+    }[];
   const observers = (types: { type_key: string; roles: Role[] }[]) =>
     types
       .find(({ type_key }) => type_key === 'Application')!

@@ -2,13 +2,12 @@ import { expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, openApp } from '../../support/harness.ts';
 
 const SVG = { accept: 'image/svg+xml' };
 const DAY = 86_400_000;
 
-const t = closeAfterAll(await createTestApp());
-const viewer = await t.as('viewer');
+const { t, db, viewer } = await openApp(['viewer']);
 
 const metrics = (cards: number) =>
   JSON.stringify({
@@ -89,8 +88,12 @@ it('tells the key figures of every day, week, month or year, those without a sna
   const cursor = encodeURIComponent(walk.body.next_cursor);
   const next = await viewer.get(`${path}&every=day&page_size=4&cursor=${cursor}`);
   expect(cardsOf(next.body.items)).toEqual(cardsOf(page.body.items));
-  const other = await viewer.get(`${path}&every=week&page_size=4&cursor=${cursor}`);
-  expect([other.status, other.body.code]).toEqual([422, 'cursor_mismatch']);
+  await expectProblem(
+    viewer.get(`${path}&every=week&page_size=4&cursor=${cursor}`),
+    422,
+    'cursor_mismatch',
+    'cursor',
+  );
   const unknown = await viewer.get(`${path}&every=hour`);
   expect(unknown.body.errors).toEqual([
     { field: 'every', code: 'enum', message: 'must be one of "day", "week", "month", "year"' },
@@ -141,7 +144,6 @@ it('thins a long series out evenly, and keeps its ends and its gaps', async () =
 });
 
 it('draws the cards around one, nearest first, and of the whole graph the most related', async () => {
-  const { db } = t.services;
   const { rows } = await db.raw(
     `insert into cards (type, name) select 'Application', 'App ' || n from generate_series(1, 200) n
      returning id, name`,

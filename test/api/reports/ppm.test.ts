@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, openApp, pluck } from '../../support/harness.ts';
 import { readWorkbook } from '../../support/workbook.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -11,16 +11,12 @@ const at = (path: string) => `/api/v1/reports/ppm/${path}`;
 
 let app: string;
 
-async function made(url: string, body: object): Promise<string> {
-  const answer = await admin.post(`/api/v1${url}`, body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
-}
+const made = async (url: string, body: object): Promise<string> =>
+  (await admin.create(`/api/v1${url}`, body)).id;
 const on = (id: string, what: string, body: object) => made(`/ppm/initiatives/${id}/${what}`, body);
 const card = (type: string, name: string, more: object = {}) => made('/cards', { type, name, ...more });
 
-const t = closeAfterAll(await createTestApp());
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { t, db, admin, viewer } = await openApp(['admin', 'viewer']);
 const harbour = await card('Initiative', 'Harbour', {
   subtype: 'project',
   attributes: { initiativeStatus: 'atRisk', startDate: '2026-01-01', endDate: '2026-12-31', costBudget: 9 },
@@ -50,13 +46,13 @@ const report = {
 const latest = await on(harbour, 'reports', report);
 await on(harbour, 'reports', { report_date: '2026-02-28' });
 await admin.patch('/api/v1/settings/fiscal-year-start', { month: 10 });
-await t.services.db('stakeholders').insert({ card_id: harbour, user_id: viewer.userId, role: 'observer' });
-await t.services.db.raw(`select raise_topics(array['cards:Initiative'])`);
+await db('stakeholders').insert({ card_id: harbour, user_id: viewer.userId, role: 'observer' });
+await db.raw(`select raise_topics(array['cards:Initiative'])`);
 
 describe('the portfolio of initiatives', () => {
   it('is grouped by the types that relation types join to it', async () => {
     const { body } = await viewer.get(at('group-options'));
-    const keys = body.items.map(({ type_key }: { type_key: string }) => type_key);
+    const keys = pluck(body.items, 'type_key');
     expect(keys).toContain('Application');
     expect(keys).not.toContain('Initiative');
     expect(body.items.find((one: { type_key: string }) => one.type_key === 'Application').type_label).toBe(
@@ -108,12 +104,12 @@ describe('the portfolio of initiatives', () => {
     const gantt = await textsOf('gantt?group_by=Application');
     for (const text of ['Anchor: Harbour', 'Not drawn: 2 without a start or an end', 'From start to end'])
       expect(gantt).toContain(text);
-    expect((await viewer.get(at('group-options'), { accept: 'image/svg+xml' })).status).toBe(406);
+    await expectProblem(viewer.get(at('group-options'), { accept: 'image/svg+xml' }), 406);
   });
 
   it('lies over time, each initiative once, with money, people and the newest report', async () => {
     const { body } = await admin.get(`${at('gantt')}?group_by=Application`);
-    expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['Harbour', 'Bridge', 'Canal']);
+    expect(pluck(body.items, 'name')).toEqual(['Harbour', 'Bridge', 'Canal']);
     expect(body.items[0]).toMatchObject({
       id: harbour,
       subtype: 'project',
@@ -139,7 +135,7 @@ describe('the portfolio of initiatives', () => {
       capex_planned: 0,
     });
     const plain = (await admin.get(at('gantt'))).body.items;
-    expect(plain.map(({ name, group_id }: Record<string, unknown>) => [name, group_id])).toEqual([
+    expect(pluck(plain, 'name', 'group_id')).toEqual([
       ['Bridge', null],
       ['Canal', null],
       ['Harbour', null],
@@ -177,17 +173,10 @@ describe('the portfolio of initiatives', () => {
     expect(money.map(([, value]) => value)).toEqual(Array(6).fill(null));
     const csv = await viewer.get(at('gantt'), { accept: 'text/csv' });
     expect(csv.text).not.toContain('42.5');
-    const permissions = { 'inventory.view': true, 'ppm.view': true };
-    await t.services.db('roles').insert({ key: 'half', label: 'H', permissions });
-    const half = await t.as('half');
-    expect((await half.get(at('gantt'))).body.permission).toBe('reports.ppm_dashboard');
-    await t.services.db('roles').insert({
-      key: 'alone',
-      label: 'A',
-      permissions: { 'inventory.view': true, 'ppm.view': true, 'reports.ppm_dashboard': true },
-    });
-    const alone = await t.as('alone');
-    expect((await alone.get(`${at('gantt')}?group_by=Application`)).body.permission).toBe('relations.view');
+    const half = await t.holding('inventory.view', 'ppm.view');
+    await expectProblem(half.get(at('gantt')), 403, 'reports.ppm_dashboard');
+    const alone = await t.holding('inventory.view', 'ppm.view', 'reports.ppm_dashboard');
+    await expectProblem(alone.get(`${at('gantt')}?group_by=Application`), 403, 'relations.view');
     expect((await alone.get(at('gantt'))).body.items[2].stakeholders).toEqual([]);
     const found = (await alone.get(`${at('gantt')}?filter=${encodeURIComponent(`name = "${randomUUID()}"`)}`))
       .body;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { PrintDocument } from '../../../reports/kernel/documents/document.types.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 
 /** Its layout takes longer than a document may. */
 const slow: PrintDocument = {

@@ -1,13 +1,12 @@
 // @redis
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestAnswer } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, type TestAnswer } from '../../support/harness.ts';
 
 const costs = '/api/v1/reports/cost?type=Application';
 const workspace = '/api/v1/reports/my-workspace';
 const dashboard = '/api/v1/reports/dashboard';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 const made = await admin.post('/api/v1/cards', {
   type: 'Application',
   name: 'Ledger',
@@ -60,13 +59,13 @@ describe('an answer that is given again', () => {
   it('gives way to what else is asked for at the same address', async () => {
     const { headers } = await admin.get(costs);
     await admin.get(costs);
-    expect((await admin.get(costs, { 'if-none-match': headers.etag! })).status).toBe(304);
-    expect((await admin.get(costs, { 'if-none-match': '"other"' })).status).toBe(200);
+    await ok(admin.get(costs, { 'if-none-match': headers.etag! }), 304);
+    await ok(admin.get(costs, { 'if-none-match': '"other"' }));
     const csv = await admin.get(costs, { accept: 'text/csv' });
     expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
-    expect((await admin.get(costs, { accept: 'image/gif' })).status).toBe(406);
-    expect((await admin.get(costs, { 'x-request-origin': 'nowhere' })).status).toBe(422);
-    expect((await admin.get(`${costs}&other=1`)).status).toBe(422);
+    await expectProblem(admin.get(costs, { accept: 'image/gif' }), 406);
+    await expectProblem(admin.get(costs, { 'x-request-origin': 'nowhere' }), 422);
+    await expectProblem(admin.get(`${costs}&other=1`), 422);
     const head = await t.app.inject({
       method: 'HEAD',
       url: costs,
@@ -89,8 +88,8 @@ describe('an answer that is given again', () => {
     const others = await viewer.get(workspace);
     expect((await admin.get(workspace)).text).toBe(mine.text);
     expect((await viewer.get(workspace)).text).toBe(others.text);
-    expect((await t.anonymous.get(costs)).status).toBe(401);
-    expect((await viewer.get(costs)).status).toBe(403);
+    await expectProblem(t.anonymous.get(costs), 401);
+    await expectProblem(viewer.get(costs), 403);
   });
 
   it('ends with the right to it, in the same moment', async () => {
@@ -99,33 +98,32 @@ describe('an answer that is given again', () => {
       label: 'Controller',
       permissions: { 'reports.ea_dashboard': true, 'costs.view': true, 'inventory.view': true },
     };
-    expect((await admin.post('/api/v1/roles', role)).status).toBe(201);
+    await admin.create('/api/v1/roles', role);
     const controller = await t.as('controller');
-    for (let n = 0; n < 3; n += 1) expect((await controller.get(costs)).status).toBe(200);
+    for (let n = 0; n < 3; n += 1) await ok(controller.get(costs));
     await admin.patch('/api/v1/roles/controller', {
       permissions: { 'reports.ea_dashboard': true, 'inventory.view': true },
     });
-    expect((await controller.get(costs)).status).toBe(403);
-    for (let n = 0; n < 3; n += 1) expect((await controller.get(dashboard)).status).toBe(200);
+    await expectProblem(controller.get(costs), 403);
+    for (let n = 0; n < 3; n += 1) await ok(controller.get(dashboard));
     await admin.patch(`/api/v1/users/${controller.userId}`, { is_active: false });
-    expect((await controller.get(dashboard)).status).toBe(401);
+    await expectProblem(controller.get(dashboard), 401);
   });
 
   it('ends with the login', async () => {
     const other = await t.as('viewer', 'leaving');
-    for (let n = 0; n < 3; n += 1) expect((await other.get(dashboard)).status).toBe(200);
+    for (let n = 0; n < 3; n += 1) await ok(other.get(dashboard));
     await other.post('/api/v1/auth/logout');
-    expect((await other.get(dashboard)).status).toBe(401);
+    await expectProblem(other.get(dashboard), 401);
   });
 
   it('is given to API tokens within their scopes, until they are revoked', async () => {
-    const made = await admin.post('/api/v1/tokens', { name: 'bi', scopes: ['reports.ea_dashboard'] });
-    expect(made.status).toBe(201);
+    const made = await admin.create('/api/v1/tokens', { name: 'bi', scopes: ['reports.ea_dashboard'] });
     const as = async (url: string) =>
-      (await t.app.inject({ url, headers: { authorization: `Bearer ${made.body.token}` } })).statusCode;
+      (await t.app.inject({ url, headers: { authorization: `Bearer ${made.token}` } })).statusCode;
     for (let n = 0; n < 3; n += 1) expect(await as(dashboard)).toBe(200);
     expect(await as(costs)).toBe(403);
-    await admin.delete(`/api/v1/tokens/${made.body.id}`);
+    await admin.delete(`/api/v1/tokens/${made.id}`);
     expect(await as(dashboard)).toBe(401);
   });
 });

@@ -3,11 +3,10 @@ import http, { type IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { bodyLimits, bodyMemoryLimits, watchBody } from '../../../api/plugins/bodies.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 await t.app.listen({ port: 0, host: '127.0.0.1' });
 const port = (t.app.server.address() as AddressInfo).port;
 
@@ -98,12 +97,9 @@ describe('media types', () => {
   it('of merge patches are taken by PATCH as JSON is, and by nothing else', async () => {
     const card = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Merged' })).body;
     const headers = { 'content-type': 'application/merge-patch+json' };
-    const patched = await admin.patch(`/api/v1/cards/${card.id}`, { alias: 'By patch' }, headers);
-    expect(patched.status).toBe(200);
-    expect(patched.body.alias).toBe('By patch');
-    expect((await admin.post('/api/v1/cards', { type: 'Application', name: 'No' }, headers)).status).toBe(
-      415,
-    );
+    const patched = await ok(admin.patch(`/api/v1/cards/${card.id}`, { alias: 'By patch' }, headers));
+    expect(patched.alias).toBe('By patch');
+    await expectProblem(admin.post('/api/v1/cards', { type: 'Application', name: 'No' }, headers), 415);
     const described = t.app.swagger() as unknown as {
       paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>;
     };
@@ -125,7 +121,7 @@ describe('media types', () => {
         headers: { 'content-type': type },
         payload,
       } as const;
-      expect((await admin.request(options)).status).toBe(415);
+      await expectProblem(admin.request(options), 415);
     }
   });
 });
@@ -253,8 +249,7 @@ describe('bodies that are held in memory', () => {
     });
     expect(await refused(admin)).toEqual([503, true]);
     // small bodies are served all the while
-    const made = await users[0]!.post('/api/v1/cards', { type: 'Application', name: 'While it is full' });
-    expect(made.status).toBe(201);
+    await users[0]!.card({ name: 'While it is full' });
     for (const { socket } of clients) socket.destroy();
     await until('room again', async () => {
       const answer = await admin.post('/api/v1/relations/bulk', { padding: 'x'.repeat(100_000) });

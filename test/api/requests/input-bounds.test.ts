@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1]));
 
@@ -32,7 +31,7 @@ describe('input', () => {
     'adr?date_from=0000-01-01',
     'settings/ai/usage?day=0000-01-01',
   ])('with a date that the database does not have is refused: %s', async (path) => {
-    expect((await admin.get(`/api/v1/${path}`)).status).toBe(422);
+    await expectProblem(admin.get(`/api/v1/${path}`), 422);
   });
 
   it('with a key outside of the pattern of a map is refused', async () => {
@@ -51,11 +50,12 @@ describe('input', () => {
 
   it('is not needed by a POST whose members may all be missing', async () => {
     const opened = await admin.post('/api/v1/mutation-batches', { tool_name: 'Test' });
-    const closed = await admin.request({
-      method: 'POST',
-      url: `/api/v1/mutation-batches/${opened.body.id}/commit`,
-    });
-    expect(closed.status, closed.text).toBe(200);
+    await ok(
+      admin.request({
+        method: 'POST',
+        url: `/api/v1/mutation-batches/${opened.body.id}/commit`,
+      }),
+    );
   });
 });
 
@@ -71,9 +71,9 @@ describe('a kept answer', () => {
         payload: JSON.stringify({ type: 'Application', name: 'Kept', attributes: { costTotalAnnual: 4711 } }),
       });
     expect((await create()).body.attributes.costTotalAnnual).toBe(4711);
-    expect((await create()).status).toBe(201);
+    await ok(create(), 201);
     const permissions = { 'inventory.view': true, 'inventory.create': true };
-    expect((await admin.patch(`/api/v1/roles/${role}`, { permissions })).status).toBe(200);
+    await ok(admin.patch(`/api/v1/roles/${role}`, { permissions }));
     const again = await create();
     expect([again.status, again.body.code]).toEqual([409, 'idempotency_key_reused']);
     expect(again.text).not.toContain('4711');

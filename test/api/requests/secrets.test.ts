@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { loginAs, person } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 
 /** Members of answers that log somebody in, or sign for the service. */
 const secretMembers = /"(access_token|setup_token|ticket|token|secret|recovery_codes)":\{/;

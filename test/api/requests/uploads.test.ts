@@ -3,12 +3,12 @@ import http, { type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, expect, it } from 'vitest';
 import { bodyLimits } from '../../../api/plugins/bodies.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
 const shipped = { ...bodyLimits };
 
 Object.assign(bodyLimits, { windowMs: 600, windowBytes: 1_000, restMs: 1_000 });
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 await t.app.listen({ port: 0, host: '127.0.0.1' });
 const port = (t.app.server.address() as AddressInfo).port;
 

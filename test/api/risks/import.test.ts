@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { refusal, riskWorld, url } from './risks.fixture.ts';
+import { expectProblem, ok, openApp, refusal } from '../../support/harness.ts';
+import { riskWorld, url } from './risks.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member] = await t.clients('admin', 'member');
+const { t, db, admin, member } = await openApp(['admin', 'member']);
 const w = riskWorld(t, admin);
 
 const send = (items: object[], dry_run = false) =>
@@ -32,10 +31,9 @@ it('a try tells what the import does, row by row, and writes nothing', async () 
       target_resolution_date: '2031-01-01',
     },
   ];
-  const since = await w.now();
-  const tried = await send(rows, true);
-  expect(tried.status, tried.text).toBe(200);
-  expect(await w.told(since)).toEqual([]);
+  const since = await admin.position();
+  const tried = await ok(send(rows, true));
+  expect(await admin.changes(since, 'risk')).toEqual([]);
   const done = await send(rows);
   const plain = (body: typeof done.body) => ({
     ...body,
@@ -45,8 +43,8 @@ it('a try tells what the import does, row by row, and writes nothing', async () 
       ...(row.status === 'created' ? { id: null } : {}),
     })),
   });
-  expect(plain(tried.body)).toEqual(plain(done.body));
-  expect(tried.body.results[0].id).toBeNull();
+  expect(plain(tried)).toEqual(plain(done.body));
+  expect(tried.results[0].id).toBeNull();
   expect(done.body).toMatchObject({ created: 2, skipped: 2, failed: 1, dry_run: false });
   const [theft, flood, other, storm, quake] = done.body.results;
   expect(theft).toMatchObject({
@@ -75,14 +73,14 @@ it('refuses what is no import', async () => {
     'items.0.target_resolution_date',
   );
   expect(await refusal(send([{ title: 'T', unknown: 1 }]))).toContain('validation_failed');
-  expect(
-    (await (await t.as('viewer')).post(`${url}/bulk-import`, { items: [{ row_index: 1, title: 'T' }] }))
-      .status,
-  ).toBe(403);
+  await expectProblem(
+    (await t.as('viewer')).post(`${url}/bulk-import`, { items: [{ row_index: 1, title: 'T' }] }),
+    403,
+  );
 });
 
 it('takes two thousand rows in a fixed number of statements, and undoes them', async () => {
-  const before = await t.services.db('risks').count({ n: '*' }).first();
+  const before = await db('risks').count({ n: '*' }).first();
   const rows = Array.from({ length: 2000 }, (_, n) => ({
     title: `Many ${n}`,
     owner_email: member.email,
@@ -92,15 +90,13 @@ it('takes two thousand rows in a fixed number of statements, and undoes them', a
   const count = () => {
     statements += 1;
   };
-  t.services.db.on('query', count);
+  db.on('query', count);
   const done = await send(rows);
-  t.services.db.off('query', count);
+  db.off('query', count);
   expect(done.body, done.text.slice(0, 500)).toMatchObject({ created: 2000, failed: 0 });
   expect(statements).toBeLessThan(40);
   const numbers = done.body.results.map(({ reference }: { reference: string }) => Number(reference.slice(2)));
   expect(numbers).toEqual(numbers.map((_: number, n: number) => numbers[0] + n));
-  expect(await t.services.db('todos').where({ assigned_to: member.userId, topic: 'risk' })).toHaveLength(
-    2000,
-  );
+  expect(await db('todos').where({ assigned_to: member.userId, topic: 'risk' })).toHaveLength(2000);
   expect(before).toBeDefined();
 });

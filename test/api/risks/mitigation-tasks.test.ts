@@ -6,22 +6,18 @@ import { occurrenceActs } from '../../../domain/governance/risks/risks.rules.ts'
 import { mitigationsDueJob } from '../../../domain/governance/risks/tasks.store.ts';
 import { mitigationsDueProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp, refusal } from '../../support/harness.ts';
 import { ask, untilStatus } from '../../support/jobs.ts';
-import { refusal, riskWorld, url } from './risks.fixture.ts';
+import { riskWorld, url } from './risks.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 const w = riskWorld(t, admin);
 const card = await w.card();
 const risk: { id: string; reference: string; title: string } = await w.risk({ card_ids: [card] });
 
 type Values = Record<string, unknown>;
-const task = async (more: Values = {}) => {
-  const made = await admin.post(`${url}/${risk.id}/mitigation-tasks`, { title: 'Do it', ...more });
-  expect(made.status, made.text).toBe(201);
-  return made.body;
-};
+const task = (more: Values = {}) =>
+  admin.create(`${url}/${risk.id}/mitigation-tasks`, { title: 'Do it', ...more });
 const at = (id: string) => `/api/v1/mitigation-tasks/${id}`;
 const act = (
   made: { id: string; occurrences: { id: string }[] },
@@ -32,11 +28,11 @@ const act = (
 const dues = (body: { occurrences: Values[] }) =>
   body.occurrences.map(({ due_date, status }) => [due_date, status]);
 const inDays = async (days: number): Promise<string> =>
-  (await t.services.db.raw('select (current_date + ?::int)::text as day', [days])).rows[0].day;
+  (await db.raw('select (current_date + ?::int)::text as day', [days])).rows[0].day;
 
 describe('a mitigation task', () => {
   it('is added, changed and deleted, with its events in the histories of the cards', async () => {
-    const since = await w.now();
+    const since = await admin.position();
     const made = await task({ description: 'Soon.', due_date: await inDays(60), owner_id: member.userId });
     expect(made).toMatchObject({
       reference: expect.stringMatching(/^T-\d{6}$/),
@@ -63,10 +59,10 @@ describe('a mitigation task', () => {
       [],
       [`Mitigate a risk (${made.reference}): Now`],
     ]);
-    expect((await admin.delete(at(made.id))).status).toBe(204);
+    await ok(admin.delete(at(made.id)), 204);
     expect(await w.asked(viewer.userId)).toEqual([]);
-    expect(await refusal(admin.get(`${at(made.id)}/occurrences`))).toEqual([404, 'not_found']);
-    const kinds = (await w.told(since)).map(({ event_type }) => event_type.split('.')[1]);
+    await expectProblem(admin.get(`${at(made.id)}/occurrences`), 404, 'not_found');
+    const kinds = (await admin.changes(since, 'risk')).map(({ event_type }) => event_type.split('.')[1]);
     expect(kinds).toEqual([
       'created',
       'occurrence_added',
@@ -82,7 +78,7 @@ describe('a mitigation task', () => {
       event_type: 'risk_mitigation_task.deleted',
       data: { reference: made.reference, risk_id: risk.id, card_ids: [card] },
     });
-    await w.undoLast();
+    await admin.undo();
     expect((await admin.get(`${at(made.id)}/occurrences`)).body.total).toBe(1);
     await admin.delete(at(made.id));
   });
@@ -91,22 +87,14 @@ describe('a mitigation task', () => {
     const unknown = randomUUID();
     const made = await task();
     const tasks = `${url}/${risk.id}/mitigation-tasks`;
-    expect(await refusal(admin.post(tasks, { title: ' ', owner_id: unknown }))).toEqual([
-      422,
-      'validation_failed',
-      'title',
-      'owner_id',
-    ]);
+    await expectInvalid(admin.post(tasks, { title: ' ', owner_id: unknown }), 'title', 'owner_id');
     expect(await refusal(admin.post(tasks, { title: 'T', recurrence_interval: 366 }))).toContain(
       'recurrence_interval',
     );
     expect(await refusal(admin.post(tasks, { title: 'T', recurrence_unit: 'hours' }))).toContain(
       'recurrence_unit',
     );
-    expect(await refusal(admin.patch(at(made.id), {}, { 'if-match': '"old"' }))).toEqual([
-      412,
-      'precondition_failed',
-    ]);
+    await expectProblem(admin.patch(at(made.id), {}, { 'if-match': '"old"' }), 412, 'precondition_failed');
     for (const missing of [
       admin.post(`${url}/${unknown}/mitigation-tasks`, { title: 'T' }),
       admin.get(`${url}/${unknown}/mitigation-tasks`),
@@ -116,10 +104,10 @@ describe('a mitigation task', () => {
       admin.post(`${at(made.id)}/occurrences/${unknown}/complete`),
       admin.post(`${at(unknown)}/occurrences/${made.occurrences[0].id}/complete`),
     ]) {
-      expect(await refusal(missing)).toEqual([404, 'not_found']);
+      await expectProblem(missing, 404, 'not_found');
     }
     await act(made, 'complete');
-    expect(await refusal(admin.patch(at(made.id), { due_date: '2031-01-01' }))).toEqual([409, 'wrong_state']);
+    await expectProblem(admin.patch(at(made.id), { due_date: '2031-01-01' }), 409, 'wrong_state');
     await admin.delete(at(made.id));
   });
 
@@ -140,9 +128,9 @@ describe('an occurrence', () => {
     const others = await t.as('viewer', 'other');
     for (const [name, { from, to }] of Object.entries(occurrenceActs)) {
       for (const status of occurrenceStatuses) {
-        const set = () => t.services.db('risk_mitigation_occurrences').where({ id }).update({ status });
+        const set = () => db('risk_mitigation_occurrences').where({ id }).update({ status });
         await set();
-        expect((await act(made, name, undefined, others)).status).toBe(403);
+        await expectProblem(act(made, name, undefined, others), 403);
         for (const client of name === 'promote' ? [member] : [member, viewer]) {
           await set();
           const answer = await act(made, name, undefined, client);
@@ -151,7 +139,7 @@ describe('an occurrence', () => {
         }
       }
     }
-    expect((await act(made, 'promote', undefined, viewer)).body.permission).toBe('risks.manage');
+    await expectProblem(act(made, 'promote', undefined, viewer), 403, 'risks.manage');
     await admin.delete(at(made.id));
   });
 
@@ -171,7 +159,7 @@ describe('an occurrence', () => {
     expect(await w.asked(viewer.userId)).toEqual([]);
     const kept = (await viewer.get(`/api/v1/accounts/${viewer.userId}/personal-data`)).body;
     expect(kept.risk_mitigations).toMatchObject([{ task: made.reference, completed: true }]);
-    await w.undoLast();
+    await admin.undo();
     expect((await admin.get(`${at(made.id)}/occurrences`)).body.items).toMatchObject([{ status: 'open' }]);
     expect(await w.asked(viewer.userId)).toHaveLength(1);
     await admin.delete(at(made.id));
@@ -225,7 +213,6 @@ it('what comes within its lead time is opened once a day, and its owner asked', 
     const id = await ask(await t.ctx(), mitigationsDueJob, {});
     return (await untilStatus(t.services, id, 'succeeded')).counts;
   };
-  const { db } = t.services;
   const due = await task({ title: 'Due', due_date: await inDays(30), owner_id: member.userId });
   const later = await task({ title: 'Later', due_date: await inDays(16) });
   const paused = await task({ title: 'Paused', due_date: await inDays(30) });
@@ -244,9 +231,9 @@ it('what comes within its lead time is opened once a day, and its owner asked', 
   await db('risk_mitigation_occurrences')
     .where({ task_id: later.id })
     .update({ due_date: db.raw('current_date + 15') });
-  const since = await w.now();
+  const since = await admin.position();
   expect(await run()).toEqual({ opened: 1 });
-  expect(await w.told(since)).toMatchObject([
+  expect(await admin.changes(since, 'risk')).toMatchObject([
     {
       event_type: 'risk_mitigation_task.activated',
       data: { task_id: due.id, changes: { status: { old: 'scheduled', new: 'open' } }, card_ids: [card] },

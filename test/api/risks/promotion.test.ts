@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
-import { refusal, riskWorld, url } from './risks.fixture.ts';
+import { expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
+import { riskWorld, url } from './risks.fixture.ts';
 
 const findings = '/api/v1/compliance/findings';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member] = await t.clients('admin', 'member');
+const { t, admin, member } = await openApp(['admin', 'member']);
 const w = riskWorld(t, admin);
 
 const finding = async (more: object = {}): Promise<string> =>
@@ -30,9 +29,8 @@ describe('a finding', () => {
   it('becomes a risk with its card and a task, once, and is left to it', async () => {
     const card = await w.card({ name: 'Vault' });
     const id = await finding({ card_id: card });
-    const made = await promote(id);
-    expect(made.status, made.text).toBe(201);
-    expect(made.body).toMatchObject({
+    const made = await ok(promote(id), 201);
+    expect(made).toMatchObject({
       title: 'Art. 32: Vault',
       description: 'Data is encrypted.\n\nIt is not.',
       category: 'compliance',
@@ -44,7 +42,7 @@ describe('a finding', () => {
       created_by: member.userId,
       cards: [{ card_id: card }],
     });
-    const tasks = (await member.get(`${url}/${made.body.id}/mitigation-tasks`)).body.items;
+    const tasks = (await member.get(`${url}/${made.id}/mitigation-tasks`)).body.items;
     expect(tasks).toMatchObject([
       {
         title: 'Remediate: Art. 32',
@@ -56,21 +54,21 @@ describe('a finding', () => {
     const tracked = (await admin.get(`${findings}/${id}`)).body;
     expect(tracked).toMatchObject({
       decision: 'risk_tracked',
-      risk_id: made.body.id,
-      risk_reference: made.body.reference,
+      risk_id: made.id,
+      risk_reference: made.reference,
       reviewed_by: member.userId,
     });
-    const since = await w.now();
+    const since = await admin.position();
     const again = await promote(id, { title: 'Other' });
-    expect([again.status, again.body]).toEqual([200, made.body]);
-    expect(await w.told(since)).toEqual([]);
+    expect([again.status, again.body]).toEqual([200, made]);
+    expect(await admin.changes(since, 'risk')).toEqual([]);
     // only the risk moves it now, and a refusal says which risk that is
     const refused = await admin.patch(`${findings}/${id}`, { decision: 'in_review' });
-    expect(refused.body).toMatchObject({ code: 'wrong_state', risk_id: made.body.id });
-    expect(refused.body.detail).toContain(made.body.reference);
+    expect(refused.body).toMatchObject({ code: 'wrong_state', risk_id: made.id });
+    expect(refused.body.detail).toContain(made.reference);
     expect((await admin.delete(`${findings}/${id}`)).body).toMatchObject({
       code: 'wrong_state',
-      risk_id: made.body.id,
+      risk_id: made.id,
     });
   });
 
@@ -92,8 +90,8 @@ describe('a finding', () => {
       owner_id: member.userId,
       cards: [],
     });
-    await w.undoLast();
-    expect((await admin.get(`${url}/${made.body.id}`)).status).toBe(404);
+    await admin.undo();
+    await expectProblem(admin.get(`${url}/${made.body.id}`), 404);
     expect((await admin.get(`${findings}/${id}`)).body).toMatchObject({ decision: 'new', risk_id: null });
     expect((await promote(id)).body.title).toBe('gdpr: Data is encrypted.');
   });
@@ -102,8 +100,7 @@ describe('a finding', () => {
     const id = await finding({ card_id: await w.card() });
     const at = `${url}/${(await promote(id)).body.id}`;
     const go = async (status: string, more: object = {}) => {
-      const answer = await member.patch(at, { status, ...more });
-      expect(answer.status, answer.text).toBe(200);
+      await ok(member.patch(at, { status, ...more }));
       return await decision(id);
     };
     expect(await go('analysed')).toBe('risk_tracked');
@@ -114,28 +111,25 @@ describe('a finding', () => {
     expect(await go('monitoring')).toBe('mitigated');
     expect(await go('closed')).toBe('verified');
     expect(await go('in_progress')).toBe('risk_tracked');
-    expect((await member.delete(at)).status).toBe(204);
+    await ok(member.delete(at), 204);
     expect((await admin.get(`${findings}/${id}`)).body).toMatchObject({
       decision: 'in_review',
       risk_id: null,
       risk_reference: null,
     });
-    await w.undoLast();
+    await admin.undo();
     expect(await decision(id)).toBe('risk_tracked');
   });
 
   it('is promoted by those who may maintain risks and read findings', async () => {
     const id = await finding();
-    const keys = { 'inventory.view': true, 'risks.view': true, 'risks.manage': true };
-    await t.services.db('roles').insert({ key: 'half', label: 'H', permissions: JSON.stringify(keys) });
-    expect((await promote(id, undefined, await t.as('half'))).body.permission).toBe('compliance.view');
-    expect((await promote(id, undefined, await t.as('viewer'))).body.permission).toBe('risks.manage');
-    expect(await refusal(promote(randomUUID()))).toEqual([404, 'not_found']);
-    expect(await refusal(promote(id, { title: ' ', owner_id: randomUUID() }))).toEqual([
-      422,
-      'validation_failed',
-      'title',
-      'owner_id',
-    ]);
+    await expectProblem(
+      promote(id, undefined, await t.holding('inventory.view', 'risks.view', 'risks.manage')),
+      403,
+      'compliance.view',
+    );
+    await expectProblem(promote(id, undefined, await t.as('viewer')), 403, 'risks.manage');
+    await expectProblem(promote(randomUUID()), 404, 'not_found');
+    await expectInvalid(promote(id, { title: ' ', owner_id: randomUUID() }), 'title', 'owner_id');
   });
 });

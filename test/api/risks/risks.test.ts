@@ -1,23 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  ok,
+  openApp,
+  pluck,
+  refusal,
+  type TestClient,
+} from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { merge } from '../cards/merge.fixture.ts';
-import { refusal, riskWorld, url } from './risks.fixture.ts';
+import { riskWorld, url } from './risks.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 const w = riskWorld(t, admin);
 
 const history = async (card: string) =>
-  (await viewer.get(`/api/v1/cards/${card}/history`)).body.items
-    .map(({ event_type }: { event_type: string }) => event_type)
-    .filter((type: string) => type.startsWith('risk'));
+  pluck((await viewer.get(`/api/v1/cards/${card}/history`)).body.items, 'event_type').filter((type: string) =>
+    type.startsWith('risk'),
+  );
 
 describe('a risk', () => {
   it('is written, read, changed and deleted, with its events in the histories of its cards', async () => {
     const [one, two] = [await w.card({ name: 'Alpha' }), await w.card({ name: 'Beta' })];
-    const since = await w.now();
+    const since = await admin.position();
     const made = await admin.post(url, {
       title: ' Fire ',
       category: 'operational',
@@ -52,10 +59,10 @@ describe('a risk', () => {
     expect(patched.body).toMatchObject({ residual_level: 'low', description: 'Smoke.' });
     expect((await admin.patch(`${url}/${id}`, { description: 'Smoke.' })).body).toEqual(patched.body);
     expect((await admin.patch(`${url}/${id}`, { description: null })).body.description).toBe('');
-    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
-    expect((await admin.get(`${url}/${id}`)).status).toBe(404);
+    await ok(admin.delete(`${url}/${id}`), 204);
+    await expectProblem(admin.get(`${url}/${id}`), 404);
 
-    const events = await w.told(since, viewer);
+    const events = await viewer.changes(since, 'risk');
     expect(events.map(({ event_type, card_id }) => [event_type, card_id])).toEqual([
       ['risk.created', null],
       ['risk.added', expect.any(String)],
@@ -74,7 +81,7 @@ describe('a risk', () => {
     });
     expect(await history(one)).toEqual(['risk.removed', 'risk.updated', 'risk.updated', 'risk.added']);
 
-    await w.undoLast();
+    await admin.undo();
     expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
       cards: [{ card_id: one }, { card_id: two }],
     });
@@ -84,19 +91,10 @@ describe('a risk', () => {
     const unknown = randomUUID();
     const { id } = await w.risk();
     const body = { title: ' ', owner_id: unknown, card_ids: [unknown] };
-    expect(await refusal(admin.post(url, body))).toEqual([
-      422,
-      'validation_failed',
-      'title',
-      'owner_id',
-      'card_ids.0',
-    ]);
+    await expectInvalid(admin.post(url, body), 'title', 'owner_id', 'card_ids.0');
     expect(await refusal(admin.post(url, { title: 'T', category: 'weather' }))).toContain('category');
     expect(await refusal(admin.post(url, { title: 'T', status: 'closed' }))).toContain('status');
-    expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }))).toEqual([
-      412,
-      'precondition_failed',
-    ]);
+    await expectProblem(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }), 412, 'precondition_failed');
     for (const act of [
       admin.get(`${url}/${unknown}`),
       admin.patch(`${url}/${unknown}`, {}),
@@ -105,15 +103,14 @@ describe('a risk', () => {
       admin.delete(`${url}/${id}/cards/${unknown}`),
       admin.get(`/api/v1/cards/${unknown}/risks`),
     ]) {
-      expect(await refusal(act)).toEqual([404, 'not_found']);
+      await expectProblem(act, 404, 'not_found');
     }
-    expect((await admin.get(`${url}/7`)).status).toBe(422);
+    await expectProblem(admin.get(`${url}/7`), 422);
   });
 
   it('gets the next reference, without gaps, also when many are written at once', async () => {
     const { reference } = await w.risk();
-    const failed = await admin.post(url, { title: 'T', owner_id: randomUUID() });
-    expect(failed.status).toBe(422);
+    await expectProblem(admin.post(url, { title: 'T', owner_id: randomUUID() }), 422);
     const made = await Promise.all(Array.from({ length: 12 }, () => w.risk()));
     const numbers = made.map((risk) => Number(risk.reference.slice(2)));
     const first = Number(reference.slice(2)) + 1;
@@ -134,9 +131,10 @@ describe('the status of a risk', () => {
   it('accepted needs a rationale, and is stamped until it is left', async () => {
     const { id } = await w.risk();
     for (const acceptance_rationale of [undefined, null, ' ']) {
-      expect(
-        await refusal(admin.patch(`${url}/${id}`, { status: 'accepted', acceptance_rationale })),
-      ).toEqual([422, 'validation_failed', 'acceptance_rationale']);
+      await expectInvalid(
+        admin.patch(`${url}/${id}`, { status: 'accepted', acceptance_rationale }),
+        'acceptance_rationale',
+      );
     }
     const accepted = await member.patch(`${url}/${id}`, {
       status: 'accepted',
@@ -157,7 +155,7 @@ describe('the status of a risk', () => {
     const card = await w.card();
     const { id } = await w.risk({ card_ids: [card] });
     const task = (await admin.post(`${url}/${id}/mitigation-tasks`, { title: 'Do' })).body;
-    await t.services.db('risks').where({ id }).update({ status: 'closed' });
+    await db('risks').where({ id }).update({ status: 'closed' });
     const at = `/api/v1/mitigation-tasks/${task.id}`;
     for (const act of [
       admin.patch(`${url}/${id}`, { title: 'Other' }),
@@ -169,9 +167,9 @@ describe('the status of a risk', () => {
       admin.delete(at),
       admin.post(`${at}/occurrences/${task.occurrences[0].id}/complete`),
     ]) {
-      expect(await refusal(act)).toEqual([409, 'wrong_state']);
+      await expectProblem(act, 409, 'wrong_state');
     }
-    expect((await admin.patch(`${url}/${id}`, {})).status).toBe(200);
+    await ok(admin.patch(`${url}/${id}`, {}));
     expect((await admin.patch(`${url}/${id}`, { status: 'in_progress' })).body.status).toBe('in_progress');
   });
 });
@@ -185,7 +183,7 @@ describe('the owner of a risk', () => {
     expect(await w.asked(member.userId)).toEqual([todo]);
     for (const status of ['analysed', 'mitigation_planned', 'in_progress', 'mitigated']) {
       expect(await w.asked(member.userId)).toEqual([todo]);
-      expect((await admin.patch(`${url}/${id}`, { status })).status).toBe(200);
+      await ok(admin.patch(`${url}/${id}`, { status }));
     }
     expect(await w.asked(member.userId)).toEqual([]);
     await admin.patch(`${url}/${id}`, { status: 'in_progress' });
@@ -196,14 +194,17 @@ describe('the owner of a risk', () => {
 
     await tellAll(t.services);
     const kinds = async (client: TestClient) =>
-      (await client.get('/api/v1/notifications')).body.items
-        .filter(({ link }: { link: string }) => link === `/risks/${id}`)
-        .map(({ type }: { type: string }) => type);
+      pluck(
+        (await client.get('/api/v1/notifications')).body.items.filter(
+          ({ link }: { link: string }) => link === `/risks/${id}`,
+        ),
+        'type',
+      );
     expect(await kinds(member)).toEqual([...Array(5).fill('risk_status_changed'), 'risk_assigned']);
     expect(await kinds(viewer)).toEqual(['risk_assigned']);
     // the assignment is told once, not by its to-do as well
     const others = (await viewer.get('/api/v1/notifications')).body.items;
-    expect(others.map(({ type }: { type: string }) => type)).not.toContain('todo_assigned');
+    expect(pluck(others, 'type')).not.toContain('todo_assigned');
 
     await admin.delete(`${url}/${id}`);
     expect(await w.asked(viewer.userId)).toEqual([]);
@@ -216,10 +217,10 @@ describe('the owner of a risk', () => {
     const task = { title: 'Do', owner_id: leaver.userId };
     const made = (await admin.post(`${url}/${id}/mitigation-tasks`, task)).body;
     expect(made.occurrences).toMatchObject([{ status: 'open', assigned_owner_id: leaver.userId }]);
-    const since = await w.now();
-    expect((await admin.delete(`/api/v1/users/${leaver.userId}`)).status).toBe(204);
+    const since = await admin.position();
+    await ok(admin.delete(`/api/v1/users/${leaver.userId}`), 204);
     expect((await admin.get(`${url}/${id}`)).body.owner_id).toBeNull();
-    expect((await w.told(since)).map(({ event_type }) => event_type)).toEqual([
+    expect((await admin.changes(since, 'risk')).map(({ event_type }) => event_type)).toEqual([
       'risk.updated',
       'risk_mitigation_task.updated',
       'risk_mitigation_task.occurrence_updated',
@@ -231,24 +232,21 @@ describe('the cards of a risk', () => {
   it('are linked in a role, and taken off', async () => {
     const [one, two] = [await w.card(), await w.card()];
     const { id } = await w.risk({ card_ids: [one] });
-    const since = await w.now();
-    const linked = await admin.post(`${url}/${id}/cards`, { card_ids: [one, two], role: 'contributing' });
-    expect(linked.status, linked.text).toBe(200);
-    expect(linked.body.cards).toHaveLength(2);
-    expect(new Set(linked.body.cards.map(({ role }: { role: string }) => role))).toEqual(
-      new Set(['contributing']),
-    );
+    const since = await admin.position();
+    const linked = await ok(admin.post(`${url}/${id}/cards`, { card_ids: [one, two], role: 'contributing' }));
+    expect(linked.cards).toHaveLength(2);
+    expect(new Set(pluck(linked.cards, 'role'))).toEqual(new Set(['contributing']));
     await admin.post(`${url}/${id}/cards`, { card_ids: [one, two], role: 'contributing' });
     const left = await admin.delete(`${url}/${id}/cards/${one}`);
-    expect(left.body.cards.map(({ card_id }: { card_id: string }) => card_id)).toEqual([two]);
-    expect((await w.told(since)).map(({ event_type }) => event_type)).toEqual([
+    expect(pluck(left.body.cards, 'card_id')).toEqual([two]);
+    expect((await admin.changes(since, 'risk')).map(({ event_type }) => event_type)).toEqual([
       'risk.role_changed',
       'risk.added',
       'risk.removed',
     ]);
     expect((await viewer.get(`/api/v1/cards/${two}/risks`)).body.items).toMatchObject([{ id }]);
     expect((await viewer.get(`/api/v1/cards/${one}/risks`)).body.items).toEqual([]);
-    await w.undoLast();
+    await admin.undo();
     expect((await viewer.get(`/api/v1/cards/${one}/risks`)).body.total).toBe(1);
   });
 
@@ -256,32 +254,29 @@ describe('the cards of a risk', () => {
     const hidden = await w.card({ type: 'Platform' });
     const { id } = await w.risk({ card_ids: [hidden] });
     const hide = async (is_hidden: boolean) => {
-      await t.services.db('card_types').where({ key: 'Platform' }).update({ is_hidden });
-      await t.services.db.raw(`select raise_topics(array['metamodel'])`);
+      await db('card_types').where({ key: 'Platform' }).update({ is_hidden });
+      await db.raw(`select raise_topics(array['metamodel'])`);
     };
     await hide(true);
     expect((await admin.get(`${url}/${id}`)).body.cards).toEqual([]);
     expect((await admin.get(`${url}?card_id=${hidden}`)).body.items).toEqual([]);
     expect(await refusal(admin.post(`${url}/${id}/cards`, { card_ids: [hidden] }))).toContain('card_ids.0');
-    expect(await refusal(admin.delete(`${url}/${id}/cards/${hidden}`))).toEqual([404, 'not_found']);
+    await expectProblem(admin.delete(`${url}/${id}/cards/${hidden}`), 404, 'not_found');
     await hide(false);
   });
 
   it('leave it when they are deleted, move with a merge, and come back with either', async () => {
     const [gone, survivor, other] = [await w.card(), await w.card(), await w.card()];
     const { id } = await w.risk({ card_ids: [gone, survivor, other] });
-    const cards = async () =>
-      (await admin.get(`${url}/${id}`)).body.cards.map(({ card_id }: { card_id: string }) => card_id).sort();
-    expect((await admin.delete(`/api/v1/cards/${other}`)).status).toBe(200);
+    const cards = async () => pluck((await admin.get(`${url}/${id}`)).body.cards, 'card_id').sort();
+    await ok(admin.delete(`/api/v1/cards/${other}`));
     expect(await cards()).toEqual([gone, survivor].sort());
-    await w.undoLast();
+    await admin.undo();
     expect(await cards()).toEqual([gone, survivor, other].sort());
-    const merged = await merge(admin, survivor, [gone]);
-    expect(merged.status, merged.text).toBe(200);
+    const merged = await ok(merge(admin, survivor, [gone]));
     // both were linked: one link is left
     expect(await cards()).toEqual([survivor, other].sort());
-    const undone = await admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`);
-    expect(undone.status, undone.text).toBe(200);
+    await ok(admin.post(`/api/v1/card-merges/${merged.merge_id}/undo`));
     expect(await cards()).toEqual([gone, survivor, other].sort());
   });
 });
@@ -302,7 +297,7 @@ describe('the register', () => {
     await admin.patch(`${url}/${a.id}`, { residual_probability: 'low', residual_impact: 'low' });
     await admin.patch(`${url}/${c.id}`, { status: 'accepted', acceptance_rationale: 'Small.' });
     const found = async (query: string) =>
-      (await viewer.get(`${url}?card_id=${card}&${query}`)).body.items.map(({ id }: { id: string }) => id);
+      pluck((await viewer.get(`${url}?card_id=${card}&${query}`)).body.items, 'id');
     expect(await found('sort_by=reference&sort_dir=asc')).toEqual([a.id, b.id, c.id]);
     expect(await found('')).toEqual([c.id, a.id, b.id]);
     // what is left of it counts
@@ -345,14 +340,11 @@ describe('the register', () => {
 
   it('shows to those alone who may read it, its events too', async () => {
     const card = await w.card();
-    const since = await w.now();
+    const since = await admin.position();
     const { id } = await w.risk({ card_ids: [card] });
-    await t.services
-      .db('roles')
-      .insert({ key: 'reader', label: 'R', permissions: '{"inventory.view":true}' });
-    const reader = await t.as('reader');
-    expect(await w.told(since, reader)).toEqual([]);
+    const reader = await t.holding('inventory.view');
+    expect(await reader.changes(since, 'risk')).toEqual([]);
     expect((await reader.get(`/api/v1/cards/${card}/history`)).text).not.toContain('risk.');
-    expect((await reader.get(`${url}/${id}`)).body.permission).toBe('risks.view');
+    await expectProblem(reader.get(`${url}/${id}`), 403, 'risks.view');
   });
 });

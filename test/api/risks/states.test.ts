@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { openApp, type TestClient } from '../../support/harness.ts';
 import { between, createStates } from '../../support/states.ts';
 
 /*
@@ -8,7 +8,7 @@ import { between, createStates } from '../../support/states.ts';
  * of the specification, and ask no rule of the service.
  */
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 const { tryAll, made } = await createStates(t, {
   'compliance.manage': ['admin'],
   'risks.manage': ['admin', 'bpm_admin', 'member'],
@@ -55,7 +55,7 @@ it('a finding', async () => {
     async make(state, again) {
       const values = { regulation: 'gdpr', requirement: 'A record.', status: 'partial', severity: 'low' };
       const id = again ?? (await made(url, values)).id;
-      await t.services.db('compliance_findings').where({ id }).update({ decision: state });
+      await db('compliance_findings').where({ id }).update({ decision: state });
       return id;
     },
   });
@@ -104,7 +104,7 @@ it('a risk', async () => {
     async make(status, again) {
       const id = again ?? (await made(url, { title: randomUUID() })).id;
       const acceptance_rationale = status === 'accepted' ? 'Small.' : null;
-      await t.services.db('risks').where({ id }).update({ status, acceptance_rationale });
+      await db('risks').where({ id }).update({ status, acceptance_rationale });
       return id;
     },
   });
@@ -126,7 +126,7 @@ it('an occurrence of a mitigation task', async () => {
     first: (action, role) => (action === 'promote' || role === 'viewer' ? undefined : 'risks.view'),
     moves: { 'scheduled promote': 'open', 'open complete': 'done', 'open skip': 'skipped' },
     async make(status) {
-      await t.services.db('risk_mitigation_occurrences').where({ id }).update({ status });
+      await db('risk_mitigation_occurrences').where({ id }).update({ status });
       return id;
     },
   });

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { eventsOf, roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 
 const key = () => `role_${randomUUID().slice(0, 8)}`;
-const make = async (more: Record<string, unknown> = {}) => {
-  const answer = await admin.post('/api/v1/roles', { key: key(), label: 'Role', ...more });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body as { id: string; key: string };
-};
+const make = async (more: Record<string, unknown> = {}) =>
+  (await admin.create('/api/v1/roles', { key: key(), label: 'Role', ...more })) as {
+    id: string;
+    key: string;
+  };
 const refusal = async (answer: ReturnType<TestClient['get']>) => {
   const { status, body } = await answer;
   return [status, body.permission ?? body.code];
@@ -34,7 +33,7 @@ describe('roles', () => {
     });
     const holder = await t.as(role.key);
     const create = () => holder.post('/api/v1/cards', { type: 'Application', name: `C ${randomUUID()}` });
-    expect((await create()).status).toBe(403);
+    await expectProblem(create(), 403);
     const url = `/api/v1/roles/${role.key}`;
     const changed = await admin.patch(url, {
       permissions: { 'inventory.view': true, 'inventory.create': true },
@@ -42,21 +41,20 @@ describe('roles', () => {
       description: 'Looks.',
     });
     expect(changed.body).toMatchObject({ sort_order: 9, description: 'Looks.', user_count: 1 });
-    expect((await create()).status).toBe(201);
+    await ok(create(), 201);
     await admin.patch(url, { permissions: { 'inventory.view': true, 'inventory.create': false } });
-    expect((await create()).status).toBe(403);
+    await expectProblem(create(), 403);
     expect((await eventsOf(t, 'role.updated')).at(-1).data.changes.permissions.new).toEqual({
       'inventory.view': true,
       'inventory.create': false,
     });
     const { etag } = (await admin.get(url)).headers;
-    expect((await admin.patch(url, { label: 'A' }, { 'if-match': etag! })).status).toBe(200);
-    expect((await admin.patch(url, { label: 'B' }, { 'if-match': etag! })).status).toBe(412);
+    await ok(admin.patch(url, { label: 'A' }, { 'if-match': etag! }));
+    await expectProblem(admin.patch(url, { label: 'B' }, { 'if-match': etag! }), 412);
   });
 
   it('refuse taken and malformed keys, unknown permissions and the wildcard', async () => {
-    const taken = await admin.post('/api/v1/roles', { key: 'member', label: 'M' });
-    expect([taken.status, taken.body.code]).toEqual([409, 'conflict']);
+    await expectProblem(admin.post('/api/v1/roles', { key: 'member', label: 'M' }), 409, 'conflict');
     for (const [body, field] of [
       [{ key: 'No' }, 'key'],
       [{ key: 'with-dash' }, 'key'],
@@ -69,30 +67,30 @@ describe('roles', () => {
       const answer = await admin.post('/api/v1/roles', { key: key(), label: 'N', ...body });
       expect([answer.status, answer.body.errors[0].field]).toEqual([422, field]);
     }
-    expect((await admin.patch('/api/v1/roles/nobody', { label: 'N' })).status).toBe(404);
-    expect((await admin.patch('/api/v1/roles/member', { key: 'other' })).status).toBe(422);
+    await expectProblem(admin.patch('/api/v1/roles/nobody', { label: 'N' }), 404);
+    await expectProblem(admin.patch('/api/v1/roles/member', { key: 'other' }), 422);
   });
 
   it('get from nobody what he does not hold himself', async () => {
-    const warden = await t.as(await roleWith(t, 'admin.roles', 'inventory.view'));
+    const warden = await t.holding('admin.roles', 'inventory.view');
     const role = await make({ permissions: { 'costs.view': true } });
     const url = `/api/v1/roles/${role.key}`;
     const own = `/api/v1/roles/${(await warden.get('/api/v1/auth/me')).body.role}`;
     const more = { permissions: { 'admin.roles': true, 'inventory.view': true, 'admin.users': true } };
-    expect(await refusal(warden.patch(own, more))).toEqual([403, 'admin.users']);
+    await expectProblem(warden.patch(own, more), 403, 'admin.users');
     const created = warden.post('/api/v1/roles', { key: key(), label: 'N', ...more });
-    expect(await refusal(created)).toEqual([403, 'admin.users']);
+    await expectProblem(created, 403, 'admin.users');
     const kept = { permissions: { 'costs.view': true, 'inventory.view': true } };
     await admin.patch(url, { permissions: { 'inventory.view': true } });
-    expect(await refusal(warden.patch(url, kept))).toEqual([403, 'costs.view']);
+    await expectProblem(warden.patch(url, kept), 403, 'costs.view');
     expect((await refusal(warden.patch('/api/v1/roles/bpm_admin', { is_default: true })))[0]).toBe(403);
     await admin.patch(url, kept);
     await admin.post(`${url}/archive`);
-    expect(await refusal(warden.post(`${url}/restore`))).toEqual([403, 'costs.view']);
+    await expectProblem(warden.post(`${url}/restore`), 403, 'costs.view');
   });
 
   it('are changed and archived by those alone who could give them back', async () => {
-    const warden = await t.as(await roleWith(t, 'admin.roles', 'inventory.view'));
+    const warden = await t.holding('admin.roles', 'inventory.view');
     const role = await make({ permissions: { 'costs.view': true, 'inventory.view': true } });
     const url = `/api/v1/roles/${role.key}`;
     const refused = [
@@ -102,13 +100,13 @@ describe('roles', () => {
       { label: 'Another' },
     ].map((body) => warden.patch(url, body));
     for (const answer of [...refused, warden.post(`${url}/archive`)]) {
-      expect(await refusal(answer)).toEqual([403, 'costs.view']);
+      await expectProblem(answer, 403, 'costs.view');
     }
     expect((await admin.get(url)).body).toMatchObject({ ...role, updated_at: expect.anything() });
     expect((await refusal(warden.patch('/api/v1/roles/admin', { label: 'Nobody' })))[0]).toBe(403);
     const small = await make({ permissions: { 'inventory.view': true } });
-    expect((await warden.patch(`/api/v1/roles/${small.key}`, { permissions: {} })).status).toBe(200);
-    expect((await warden.post(`/api/v1/roles/${small.key}/archive`)).status).toBe(200);
+    await ok(warden.patch(`/api/v1/roles/${small.key}`, { permissions: {} }));
+    await ok(warden.post(`/api/v1/roles/${small.key}/archive`));
     // members stay the default of those who hold less than they do
     const other = await make();
     expect((await refusal(warden.patch(`/api/v1/roles/${other.key}`, { is_default: true })))[0]).toBe(403);
@@ -119,27 +117,24 @@ describe('roles', () => {
 
   it('leave the administrators what they hold', async () => {
     const url = '/api/v1/roles/admin';
-    expect(await refusal(admin.patch(url, { permissions: { 'inventory.view': true } }))).toEqual([
-      409,
-      'conflict',
-    ]);
-    expect((await admin.patch(url, { permissions: { '*': true }, label: 'Administrator' })).status).toBe(200);
-    expect(await refusal(admin.patch(url, { is_default: true }))).toEqual([409, 'conflict']);
-    expect(await refusal(admin.post(`${url}/archive`))).toEqual([403, 'system_role']);
+    await expectProblem(admin.patch(url, { permissions: { 'inventory.view': true } }), 409, 'conflict');
+    await ok(admin.patch(url, { permissions: { '*': true }, label: 'Administrator' }));
+    await expectProblem(admin.patch(url, { is_default: true }), 409, 'conflict');
+    await expectProblem(admin.post(`${url}/archive`), 403, 'system_role');
   });
 
   it('have one default, which new users get', async () => {
-    expect(await refusal(admin.patch('/api/v1/roles/member', { is_default: false }))).toEqual([
-      409,
-      'conflict',
-    ]);
+    await expectProblem(admin.patch('/api/v1/roles/member', { is_default: false }), 409, 'conflict');
     const role = await make({ is_default: true });
     const defaults = async () =>
-      (await admin.get('/api/v1/roles?page_size=200')).body.items
-        .filter((row: { is_default: boolean }) => row.is_default)
-        .map((row: { key: string }) => row.key);
+      pluck(
+        (await admin.get('/api/v1/roles?page_size=200')).body.items.filter(
+          (row: { is_default: boolean }) => row.is_default,
+        ),
+        'key',
+      );
     expect(await defaults()).toEqual([role.key]);
-    expect(await refusal(admin.post(`/api/v1/roles/${role.key}/archive`))).toEqual([409, 'conflict']);
+    await expectProblem(admin.post(`/api/v1/roles/${role.key}/archive`), 409, 'conflict');
     // at the same time
     const others = await Promise.all([make(), make()]);
     await Promise.all(others.map((other) => admin.patch(`/api/v1/roles/${other.key}`, { is_default: true })));
@@ -159,24 +154,24 @@ describe('roles', () => {
       users_affected: 1,
       user_count: 1,
     });
-    expect((await holder.get('/api/v1/auth/me')).status).toBe(401);
-    expect(await refusal(admin.post(`${url}/archive`))).toEqual([409, 'wrong_state']);
-    expect(await refusal(admin.patch(url, { is_default: true }))).toEqual([409, 'wrong_state']);
-    expect((await admin.patch(`/api/v1/users/${admin.userId}`, { role: role.key })).status).toBe(422);
+    await expectProblem(holder.get('/api/v1/auth/me'), 401);
+    await expectProblem(admin.post(`${url}/archive`), 409, 'wrong_state');
+    await expectProblem(admin.patch(url, { is_default: true }), 409, 'wrong_state');
+    await expectProblem(admin.patch(`/api/v1/users/${admin.userId}`, { role: role.key }), 422);
     expect((await admin.get('/api/v1/roles?page_size=200')).text).not.toContain(role.key);
     expect((await admin.get('/api/v1/roles?page_size=200&include_archived=true')).text).toContain(role.key);
     expect((await admin.post(`${url}/restore`)).body).toMatchObject({
       is_archived: false,
       archived_at: null,
     });
-    expect((await holder.get('/api/v1/auth/me')).status).toBe(200);
-    expect(await refusal(admin.post(`${url}/restore`))).toEqual([409, 'wrong_state']);
+    await ok(holder.get('/api/v1/auth/me'));
+    await expectProblem(admin.post(`${url}/restore`), 409, 'wrong_state');
     expect((await eventsOf(t, 'role.restored')).at(-1).data.key).toBe(role.key);
   });
 
   it('cannot be archived by who has them', async () => {
     const role = await roleWith(t, 'admin.roles');
     const warden = await t.as(role);
-    expect(await refusal(warden.post(`/api/v1/roles/${role}/archive`))).toEqual([409, 'conflict']);
+    await expectProblem(warden.post(`/api/v1/roles/${role}/archive`), 409, 'conflict');
   });
 });

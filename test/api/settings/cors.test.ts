@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t } = await openApp();
 
 const origin = 'https://portal.example';
 const preflight = async (url: string, from = origin) =>

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
 const url = '/api/v1/settings/logo';
 const png = Buffer.from(
@@ -25,10 +24,10 @@ async function upload(content: Buffer, more: { client?: TestClient; field?: stri
   });
 }
 const lastEvent = async () =>
-  await t.services.db('events').where({ event_type: 'settings.updated' }).orderBy('position', 'desc').first();
+  await db('events').where({ event_type: 'settings.updated' }).orderBy('position', 'desc').first();
 
 it('is none at first', async () => {
-  expect((await t.anonymous.get(url)).status).toBe(404);
+  await expectProblem(t.anonymous.get(url), 404);
   expect((await admin.get(`${url}/info`)).body).toEqual({ has_custom_logo: false, mime_type: null });
   const cleared = await admin.delete(url);
   expect(cleared.status).toBe(204);
@@ -50,8 +49,7 @@ it('is uploaded, shown to anybody, and told of', async () => {
     'content-security-policy': expect.stringContaining('sandbox'),
     'cache-control': 'public, no-cache',
   });
-  const again = await t.anonymous.get(url, { 'if-none-match': shown.headers.etag! });
-  expect(again.status).toBe(304);
+  await ok(t.anonymous.get(url, { 'if-none-match': shown.headers.etag! }), 304);
   const same = await upload(png);
   expect(same.status).toBe(200);
   expect(same.headers['x-position']).toBeUndefined();
@@ -64,9 +62,9 @@ it('is replaced and taken away, and the ones before are kept for a while', async
     'content-type': 'image/svg+xml',
     'content-disposition': 'attachment; filename="logo.svg"',
   });
-  expect((await admin.delete(url)).status).toBe(204);
-  expect((await t.anonymous.get(url)).status).toBe(404);
-  const files = await t.services.db('files').select('expires_at');
+  await ok(admin.delete(url), 204);
+  await expectProblem(t.anonymous.get(url), 404);
+  const files = await db('files').select('expires_at');
   expect(files).toHaveLength(2);
   for (const { expires_at } of files) {
     expect(new Date(expires_at).getTime()).toBeGreaterThan(Date.now() + 29 * 86_400_000);
@@ -94,22 +92,22 @@ describe('refuses', () => {
       status: 422,
       body: { errors: [{ field: 'file', code: 'unsupported_image' }] },
     });
-    expect((await t.anonymous.get(url)).status).toBe(404);
+    await expectProblem(t.anonymous.get(url), 404);
   });
 
   it('what is too large, another field, no form, and others', async () => {
-    expect((await upload(Buffer.concat([png, Buffer.alloc(1024 * 1024)]))).status).toBe(413);
+    await expectProblem(upload(Buffer.concat([png, Buffer.alloc(1024 * 1024)])), 413);
     expect(await upload(png, { field: 'logo' })).toMatchObject({
       status: 422,
       body: { errors: [{ field: 'logo' }] },
     });
-    expect((await admin.post(url, {})).status).toBe(415);
+    await expectProblem(admin.post(url, {}), 415);
     const viewer = await t.as('viewer');
     expect(await upload(png, { client: viewer })).toMatchObject({
       status: 403,
       body: { permission: 'admin.settings' },
     });
-    expect((await viewer.delete(url)).status).toBe(403);
-    expect((await viewer.get(`${url}/info`)).status).toBe(403);
+    await expectProblem(viewer.delete(url), 403);
+    await expectProblem(viewer.get(`${url}/info`), 403);
   });
 });

@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { routesOf } from '../../../api/operation.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const app = await createApp(t.services);
 afterAll(() => app.close());
 for (const permission of ['public', 'inventory.view'] as const) {
@@ -70,25 +69,22 @@ it('switches uploads off, and leaves what was uploaded', async () => {
   });
   expect((await admin.get(`/api/v1/file-attachments/${file.id}/download`)).text).toBe('hello');
   await turn('file-uploads-enabled', true);
-  expect((await upload()).status).toBe(201);
+  await ok(upload(), 201);
 });
 
 describe('business process management', () => {
   it('takes the processes and their relation types with it, and brings them back', async () => {
     const process = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: 'Order to cash' });
     const keys = async (path: string) =>
-      (await admin.get(`/api/v1/metamodel/${path}?page_size=200`)).body.items.map(
-        ({ key }: { key: string }) => key,
-      );
+      pluck((await admin.get(`/api/v1/metamodel/${path}?page_size=200`)).body.items, 'key');
     const relationTypes = await keys('relation-types');
     expect(await keys('types')).toContain('BusinessProcess');
 
     expect((await turn('bpm-enabled', false)).body).toEqual({ enabled: false });
     expect(await keys('types')).not.toContain('BusinessProcess');
     expect((await keys('relation-types')).length).toBeLessThan(relationTypes.length);
-    expect((await admin.get(`/api/v1/cards/${process.body.id}`)).status).toBe(404);
-    const told = await t.services
-      .db('events')
+    await expectProblem(admin.get(`/api/v1/cards/${process.body.id}`), 404);
+    const told = await db('events')
       .whereIn('event_type', ['settings.updated', 'card_type.updated'])
       .orderBy('position', 'desc')
       .limit(2);
@@ -99,6 +95,6 @@ describe('business process management', () => {
 
     await turn('bpm-enabled', true);
     expect(await keys('relation-types')).toEqual(relationTypes);
-    expect((await admin.get(`/api/v1/cards/${process.body.id}`)).status).toBe(200);
+    await ok(admin.get(`/api/v1/cards/${process.body.id}`));
   });
 });

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { readSecret } from '../../../domain/kernel/settings/settings.secrets.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { plainSettings } from '../../support/settings.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const [admin, viewer] = await t.clients('admin', 'viewer');
+const { t, db, admin, viewer } = await openApp(['admin', 'viewer'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 
 const root = '/api/v1/settings';
 const events = async () =>
-  await t.services
-    .db('events')
+  await db('events')
     .where('event_type', 'like', 'settings.%')
     .orderBy('position')
     .select('event_type', 'scope', 'data');
@@ -27,8 +25,7 @@ describe.each(plainSettings.map((setting) => [setting.path, setting] as const))(
     if (setting.readableBy === 'public') {
       expect(open.body).toEqual(before.body);
       expect(open.headers['cache-control']).toBe('public, no-cache');
-      const again = await t.anonymous.get(url, { 'if-none-match': open.headers.etag! });
-      expect(again.status).toBe(304);
+      await ok(t.anonymous.get(url, { 'if-none-match': open.headers.etag! }), 304);
     } else {
       expect(open.status).toBe(401);
       expect(await viewer.get(url)).toMatchObject({ status: 403, body: { permission: 'admin.settings' } });
@@ -50,10 +47,9 @@ describe.each(plainSettings.map((setting) => [setting.path, setting] as const))(
       },
     });
     const told = (await events()).length;
-    const same = await admin.patch(url, { [member]: value });
-    expect(same.status).toBe(200);
+    await ok(admin.patch(url, { [member]: value }));
     expect((await events()).length).toBe(told);
-    expect((await admin.patch(url, { [member]: value }, { 'if-match': '"old"' })).status).toBe(412);
+    await expectProblem(admin.patch(url, { [member]: value }, { 'if-match': '"old"' }), 412);
   });
 
   it('is refused to others and in other forms', async () => {
@@ -62,9 +58,9 @@ describe.each(plainSettings.map((setting) => [setting.path, setting] as const))(
       status: 403,
       body: { permission: 'admin.settings' },
     });
-    expect((await t.anonymous.patch(url, { [member]: example })).status).toBe(401);
+    await expectProblem(t.anonymous.patch(url, { [member]: example }), 401);
     for (const body of [{ [member]: {} }, { other: 1 }, []]) {
-      expect((await admin.patch(url, body)).status).toBe(422);
+      await expectProblem(admin.patch(url, body), 422);
     }
     expect((await admin.get(url)).body).toEqual(before);
   });
@@ -114,7 +110,7 @@ it.each([
   const told = (await events()).length;
   const answer = await admin.patch(`${root}/${path}`, body);
   expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
-  const named = answer.body.errors.map((error: { field: string }) => error.field);
+  const named = pluck(answer.body.errors, 'field');
   expect(new Set(named)).toEqual(new Set([field]));
   expect((await admin.get(`${root}/${path}`)).body).toEqual(before.body);
   expect((await events()).length).toBe(told);
@@ -137,7 +133,7 @@ describe.each([
   ['ai', 'api_key', { model: 'm' }],
 ] as const)('the secret of %s', (group, member, more) => {
   const url = `${root}/${group}`;
-  const stored = () => readSecret(t.services.db, t.services.secrets, group);
+  const stored = () => readSecret(db, t.services.secrets, group);
 
   it('is kept sealed, shown masked, left by its mask and taken away by an empty text', async () => {
     expect((await admin.get(url)).body[member]).toBe('');
@@ -150,7 +146,7 @@ describe.each([
     expect(await stored()).toBe('open sesame');
     expect((await admin.get(url)).body[member]).toBe('********');
 
-    const kept = await t.services.db.raw(
+    const kept = await db.raw(
       `select (select json_agg(s)::text from settings s) || (select json_agg(e)::text from events e) as text`,
     );
     expect(kept.rows[0].text).not.toContain('sesame');
@@ -212,7 +208,7 @@ it('keeps what two change at once', async () => {
 it('keeps the switch of the MCP server with a permission of its own, and tells anybody how it stands', async () => {
   const url = `${root}/mcp`;
   expect(await viewer.get(url)).toMatchObject({ status: 403, body: { permission: 'admin.mcp' } });
-  expect((await viewer.patch(url, { enabled: true })).status).toBe(403);
+  await expectProblem(viewer.patch(url, { enabled: true }), 403);
   expect((await admin.patch(url, {})).body).toEqual({ enabled: false, sso_configured: false });
   expect((await admin.patch(url, { enabled: true })).body).toEqual({ enabled: true, sso_configured: false });
   expect((await t.anonymous.get(`${url}/status`)).body).toEqual({ enabled: true, sso_configured: false });
@@ -230,9 +226,9 @@ it('gives an application all that it starts with, and 304 until one part changes
     smtp_configured: true,
   });
   expect(before.body.compliance_regulations[0]).toMatchObject({ key: 'eu_ai_act', sort_order: 10 });
-  expect(before.body.resource_types.map(({ kind }: { kind: string }) => kind)).toContain('link_type');
+  expect(pluck(before.body.resource_types, 'kind')).toContain('link_type');
   const known = { 'if-none-match': before.headers.etag! };
-  expect((await t.anonymous.get(url, known)).status).toBe(304);
+  await ok(t.anonymous.get(url, known), 304);
 
   await admin.patch(`${root}/currency`, { currency: 'NOK' });
   expect((await t.anonymous.get(url, known)).body.currency).toBe('NOK');
@@ -250,7 +246,7 @@ it('closes registration while people log in through a provider', async () => {
   await useSmtp(t.services, 25);
   await admin.patch(`${root}/registration`, { enabled: true });
   const body = { email: 'new@estate.example', display_name: 'New', password: 'quite a long password' };
-  expect((await t.anonymous.post('/api/v1/auth/register', body)).status).toBe(200);
+  await ok(t.anonymous.post('/api/v1/auth/register', body));
   await admin.patch(`${root}/sso`, {
     enabled: true,
     provider: 'google',
@@ -263,7 +259,7 @@ it('closes registration while people log in through a provider', async () => {
     body: { code: 'registration_closed' },
   });
   await admin.patch(`${root}/sso`, { enabled: false });
-  expect((await t.anonymous.post('/api/v1/auth/register', body)).status).toBe(200);
+  await ok(t.anonymous.post('/api/v1/auth/register', body));
 });
 
 it.each([
@@ -279,7 +275,7 @@ it.each([
   const refused = await admin.patch(`${root}/sso`, { ...none, ...provider });
   expect([refused.status, refused.body.errors]).toMatchObject([422, [{ field: 'domain', code: 'required' }]]);
   for (const bound of [{ domain: 'estate.example' }, { group_roles: [{ group: 'a', role: 'viewer' }] }]) {
-    expect((await admin.patch(`${root}/sso`, { ...none, ...provider, ...bound })).status).toBe(200);
+    await ok(admin.patch(`${root}/sso`, { ...none, ...provider, ...bound }));
   }
   await admin.patch(`${root}/sso`, { enabled: false, domain: null, group_roles: null });
 });
@@ -308,7 +304,7 @@ describe('the tries', () => {
     } finally {
       await smtp.close();
     }
-    expect((await viewer.post(url)).status).toBe(403);
+    await expectProblem(viewer.post(url), 403);
   });
 
   it('do not claim to have reached a provider of AI', async () => {
@@ -317,6 +313,6 @@ describe('the tries', () => {
       success: false,
       message: 'No AI provider is configured.',
     });
-    expect((await viewer.post(`${root}/ai/test`)).status).toBe(403);
+    await expectProblem(viewer.post(`${root}/ai/test`), 403);
   });
 });

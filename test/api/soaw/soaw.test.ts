@@ -1,40 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, openApp, pluck, refusal, type TestClient } from '../../support/harness.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 const url = '/api/v1/soaw';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = await t.clients('admin', 'member', 'viewer');
+const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
 const ok = async (asked: ReturnType<TestClient['get']>) => {
   const answer = await asked;
   expect(answer.status, answer.text).toBeLessThan(300);
   return answer.body;
 };
-const refusal = async (asked: ReturnType<TestClient['get']>) => {
-  const { status, body } = await asked;
-  return [status, body.code, ...(body.errors ?? []).map(({ field }: { field: string }) => field)];
-};
 const soaw = (more: object = {}) => ok(admin.post(url, { name: randomUUID(), ...more }));
 const card = async (type = 'Initiative') =>
   (await ok(admin.post('/api/v1/cards', { type, name: randomUUID() }))).id;
-const now = async (): Promise<string> => (await admin.get('/api/v1/changes?after=now')).body.next;
-const told = async (since: string) =>
-  (await viewer.get(`/api/v1/changes?after=${since}`)).body.items.filter(({ event_type }: never) =>
-    String(event_type).startsWith('soaw.'),
-  );
+const told = async (since: string) => await viewer.changes(since, 'soaw.');
 const ids = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
-async function undoLast(): Promise<void> {
-  const { batch_id } = await t.services.db('events').orderBy('position', 'desc').first('batch_id');
-  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false }));
-}
 
 it('a statement is written, cleaned, read, changed and deleted, with an event for each', async () => {
   const initiative_id = await card();
-  const since = await now();
+  const since = await admin.position();
   const made = await admin.post(url, {
     name: 'One order desk',
     initiative_id: initiative_id.toUpperCase(),
@@ -111,13 +98,9 @@ it('it is refused where it does not fit', async () => {
     expect([status, code, named[0]]).toEqual([422, 'validation_failed', ...fields]);
   }
   for (const status of ['approved', 'signed']) {
-    expect(await refusal(admin.post(url, { name: 'A', status }))).toEqual([422, 'use_operation', 'status']);
+    await expectProblem(admin.post(url, { name: 'A', status }), 422, 'use_operation', 'status');
   }
-  expect(await refusal(admin.patch(`${url}/${id}`, { status: 'in_review' }))).toEqual([
-    422,
-    'use_operation',
-    'status',
-  ]);
+  await expectProblem(admin.patch(`${url}/${id}`, { status: 'in_review' }), 422, 'use_operation', 'status');
   expect(await refusal(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }))).toContain(412);
   for (const act of [
     admin.get(`${url}/${unknown}`),
@@ -128,7 +111,7 @@ it('it is refused where it does not fit', async () => {
     admin.get(`${url}/${unknown}/revisions`),
     admin.get(`${url}/${unknown}/comparison`),
   ]) {
-    expect(await refusal(act)).toEqual([404, 'not_found']);
+    await expectProblem(act, 404, 'not_found');
   }
 });
 
@@ -139,7 +122,7 @@ it('it goes its way to its signatures, is told of, revised, compared and deleted
   expect(await ok(admin.post(`${url}/${id}/request-signatures`, asked))).toMatchObject({
     status: 'in_review',
   });
-  expect(await refusal(admin.patch(`${url}/${id}`, { name: 'x' }))).toEqual([409, 'wrong_state']);
+  await expectProblem(admin.patch(`${url}/${id}`, { name: 'x' }), 409, 'wrong_state');
   await ok(member.post(`${url}/${id}/reject`, { comment: 'No costs' }));
   expect(await ok(admin.post(`${url}/${id}/request-signatures`, asked))).toMatchObject({
     status: 'in_review',
@@ -156,13 +139,16 @@ it('it goes its way to its signatures, is told of, revised, compared and deleted
     { initiative_id: null },
     { status: 'draft' },
   ]) {
-    expect(await refusal(admin.patch(`${url}/${id}`, body))).toEqual([403, 'document_signed']);
+    await expectProblem(admin.patch(`${url}/${id}`, body), 403, 'document_signed');
   }
   expect(await ok(admin.get(`${url}/${id}`))).toEqual(signed);
   await tellAll(t.services);
-  const types = (await ok(member.get('/api/v1/notifications?page_size=200'))).items
-    .filter(({ link }: { link: string }) => link === `/soaw/${id}`)
-    .map(({ type }: { type: string }) => type);
+  const types = pluck(
+    (await ok(member.get('/api/v1/notifications?page_size=200'))).items.filter(
+      ({ link }: { link: string }) => link === `/soaw/${id}`,
+    ),
+    'type',
+  );
   expect(types).toEqual([
     'soaw_signed',
     'soaw_sign_requested',
@@ -179,7 +165,7 @@ it('it goes its way to its signatures, is told of, revised, compared and deleted
     { field: 'sections.1.2', old: null, new: { content: '', hidden: false } },
   ]);
   expect(ids(await ok(viewer.get(`${url}/${id}/revisions`)))).toEqual([id, second.id]);
-  await t.services.db('soaws').where({ id }).update({ name: 'Something else' });
+  await db('soaws').where({ id }).update({ name: 'Something else' });
   expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ integrity: 'changed' });
   expect((await member.delete(`${url}/${id}`)).status).toBe(204);
   expect(ids(await ok(viewer.get(`${url}/${second.id}/revisions`)))).toEqual([second.id]);
@@ -189,9 +175,9 @@ it('one that is deleted in review asks nobody any more', async () => {
   const { id } = await soaw();
   await ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId] }));
   expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
-  expect(await t.services.db('todos').where({ subject_id: id })).toEqual([]);
-  await undoLast();
-  expect(await t.services.db('todos').where({ subject_id: id })).toHaveLength(1);
+  expect(await db('todos').where({ subject_id: id })).toEqual([]);
+  await admin.undo();
+  expect(await db('todos').where({ subject_id: id })).toHaveLength(1);
   expect(await ok(member.post(`${url}/${id}/sign`))).toMatchObject({ status: 'signed' });
 });
 
@@ -226,13 +212,13 @@ it('it moves with its initiative when that is merged, and outlives it when it is
   expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: one });
   await ok(admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`));
   expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: other });
-  const since = await now();
+  const since = await admin.position();
   await ok(admin.post(`/api/v1/cards/${other}/archive`));
   await ok(admin.delete(`/api/v1/cards/${other}`));
   expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: null, initiative_name: null });
   expect(await told(since)).toMatchObject([
     { event_type: 'soaw.updated', data: { changes: { initiative_id: { old: other, new: null } } } },
   ]);
-  await undoLast();
+  await admin.undo();
   expect(await ok(viewer.get(`${url}/${id}`))).toMatchObject({ initiative_id: other });
 });

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
-import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import { ok, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/surveys';
 export const surveys = url;
@@ -19,30 +17,20 @@ export interface Desk {
   apply(survey: string, ids: string[], more?: Record<string, unknown>): Promise<TestAnswer>;
   // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
   responses(survey: string): Promise<any[]>;
-  now(): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
   events(since: string, types: string, client?: TestClient): Promise<any[]>;
 }
 
 export async function openDesk(t: TestApp): Promise<Desk> {
   const admin = await t.as('admin');
-  const made = async (path: string, body: unknown): Promise<string> => {
-    const answer = await admin.post(path, body);
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body.id;
-  };
+  const made = async (path: string, body: unknown): Promise<string> => (await admin.create(path, body)).id;
   const desk: Desk = {
     t,
     admin,
     async card(values = {}, ...holders) {
-      const id = await made('/api/v1/cards', {
-        type: 'Application',
-        name: `Card ${randomUUID()}`,
-        ...values,
-      });
+      const { id } = await admin.card(values);
       for (const { userId } of holders) {
-        const held = { user_id: userId, role: 'responsible' };
-        await made(`/api/v1/cards/${id}/stakeholders`, held);
+        await made(`/api/v1/cards/${id}/stakeholders`, { user_id: userId, role: 'responsible' });
       }
       return id;
     },
@@ -61,15 +49,13 @@ export async function openDesk(t: TestApp): Promise<Desk> {
       }),
     async sent(cards, more = {}) {
       const id = await desk.draft(cards, more);
-      const answer = await admin.post(`${url}/${id}/send`);
-      expect(answer.status, answer.text).toBe(200);
+      await ok(admin.post(`${url}/${id}/send`));
       return id;
     },
     answer: (client, survey, card, responses) =>
       client.post(`${url}/${survey}/respond/${card}`, { responses }),
     apply: (survey, ids, more = {}) => admin.post(`${url}/${survey}/apply`, { response_ids: ids, ...more }),
     responses: async (survey) => (await admin.get(`${url}/${survey}/responses`)).body.items,
-    now: async () => (await admin.get('/api/v1/changes?after=now')).body.next,
     events: async (since, types, client = admin) =>
       (await client.get(`/api/v1/changes?after=${since}&event_type=${types}`)).body.items,
   };

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { ok, openApp, pluck } from '../../support/harness.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { openDesk, surveys as url } from './surveys.fixture.ts';
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 const d = await openDesk(t);
 const admin = d.admin;
 const ann = await t.as('member', 'Ann');
@@ -18,7 +17,7 @@ const code = async (asked: Promise<{ status: number; body: { code: string } }>) 
 
 describe('a draft', () => {
   it('is written, read, listed, changed and deleted, and each step is told to those who manage surveys', async () => {
-    const since = await d.now();
+    const since = await admin.position();
     const id = await d.draft([], { name: ' Owners? ' });
     const read = await admin.get(`${url}/${id}`);
     expect(read.body).toMatchObject({
@@ -56,7 +55,7 @@ describe('a draft', () => {
     const list = await admin.get(`${url}?status=draft&search=owners&fields=id,status`);
     expect(list.body.items).toContainEqual({ id, status: 'draft' });
     expect((await admin.get(`${url}?cursor=&page_size=1`)).body.items).toHaveLength(1);
-    expect((await admin.delete(`${url}/${id}`)).status).toBe(204);
+    await ok(admin.delete(`${url}/${id}`), 204);
     const told = await d.events(since, 'survey.created,survey.updated,survey.deleted');
     expect(told.map(({ event_type }) => event_type)).toEqual([
       'survey.created',
@@ -97,13 +96,13 @@ describe('a draft', () => {
     const body = { name: 'X', target_type_key: 'Application', ...more };
     const answer = await admin.post(url, body);
     expect(answer.status, answer.text).toBe(422);
-    expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual([field]);
+    expect(pluck(answer.body.errors, 'field')).toEqual([field]);
   });
 
   it('that moves to another type is checked against that', async () => {
     const id = await d.draft([]);
     const answer = await admin.patch(`${url}/${id}`, { target_type_key: 'Provider' });
-    expect(answer.body.errors.map((error: { field: string }) => error.field)).toContain('fields.0.key');
+    expect(pluck(answer.body.errors, 'field')).toContain('fields.0.key');
     const moved = await admin.patch(`${url}/${id}`, { target_type_key: 'Provider', fields: null });
     expect(moved.body).toMatchObject({ target_type_key: 'Provider', fields: [] });
     expect(await code(admin.patch(`${url}/${randomUUID()}`, { name: 'X' }))).toEqual([404, 'not_found']);
@@ -144,8 +143,7 @@ describe('targets', () => {
     });
     const second = await preview({}, '?page=2&page_size=1');
     expect(second).toMatchObject({ total_cards: 2, page: 2, page_size: 1, targets: [{ card_id: one }] });
-    const ids = async (filters: object) =>
-      (await preview(filters)).targets.map((target: { card_id: string }) => target.card_id);
+    const ids = async (filters: object) => pluck((await preview(filters)).targets, 'card_id');
     const by = (key: string, op: string, value?: unknown) => ({ attribute_filters: [{ key, op, value }] });
     expect(await ids(by('timeModel', 'eq', 'invest'))).toEqual([both]);
     expect(await ids(by('timeModel', 'is_empty'))).toEqual([one]);
@@ -153,7 +151,7 @@ describe('targets', () => {
     expect(await ids({ filter: 'attributes.numberOfUsers > 5' })).toEqual([both]);
     const server = await d.card({ type: 'ITComponent' });
     const path = { type: 'relAppToITC', source_id: one, target_id: server };
-    expect((await admin.post('/api/v1/relations', path)).status).toBe(201);
+    await admin.create('/api/v1/relations', path);
     expect(await ids({ related_ids: [server] })).toEqual([one]);
     // a role on the card is enough to be asked, and to answer; whoever has left is not asked
     await db('roles').insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
@@ -170,7 +168,7 @@ describe('sending', () => {
   it('asks everybody once about each card, tells them, and ends with the close', async () => {
     const cards = [await d.card({ name: 'One' }, ann, bob), await d.card({ name: 'Two' }, bob)];
     const id = await d.draft(cards, { message: 'Please.' });
-    const since = await d.now();
+    const since = await admin.position();
     const sent = await admin.post(`${url}/${id}/send`);
     expect(sent.body).toMatchObject({ status: 'active', targets_created: 3, total_responses: 3 });
     const [told, ...more] = await d.events(since, 'survey.sent');
@@ -245,7 +243,7 @@ describe('sending', () => {
        insert into stakeholders (card_id, user_id, role) select id, ?::uuid, 'responsible' from made`,
       [name, name, ann.userId],
     );
-    const since = await d.now();
+    const since = await admin.position();
     const id = await d.draft([], {
       target_type_key: 'Provider',
       target_filters: { filter: `name starts with "${name}"` },

@@ -2,18 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import { basic, bearer, eventsOf, loginAs, password, person, roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 
 const missing = '00000000-0000-4000-8000-000000000000';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member] = await t.clients('admin', 'member');
+const { t, db, admin, member } = await openApp(['admin', 'member']);
 
-const make = async (client: TestClient, body: Record<string, unknown> = {}, url = '/api/v1/tokens') => {
-  const answer = await client.post(url, { name: 'Test', ...body });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body as { id: string; token: string; hint: string; scopes: string[] };
-};
+const make = async (client: TestClient, body: Record<string, unknown> = {}, url = '/api/v1/tokens') =>
+  (await client.create(url, { name: 'Test', ...body })) as {
+    id: string;
+    token: string;
+    hint: string;
+    scopes: string[];
+  };
 
 describe('own tokens', () => {
   it('are shown once, stored hashed, listed by their beginning, and told to the audit log', async () => {
@@ -21,7 +22,7 @@ describe('own tokens', () => {
     expect(made).toMatchObject({ name: 'Nightly', scopes: ['*'], user_id: member.userId });
     expect(made.token).toMatch(/^est_[\w-]{43}$/);
     expect(made.token.startsWith(made.hint)).toBe(true);
-    const stored = await t.services.db('api_tokens').where({ id: made.id }).first();
+    const stored = await db('api_tokens').where({ id: made.id }).first();
     expect(JSON.stringify(stored)).not.toContain(made.token);
     const list = await member.get('/api/v1/tokens?search=night');
     expect(list.body.items).toHaveLength(1);
@@ -44,15 +45,18 @@ describe('own tokens', () => {
       bearer('est_'),
       bearer(`${token}x`),
     ])
-      expect((await t.anonymous.get('/api/v1/auth/me', header)).status).toBe(401);
+      await expectProblem(t.anonymous.get('/api/v1/auth/me', header), 401);
   });
 
   it('hold no more than their scopes, and no more than the user holds at the time', async () => {
     const narrow = bearer((await make(member, { scopes: ['inventory.view', 'admin.users'] })).token);
-    expect((await t.anonymous.get('/api/v1/cards', narrow)).status).toBe(200);
-    const refused = await t.anonymous.post('/api/v1/cards', { type: 'Application', name: 'N' }, narrow);
-    expect([refused.status, refused.body.permission]).toEqual([403, 'inventory.create']);
-    expect((await t.anonymous.get('/api/v1/users/invitations', narrow)).status).toBe(403);
+    await ok(t.anonymous.get('/api/v1/cards', narrow));
+    await expectProblem(
+      t.anonymous.post('/api/v1/cards', { type: 'Application', name: 'N' }, narrow),
+      403,
+      'inventory.create',
+    );
+    await expectProblem(t.anonymous.get('/api/v1/users/invitations', narrow), 403);
     const held = (await t.anonymous.get('/api/v1/auth/me', narrow)).body.permissions;
     expect(Object.keys(held).filter((key) => held[key])).toEqual(['inventory.view']);
 
@@ -60,37 +64,36 @@ describe('own tokens', () => {
     const other = await t.as(role);
     const wide = bearer((await make(other)).token);
     const create = (name: string) => t.anonymous.post('/api/v1/cards', { type: 'Application', name }, wide);
-    expect((await create('T1')).status).toBe(201);
+    await ok(create('T1'), 201);
     await admin.patch(`/api/v1/roles/${role}`, { permissions: { 'inventory.view': true } });
-    expect((await create('T2')).status).toBe(403);
-    expect((await t.anonymous.get('/api/v1/cards', wide)).status).toBe(200);
+    await expectProblem(create('T2'), 403);
+    await ok(t.anonymous.get('/api/v1/cards', wide));
   });
 
   it('end with revocation, expiry and deactivation, at once and in another process', async () => {
     const { id, token } = await make(member);
-    const elsewhere = await createApp({ ...t.services, sessions: createSessionReader(t.services.db) });
+    const elsewhere = await createApp({ ...t.services, sessions: createSessionReader(db) });
     const there = async () =>
       (await elsewhere.inject({ url: '/api/v1/auth/me', headers: bearer(token) })).statusCode;
     expect(await there()).toBe(200);
-    expect((await (await t.as('viewer')).delete(`/api/v1/tokens/${id}`)).status).toBe(404);
-    expect((await member.delete(`/api/v1/tokens/${id}`)).status).toBe(204);
+    await expectProblem((await t.as('viewer')).delete(`/api/v1/tokens/${id}`), 404);
+    await ok(member.delete(`/api/v1/tokens/${id}`), 204);
     expect(await there()).toBe(401);
-    expect((await member.delete(`/api/v1/tokens/${id}`)).status).toBe(404);
+    await expectProblem(member.delete(`/api/v1/tokens/${id}`), 404);
     await elsewhere.close();
 
     const soon = await make(member, { expires_at: new Date(Date.now() + 60_000).toISOString() });
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(soon.token))).status).toBe(200);
-    await t.services
-      .db('api_tokens')
+    await ok(t.anonymous.get('/api/v1/auth/me', bearer(soon.token)));
+    await db('api_tokens')
       .where({ id: soon.id })
-      .update({ expires_at: t.services.db.raw(`now() - interval '1 second'`) });
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(soon.token))).status).toBe(401);
+      .update({ expires_at: db.raw(`now() - interval '1 second'`) });
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(soon.token)), 401);
     expect((await member.get('/api/v1/tokens?sort_by=expires_at')).body.items[0].is_expired).toBe(true);
 
     const leaver = await t.as('member', 'leaver');
     const left = await make(leaver);
     await admin.patch(`/api/v1/users/${leaver.userId}`, { is_active: false });
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(left.token))).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(left.token)), 401);
   });
 
   it('are looked up together with logins that arrive at the same time, and not mixed up', async () => {
@@ -121,7 +124,7 @@ describe('own tokens', () => {
 
   it('note their last use once a minute', async () => {
     const { id, token } = await make(member);
-    const used = async () => (await t.services.db('api_tokens').where({ id }).first()).last_used_at;
+    const used = async () => (await db('api_tokens').where({ id }).first()).last_used_at;
     expect(await used()).toBeNull();
     await t.anonymous.get('/api/v1/auth/me', bearer(token));
     const first = await used();
@@ -129,7 +132,7 @@ describe('own tokens', () => {
     await t.anonymous.get('/api/v1/auth/me', bearer(token));
     expect(await used()).toEqual(first);
     const earlier = new Date(Date.now() - 61_000);
-    await t.services.db('api_tokens').where({ id }).update({ last_used_at: earlier });
+    await db('api_tokens').where({ id }).update({ last_used_at: earlier });
     await t.anonymous.get('/api/v1/auth/me', bearer(token));
     expect((await used()) > earlier).toBe(true);
   });
@@ -204,7 +207,7 @@ describe('own tokens', () => {
     expect(await faulty({ expires_at: '2036-12-31T23:59:60Z' })).toEqual([422, 'expires_at']);
     expect(await faulty({ scopes: [] })).toEqual([422, 'scopes']);
     const rich = await t.as('viewer', 'rich');
-    await t.services.db('api_tokens').insert(
+    await db('api_tokens').insert(
       Array.from({ length: 100 }, (_, n) => ({
         user_id: rich.userId,
         name: `${n}`,
@@ -213,7 +216,7 @@ describe('own tokens', () => {
         scopes: ['*'],
       })),
     );
-    expect((await rich.post('/api/v1/tokens', { name: 'N' })).status).toBe(409);
+    await expectProblem(rich.post('/api/v1/tokens', { name: 'N' }), 409);
   });
 
   it('live as long as the setting allows, a year unless it says otherwise', async () => {
@@ -225,7 +228,7 @@ describe('own tokens', () => {
       const days = (Date.parse(made.body.expires_at) - Date.now()) / (24 * 60 * 60 * 1000);
       expect(days).toBeCloseTo(365, 1);
     }
-    expect((await asked(inDays(364))).status).toBe(201);
+    await ok(asked(inDays(364)), 201);
     const longer = await asked(inDays(366));
     expect([longer.status, longer.body.errors[0]]).toMatchObject([
       422,
@@ -237,7 +240,7 @@ describe('own tokens', () => {
     expect(far.body.expires_at).toBe('2035-12-31T01:00:00.000Z');
     await admin.patch(setting, { days: 7 });
     expect((await t.anonymous.get('/api/v1/auth/me', bearer(far.body.token))).status, 'stays').toBe(200);
-    expect((await asked(inDays(8))).status).toBe(422);
+    await expectProblem(asked(inDays(8)), 422);
     await admin.patch(setting, { days: null });
   });
 
@@ -250,16 +253,15 @@ describe('own tokens', () => {
       { password: 'another quiet horse', current_password: password },
       bearer(access_token),
     );
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(made.body.token))).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(made.body.token)), 401);
     expect((await eventsOf(t, 'api_token.deleted')).at(-1).data.id).toBe(made.body.id);
   });
 
   it('keep repeated answers sealed', async () => {
     const key = { 'idempotency-key': 'a-token-once' };
     const first = await member.post('/api/v1/tokens', { name: 'Once' }, key);
-    const kept = await t.services.db('idempotency_keys').where({ key: 'a-token-once' }).first();
-    expect(kept.status).toBe(201);
-    expect(kept.body).not.toContain(first.body.token);
+    const kept = await ok(db('idempotency_keys').where({ key: 'a-token-once' }).first(), 201);
+    expect(kept).not.toContain(first.body.token);
     const again = await member.post('/api/v1/tokens', { name: 'Once' }, key);
     const other = await t.anonymous.post(
       '/api/v1/tokens',
@@ -289,19 +291,21 @@ describe('tokens of others', () => {
       last_used_at: expect.any(String),
     });
     expect((await admin.get(url)).body.total).toBe(1);
-    expect((await admin.delete(`${url}/${made.id}`)).status).toBe(204);
-    expect((await admin.delete(`${url}/${made.id}`)).status).toBe(404);
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(made.token))).status).toBe(401);
-    expect((await admin.get(`/api/v1/accounts/${missing}/tokens`)).status).toBe(404);
-    expect((await admin.post(`/api/v1/accounts/${missing}/tokens`, { name: 'N' })).status).toBe(404);
+    await ok(admin.delete(`${url}/${made.id}`), 204);
+    await expectProblem(admin.delete(`${url}/${made.id}`), 404);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(made.token)), 401);
+    await expectProblem(admin.get(`/api/v1/accounts/${missing}/tokens`), 404);
+    await expectProblem(admin.post(`/api/v1/accounts/${missing}/tokens`, { name: 'N' }), 404);
   });
 
   it('need every permission that the account holds', async () => {
-    const manager = await t.as(await roleWith(t, 'admin.users', 'inventory.view'));
-    const refused = await manager.post(`/api/v1/accounts/${admin.userId}/tokens`, { name: 'Coup' });
-    expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
-    const account = await manager.post('/api/v1/service-accounts', { display_name: 'R', role: 'admin' });
-    expect(account.status).toBe(403);
+    const manager = await t.holding('admin.users', 'inventory.view');
+    await expectProblem(
+      manager.post(`/api/v1/accounts/${admin.userId}/tokens`, { name: 'Coup' }),
+      403,
+      'forbidden',
+    );
+    await expectProblem(manager.post('/api/v1/service-accounts', { display_name: 'R', role: 'admin' }), 403);
   });
 
   it('leave service accounts without password, provider and login', async () => {
@@ -309,7 +313,7 @@ describe('tokens of others', () => {
       .body;
     const url = `/api/v1/users/${id}`;
     expect((await admin.patch(url, { password: 'another quiet horse' })).body.code).toBe('wrong_state');
-    expect((await admin.patch(url, { auth_provider: 'sso' })).status).toBe(409);
+    await expectProblem(admin.patch(url, { auth_provider: 'sso' }), 409);
     expect((await admin.patch(url, { display_name: 'R3' })).body.display_name).toBe('R3');
     expect((await admin.get('/api/v1/users?kind=service&search=R3')).body.items[0].id).toBe(id);
     const owner = await admin.post('/api/v1/service-accounts', {
@@ -324,9 +328,8 @@ describe('tokens of others', () => {
 describe('streams and tickets', () => {
   it('are opened by a ticket that a token got, which never holds the token', async () => {
     const { token } = await make(member);
-    const ticket = await t.anonymous.post('/api/v1/events/ticket', undefined, bearer(token));
-    expect(ticket.status).toBe(201);
-    const stored = await t.services.db('one_time_tokens').where({ purpose: 'stream' }).first();
+    await t.anonymous.create('/api/v1/events/ticket', undefined, bearer(token));
+    const stored = await db('one_time_tokens').where({ purpose: 'stream' }).first();
     expect(Object.keys(stored.data)).toEqual(['hash']);
     expect(JSON.stringify(stored)).not.toContain(token);
   });

@@ -11,11 +11,10 @@ import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { eraseUserProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, person, unthrottled } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 closeAfterAll(await startWorkers(t.services, [eraseUserProcessor]));
 const admin = await t.as('admin');
 
@@ -72,8 +71,7 @@ describe('erasure', () => {
     const at = `/api/v1/cards/${card.body.id}`;
     await admin.post(`${at}/stakeholders`, { user_id: user.id, role: 'responsible' });
     const content = `Thanks, @[Ada ${word} Lovelace](user:${user.id})!`;
-    const comment = await admin.post(`${at}/comments`, { content });
-    expect(comment.status, comment.text).toBe(201);
+    await admin.create(`${at}/comments`, { content });
     await db('notifications').insert([
       {
         user_id: admin.userId,
@@ -114,8 +112,8 @@ describe('erasure', () => {
       is_active: false,
       has_password: false,
     });
-    expect((await t.anonymous.get('/api/v1/auth/me', token)).status).toBe(401);
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(api.body.token))).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', token), 401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(api.body.token)), 401);
     const comments = await admin.get(`${at}/comments`);
     expect(comments.body.items[0].content).toBe(`Thanks, @[${p.name}](user:${user.id})!`);
     const [first, second] = await db('notifications').orderBy('event_position');
@@ -130,8 +128,7 @@ describe('erasure', () => {
       user_id: admin.userId,
     });
 
-    const again = await admin.post(`/api/v1/accounts/${user.id}/erase`);
-    expect([again.status, again.body.code]).toEqual([409, 'wrong_state']);
+    await expectProblem(admin.post(`/api/v1/accounts/${user.id}/erase`), 409, 'wrong_state');
     expect((await admin.patch(url, { is_active: true })).body.code).toBe('wrong_state');
     expect((await admin.patch(url, { display_name: 'Back' })).body.code).toBe('wrong_state');
   });
@@ -208,11 +205,8 @@ describe('erasure', () => {
   });
 
   it('is refused for oneself and the unknown', async () => {
-    const own = await admin.post(`/api/v1/accounts/${admin.userId}/erase`);
-    expect([own.status, own.body.code]).toEqual([409, 'conflict']);
-    expect((await admin.post('/api/v1/accounts/00000000-0000-4000-8000-000000000000/erase')).status).toBe(
-      404,
-    );
-    expect((await admin.post('/api/v1/accounts/nobody/erase')).status).toBe(422);
+    await expectProblem(admin.post(`/api/v1/accounts/${admin.userId}/erase`), 409, 'conflict');
+    await expectProblem(admin.post('/api/v1/accounts/00000000-0000-4000-8000-000000000000/erase'), 404);
+    await expectProblem(admin.post('/api/v1/accounts/nobody/erase'), 422);
   });
 });

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { bearer, eventsOf, loginAs, person, roleWith } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { bearer, eventsOf, loginAs, person } from '../../support/accounts.ts';
+import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const missing = '00000000-0000-4000-8000-000000000000';
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 const [admin, inviter] = await t.clients('admin', 'bpm_admin');
 
 const someone = (more: Record<string, unknown> = {}) => ({
@@ -39,16 +38,15 @@ describe('reading users', () => {
     expect(await seen(other, other.userId)).toEqual([false, false]);
     expect(await seen(viewer, other.userId)).toEqual([true, null]);
     const sorted = '/api/v1/users?sort_by=last_login';
-    expect(await refusal(viewer.get(sorted))).toEqual([403, 'admin.users']);
-    expect((await admin.get(sorted)).status).toBe(200);
+    await expectProblem(viewer.get(sorted), 403, 'admin.users');
+    await ok(admin.get(sorted));
   });
 });
 
 describe('creating users', () => {
   it('answers the whole user, and tells the audit log every column but secrets', async () => {
-    const made = await admin.post('/api/v1/users', someone({ password: 'a quiet horse on the hill' }));
-    expect(made.status).toBe(201);
-    expect(made.body).toMatchObject({
+    const made = await admin.create('/api/v1/users', someone({ password: 'a quiet horse on the hill' }));
+    expect(made).toMatchObject({
       role: 'member',
       kind: 'person',
       auth_provider: 'local',
@@ -60,35 +58,32 @@ describe('creating users', () => {
     const event = (await eventsOf(t, 'user.created')).at(-1);
     expect(event).toMatchObject({ scope: 'audit', user_id: admin.userId });
     expect(event.data).toMatchObject({
-      id: made.body.id,
-      changes: { email: { old: null, new: made.body.email }, created_at: { old: null } },
+      id: made.id,
+      changes: { email: { old: null, new: made.email }, created_at: { old: null } },
     });
     expect(JSON.stringify(event.data)).not.toMatch(/scrypt|password/);
-    expect((await loginAs(t, made.body)).status).toBe(200);
+    await ok(loginAs(t, made));
     const sso = await admin.post('/api/v1/users', someone({ auth_provider: 'sso' }));
     expect(sso.body).toMatchObject({ auth_provider: 'sso', pending_setup: false });
   });
 
   it('lets who may invite give the roles member and viewer only', async () => {
-    expect((await inviter.post('/api/v1/users', someone({ role: 'viewer' }))).status).toBe(201);
-    expect(await refusal(inviter.post('/api/v1/users', someone({ role: 'bpm_admin' })))).toEqual([
-      403,
-      'admin.users',
-    ]);
-    const host = await t.as(await roleWith(t, 'users.invite'));
+    await inviter.create('/api/v1/users', someone({ role: 'viewer' }));
+    await expectProblem(inviter.post('/api/v1/users', someone({ role: 'bpm_admin' })), 403, 'admin.users');
+    const host = await t.holding('users.invite');
     const invited = await host.post('/api/v1/users', someone());
     // the token would let the host act as somebody who holds more
     expect([invited.status, 'setup_token' in invited.body]).toEqual([201, false]);
     const known = host.post('/api/v1/users', someone({ password: 'a quiet horse on the hill' }));
-    expect(await refusal(known)).toEqual([403, 'inventory.view']);
+    await expectProblem(known, 403, 'inventory.view');
   });
 
   it('gives no role that holds more than the caller', async () => {
-    const manager = await t.as(await roleWith(t, 'admin.users', 'inventory.view'));
+    const manager = await t.holding('admin.users', 'inventory.view');
     expect((await refusal(manager.post('/api/v1/users', someone({ role: 'admin' }))))[0]).toBe(403);
     const own = `/api/v1/users/${manager.userId}`;
     expect((await refusal(manager.patch(own, { role: 'admin' })))[0]).toBe(403);
-    expect(await refusal(manager.patch(own, { role: 'member' }))).toEqual([403, 'inventory.create']);
+    await expectProblem(manager.patch(own, { role: 'member' }), 403, 'inventory.create');
     const bulk = manager.patch('/api/v1/users/bulk', { ids: [manager.userId], updates: { role: 'admin' } });
     expect((await refusal(bulk))[0]).toBe(403);
     for (const patch of [{ password: 'another quiet horse' }, { email: 'mine@estate.example' }]) {
@@ -99,8 +94,11 @@ describe('creating users', () => {
   it('refuses taken addresses in any case, unknown and archived roles, and faulty input', async () => {
     const who = someone();
     await admin.post('/api/v1/users', who);
-    const taken = await admin.post('/api/v1/users', { ...who, email: who.email.toUpperCase() });
-    expect([taken.status, taken.body.code]).toEqual([409, 'email_taken']);
+    await expectProblem(
+      admin.post('/api/v1/users', { ...who, email: who.email.toUpperCase() }),
+      409,
+      'email_taken',
+    );
     const other = await admin.post('/api/v1/users', someone());
     expect((await admin.patch(`/api/v1/users/${other.body.id}`, { email: who.email })).body.code).toBe(
       'email_taken',
@@ -134,12 +132,9 @@ describe('changing users', () => {
     expect((await admin.patch(url, { password: 'another quiet horse' })).body.code).toBe('wrong_state');
     const back = await admin.patch(url, { auth_provider: 'local', password: 'another quiet horse' });
     expect(back.body).toMatchObject({ auth_provider: 'local', has_password: true });
-    const login = await loginAs(t, back.body, { password: 'another quiet horse' });
-    expect(login.status).toBe(200);
-    expect((await admin.patch(`/api/v1/users/${missing}`, { display_name: 'N' })).status).toBe(404);
-    expect((await admin.patch(`/api/v1/users/${missing}`, { password: 'another quiet horse' })).status).toBe(
-      404,
-    );
+    await ok(loginAs(t, back.body, { password: 'another quiet horse' }));
+    await expectProblem(admin.patch(`/api/v1/users/${missing}`, { display_name: 'N' }), 404);
+    await expectProblem(admin.patch(`/api/v1/users/${missing}`, { password: 'another quiet horse' }), 404);
   });
 
   it('takes ids in either case', async () => {
@@ -158,7 +153,7 @@ describe('changing users', () => {
     expect((await viewer.get('/api/v1/auth/me')).body.ui_preferences).toEqual({
       dashboard_default_tab: 'admin',
     });
-    expect((await viewer.patch(url, { dashboard_default_tab: 'elsewhere' })).status).toBe(422);
+    await expectProblem(viewer.patch(url, { dashboard_default_tab: 'elsewhere' }), 422);
   });
 
   it('filters the list', async () => {
@@ -181,16 +176,14 @@ describe('many users at once', () => {
     const ids = [...people.map(({ id }) => id), missing, admin.userId, gone.id];
     const done = await admin.patch('/api/v1/users/bulk', { ids, updates: { role: 'viewer' } });
     expect(done.body.updated).toBe(3);
-    expect(
-      new Map(done.body.skipped.map((row: { id: string; reason: string }) => [row.id, row.reason])),
-    ).toEqual(
+    expect(new Map(pluck(done.body.skipped, 'id', 'reason'))).toEqual(
       new Map([
         [missing, 'unknown'],
         [admin.userId, 'self'],
         [gone.id, 'erased'],
       ]),
     );
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).status).toBe(401);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(token)), 401);
     expect((await eventsOf(t, 'user.updated')).slice(-3).map(({ data }) => data.changes)).toEqual(
       Array(3).fill({ role: { old: 'member', new: 'viewer' } }),
     );
@@ -199,9 +192,8 @@ describe('many users at once', () => {
       updates: { role: 'viewer' },
     });
     expect(again.body).toEqual({ updated: 0, skipped: [{ id: people[0]!.id, reason: 'unchanged' }] });
-    expect((await admin.patch('/api/v1/users/bulk', { ids: [missing], updates: {} })).status).toBe(422);
-    const unknown = await admin.patch('/api/v1/users/bulk', { ids: [missing], updates: { role: 'x' } });
-    expect(unknown.status).toBe(422);
+    await expectProblem(admin.patch('/api/v1/users/bulk', { ids: [missing], updates: {} }), 422);
+    await expectProblem(admin.patch('/api/v1/users/bulk', { ids: [missing], updates: { role: 'x' } }), 422);
   });
 
   it('are deleted once they are deactivated', async () => {
@@ -215,7 +207,7 @@ describe('many users at once', () => {
     });
     expect(done.body.deleted).toBe(2);
     expect(done.body.skipped).toHaveLength(2);
-    expect((await admin.get(`/api/v1/users/${first.id}`)).status).toBe(404);
+    await expectProblem(admin.get(`/api/v1/users/${first.id}`), 404);
   });
 });
 
@@ -234,8 +226,8 @@ describe('personal data', () => {
     });
     expect(own.text).not.toMatch(/scrypt|hash/);
     expect((await admin.get(url)).body.account.id).toBe(who.id);
-    expect(await refusal(inviter.get(url))).toEqual([403, 'admin.users']);
-    expect((await admin.get(`/api/v1/accounts/${missing}/personal-data`)).status).toBe(404);
+    await expectProblem(inviter.get(url), 403, 'admin.users');
+    await expectProblem(admin.get(`/api/v1/accounts/${missing}/personal-data`), 404);
   });
 });
 
@@ -248,13 +240,11 @@ describe('deleting a user', () => {
       { type: 'Application', name: `Card ${randomUUID()}` },
       token,
     );
-    await t.services
-      .db('stakeholders')
-      .insert({ card_id: card.body.id, user_id: author.id, role: 'responsible' });
-    expect((await admin.delete(`/api/v1/users/${author.id}`)).status).toBe(204);
-    expect((await t.anonymous.get('/api/v1/auth/me', token)).status).toBe(401);
+    await db('stakeholders').insert({ card_id: card.body.id, user_id: author.id, role: 'responsible' });
+    await ok(admin.delete(`/api/v1/users/${author.id}`), 204);
+    await expectProblem(t.anonymous.get('/api/v1/auth/me', token), 401);
     const history = await admin.get(`/api/v1/cards/${card.body.id}/history`);
-    const types = history.body.items.map((event: { event_type: string }) => event.event_type);
+    const types = pluck(history.body.items, 'event_type');
     expect(types).toEqual(expect.arrayContaining(['card.created', 'stakeholder.removed']));
     const removed = (await eventsOf(t, 'stakeholder.removed')).at(-1);
     expect(removed.data).toMatchObject({
@@ -262,11 +252,11 @@ describe('deleting a user', () => {
       changes: { user_id: { old: author.id, new: null }, role: { old: 'responsible', new: null } },
     });
     expect((await admin.get(`/api/v1/cards/${card.body.id}`)).body.stakeholders).toEqual([]);
-    expect((await admin.delete(`/api/v1/users/${author.id}`)).status).toBe(404);
+    await expectProblem(admin.delete(`/api/v1/users/${author.id}`), 404);
   });
 
   it('is refused for oneself', async () => {
-    expect(await refusal(admin.delete(`/api/v1/users/${admin.userId}`))).toEqual([409, 'conflict']);
+    await expectProblem(admin.delete(`/api/v1/users/${admin.userId}`), 409, 'conflict');
   });
 });
 
@@ -297,12 +287,12 @@ describe('the last administrator', () => {
       .update({ role: 'member' });
     // an administrator of users who is not one of all
     const keys = Object.keys((await (await t.as('viewer')).get('/api/v1/auth/me')).body.permissions);
-    const manager = await t.as(await roleWith(t, ...keys));
+    const manager = await t.holding(...keys);
     const url = `/api/v1/users/${last.id}`;
-    expect(await refusal(manager.patch(url, { role: 'viewer' }))).toEqual([409, 'conflict']);
-    expect(await refusal(manager.patch(url, { is_active: false }))).toEqual([409, 'conflict']);
-    expect(await refusal(manager.delete(url))).toEqual([409, 'conflict']);
-    expect(await refusal(manager.post(`/api/v1/accounts/${last.id}/erase`))).toEqual([409, 'conflict']);
+    await expectProblem(manager.patch(url, { role: 'viewer' }), 409, 'conflict');
+    await expectProblem(manager.patch(url, { is_active: false }), 409, 'conflict');
+    await expectProblem(manager.delete(url), 409, 'conflict');
+    await expectProblem(manager.post(`/api/v1/accounts/${last.id}/erase`), 409, 'conflict');
     const bulk = await manager.patch('/api/v1/users/bulk', { ids: [last.id], updates: { role: 'viewer' } });
     expect(bulk.body).toEqual({ updated: 0, skipped: [{ id: last.id, reason: 'last_administrator' }] });
   });

@@ -1,29 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const [admin, member, viewer] = [await t.as('admin'), await t.as('member'), await t.as('viewer')];
+const { admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
 const url = '/api/v1/bookmarks';
-const made = async (client: TestClient, body: object = {}) => {
-  const answer = await client.post(url, { name: `View ${randomUUID()}`, ...body });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body;
-};
+const made = (client: TestClient, body: object = {}) =>
+  client.create(url, { name: `View ${randomUUID()}`, ...body });
 const card = async (more: object = {}) => {
   const body = { type: 'Application', name: `Card ${randomUUID()}`, ...more };
-  const answer = await admin.post('/api/v1/cards', body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id as string;
+  return (await admin.create('/api/v1/cards', body)).id as string;
 };
 const ids = (answer: { body: { items: { id: string }[] } }) => answer.body.items.map(({ id }) => id);
 const told = async (client: TestClient, id: string) =>
-  (
-    await client.get(`/api/v1/changes?event_type=bookmark.created,bookmark.updated,bookmark.deleted`)
-  ).body.items
-    .filter((event: { data: { id: string } }) => event.data.id === id)
-    .map((event: { event_type: string }) => event.event_type);
+  pluck(
+    (
+      await client.get(`/api/v1/changes?event_type=bookmark.created,bookmark.updated,bookmark.deleted`)
+    ).body.items.filter((event: { data: { id: string } }) => event.data.id === id),
+    'event_type',
+  );
 
 describe('a saved view', () => {
   it('is made, changed and deleted, told to its owner alone', async () => {
@@ -31,12 +26,12 @@ describe('a saved view', () => {
     expect(view).toMatchObject({ is_owner: true, visibility: 'private', sort: { direction: 'asc' } });
     const one = `${url}/${view.id}`;
     expect((await member.patch(one, { name: 'Mine', columns: null })).body.name).toBe('Mine');
-    expect((await member.patch(one, { name: 'x' }, { 'if-match': '"old"' })).status).toBe(412);
+    await expectProblem(member.patch(one, { name: 'x' }, { 'if-match': '"old"' }), 412);
     expect(ids(await admin.get(`${url}?page_size=200`))).not.toContain(view.id);
-    expect((await admin.patch(one, { name: 'x' })).status).toBe(404);
-    expect((await admin.delete(one)).status).toBe(404);
-    expect((await member.delete(one)).status).toBe(204);
-    expect((await member.delete(one)).status).toBe(404);
+    await expectProblem(admin.patch(one, { name: 'x' }), 404);
+    await expectProblem(admin.delete(one), 404);
+    await ok(member.delete(one), 204);
+    await expectProblem(member.delete(one), 404);
     expect(await told(member, view.id)).toEqual(['bookmark.created', 'bookmark.updated', 'bookmark.deleted']);
     expect(await told(admin, view.id)).toEqual([]);
   });
@@ -46,17 +41,15 @@ describe('a saved view', () => {
     const view = await made(member, { visibility: 'shared', shared_with });
     const one = `${url}/${view.id}`;
     expect(ids(await viewer.get(`${url}?filter=shared`))).toEqual([view.id]);
-    expect((await admin.patch(one, { name: 'x' })).status).toBe(403);
+    await expectProblem(admin.patch(one, { name: 'x' }), 403);
     const edited = await viewer.patch(one, { name: 'Edited' });
     expect(edited.body).toMatchObject({ name: 'Edited', can_edit: true, is_owner: false });
     expect(edited.body.shared_with).toHaveLength(1);
-    expect((await viewer.patch(one, { visibility: 'private' })).status).toBe(403);
-    expect((await viewer.delete(one)).status).toBe(403);
+    await expectProblem(viewer.patch(one, { visibility: 'private' }), 403);
+    await expectProblem(viewer.delete(one), 403);
     await member.patch(one, { visibility: 'private' });
-    expect((await viewer.patch(one, { name: 'x' })).status).toBe(404);
-    expect((await viewer.post(url, { name: 'x', visibility: 'public' })).body.permission).toBe(
-      'bookmarks.share',
-    );
+    await expectProblem(viewer.patch(one, { name: 'x' }), 404);
+    await expectProblem(viewer.post(url, { name: 'x', visibility: 'public' }), 403, 'bookmarks.share');
   });
 
   it('is the only default of its type', async () => {
@@ -90,21 +83,17 @@ describe('a saved view', () => {
       'shared_with.0.user_id',
     ]);
     const costs = { filters: { attributes: { costTotalAnnual: 5 } } };
-    expect((await viewer.post(url, { name: 'x', ...costs })).body.permission).toBe('costs.view');
+    await expectProblem(viewer.post(url, { name: 'x', ...costs }), 403, 'costs.view');
   });
 });
 
 describe('the feed of a view', () => {
   const feed = async (filters: object, query = '') => {
     const view = await made(member, { filters, odata_enabled: true, visibility: 'public' });
-    const answer = await viewer.get(`${view.odata_url}${query}`);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.body;
+    return await ok(viewer.get(`${view.odata_url}${query}`));
   };
   const found = async (filters: object) =>
-    (await feed({ types: ['Application'], ...filters }, '?page_size=10000')).value.map(
-      ({ id }: { id: string }) => id,
-    );
+    pluck((await feed({ types: ['Application'], ...filters }, '?page_size=10000')).value, 'id');
 
   it('holds the active cards that every filter selects, without costs for those who may not see them', async () => {
     const one = await card({
@@ -114,7 +103,7 @@ describe('the feed of a view', () => {
     const two = await card();
     const component = await card({ type: 'ITComponent' });
     const relation = { type: 'relAppToITC', source_id: one, target_id: component };
-    expect((await admin.post('/api/v1/relations', relation)).status).toBe(201);
+    await admin.create('/api/v1/relations', relation);
     const group = await admin.post('/api/v1/tag-groups', { name: randomUUID() });
     const tag = await admin.post(`/api/v1/tag-groups/${group.body.id}/tags`, { name: 'T' });
     await admin.post(`/api/v1/cards/${one}/tags`, [tag.body.id]);
@@ -150,11 +139,9 @@ describe('the feed of a view', () => {
 
   it('is there for those who see the view, once it is opened', async () => {
     const view = await made(member, { visibility: 'private' });
-    expect((await member.get(`${url}/${view.id}/odata`)).status).toBe(403);
-    expect((await viewer.get(`${url}/${view.id}/odata`)).status).toBe(404);
-    expect((await viewer.get(`${url}/${view.id}/odata?page_size=10001`)).status).toBe(422);
-    expect((await viewer.post(url, { name: 'x', odata_enabled: true })).body.permission).toBe(
-      'bookmarks.odata',
-    );
+    await expectProblem(member.get(`${url}/${view.id}/odata`), 403);
+    await expectProblem(viewer.get(`${url}/${view.id}/odata`), 404);
+    await expectProblem(viewer.get(`${url}/${view.id}/odata?page_size=10001`), 422);
+    await expectProblem(viewer.post(url, { name: 'x', odata_enabled: true }), 403, 'bookmarks.odata');
   });
 });

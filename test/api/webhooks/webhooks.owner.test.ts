@@ -2,17 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { startWebhooks } from '../../../workers/webhooks.ts';
 import { startWebhookReceiver } from '../../emulators/webhook-receiver.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, ok, openApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
-await t.services
-  .db('roles')
-  .insert({ key: 'settings', label: 'Settings', permissions: JSON.stringify({ 'admin.settings': true }) });
-await t.services.db.raw("select record_events('[]', '{roles}')");
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 /** Holds `admin.settings` alone. */
-const settings = await t.as('settings');
+const settings = await t.holding('admin.settings');
 const receiver = closeAfterAll(await startWebhookReceiver());
 const sender = startWebhooks(t.services);
 
@@ -21,28 +16,23 @@ afterAll(async () => {
 });
 afterEach(async () => {
   receiver.received.length = 0;
-  await t.services.db('webhooks').delete();
+  await db('webhooks').delete();
 });
 
 const read = async (id: string) => (await admin.get(`/api/v1/webhooks/${id}`)).body;
 
-async function subscribe(url = receiver.url): Promise<{ id: string; position: string }> {
-  const answer = await admin.post('/api/v1/webhooks', { name: 'Test', url });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.webhook;
-}
+const subscribe = async (url = receiver.url): Promise<{ id: string; position: string }> =>
+  (await admin.create('/api/v1/webhooks', { name: 'Test', url })).webhook;
 
 async function newCard(): Promise<string> {
   const body = { type: 'Application', name: randomUUID(), attributes: { costTotalAnnual: 4711 } };
-  const answer = await admin.post('/api/v1/cards', body);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id;
+  return (await admin.create('/api/v1/cards', body)).id;
 }
 
 /** Waits until everything in the feed has been planned and each delivery has ended. */
 const sent = (id: string) =>
   until('the feed to be seen to', async () => {
-    const { rows } = await t.services.db.raw(
+    const { rows } = await db.raw(
       `select w.position >= (select max(position) from events) as planned,
          exists (select from webhook_deliveries d where d.webhook_id = w.id and d.status = 'pending') as pending
        from webhooks w where w.id = ?`,
@@ -77,7 +67,7 @@ it('sends one delivery again as far as the one who asks for it sees it', async (
   await sent(id);
   receiver.received.length = 0;
   const [first] = (await admin.get(`${base}/${id}/deliveries`)).body.items;
-  expect((await settings.post(`${base}/${id}/deliveries/${first.id}/replay`)).status).toBe(204);
+  await ok(settings.post(`${base}/${id}/deliveries/${first.id}/replay`), 204);
   await sent(id);
   expect(receiver.received).toEqual([]);
   expect(await read(id)).toMatchObject({ owner_id: settings.userId });
@@ -93,7 +83,7 @@ it('that is resumed goes on for the one who resumes it', async () => {
   expect(resumed.body).toMatchObject({ owner_id: settings.userId, status: 'active' });
   await sent(id);
   expect(receiver.received).toEqual([]);
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select data -> 'changes' -> 'owner_id' as owner from events where event_type = 'webhook.updated' and data ->> 'id' = ?
      order by position desc limit 1`,
     [id],
@@ -102,7 +92,6 @@ it('that is resumed goes on for the one who resumes it', async () => {
 });
 
 it('pauses when its owner may not set up webhooks any more, before a delivery that waits goes out', async () => {
-  const { db } = t.services;
   const owner = await t.as('admin', 'leaving');
   const answer = await owner.post(base, { name: 'Test', url: receiver.url });
   const { id } = answer.body.webhook;

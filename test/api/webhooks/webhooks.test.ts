@@ -3,13 +3,12 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { verifySignature } from '../../../integrations/webhooks/sign.ts';
 import { startWebhooks } from '../../../workers/webhooks.ts';
 import { startWebhookReceiver } from '../../emulators/webhook-receiver.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 let sender: ReturnType<typeof startWebhooks>;
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const receiver = closeAfterAll(await startWebhookReceiver());
 sender = startWebhooks(t.services);
 
@@ -19,27 +18,21 @@ afterAll(async () => {
 afterEach(async () => {
   receiver.behave = () => 204;
   receiver.received.length = 0;
-  await t.services.db('webhooks').delete();
+  await db('webhooks').delete();
 });
 
 const now = () => Math.floor(Date.now() / 1000);
 const subscribe = async (more: object = {}, client = admin) => {
-  const answer = await client.post('/api/v1/webhooks', { name: 'Test', url: receiver.url, ...more });
-  expect(answer.status, answer.text).toBe(201);
-  return { id: answer.body.webhook.id as string, secret: answer.body.secret as string, body: answer.body };
+  const answer = await client.create('/api/v1/webhooks', { name: 'Test', url: receiver.url, ...more });
+  return { id: answer.webhook.id as string, secret: answer.secret as string, body: answer };
 };
-const newCard = async (values: object = {}) => {
-  const answer = await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID(), ...values });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.id as string;
-};
+const newCard = async (values: object = {}) => (await admin.card(values)).id as string;
 const arrived = (count: number) =>
   until(`${count} deliveries`, async () =>
     receiver.received.length >= count ? receiver.received : undefined,
   );
 const due = (id: string) =>
-  t.services
-    .db('webhook_deliveries')
+  db('webhook_deliveries')
     .where({ webhook_id: id })
     .update({ next_attempt_at: new Date(0) });
 const read = async (id: string) => (await admin.get(`/api/v1/webhooks/${id}`)).body;
@@ -58,7 +51,7 @@ describe('a webhook', () => {
       pending: 0,
     });
     const list = await admin.get('/api/v1/webhooks?search=test');
-    expect(list.body.items.map((item: { id: string }) => item.id)).toEqual([id]);
+    expect(pluck(list.body.items, 'id')).toEqual([id]);
     const changed = await admin.patch(
       `/api/v1/webhooks/${id}`,
       { name: 'Renamed', event_types: null },
@@ -68,11 +61,13 @@ describe('a webhook', () => {
     const same = await admin.patch(`/api/v1/webhooks/${id}`, {});
     // its position moves on as events go by, whatever is asked
     expect([same.status, same.body]).toEqual([200, { ...changed.body, position: same.body.position }]);
-    const stale = await admin.patch(`/api/v1/webhooks/${id}`, { name: 'Again' }, { 'if-match': '"old"' });
-    expect(stale.status).toBe(412);
-    expect((await admin.delete(`/api/v1/webhooks/${id}`)).status).toBe(204);
-    expect((await admin.get(`/api/v1/webhooks/${id}`)).status).toBe(404);
-    const events = await t.services.db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
+    await expectProblem(
+      admin.patch(`/api/v1/webhooks/${id}`, { name: 'Again' }, { 'if-match': '"old"' }),
+      412,
+    );
+    await ok(admin.delete(`/api/v1/webhooks/${id}`), 204);
+    await expectProblem(admin.get(`/api/v1/webhooks/${id}`), 404);
+    const events = await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
     expect(events.map(({ event_type }) => event_type)).toEqual([
       'webhook.created',
       'webhook.updated',
@@ -85,7 +80,7 @@ describe('a webhook', () => {
     for (const text of [one.text, list.text, changed.text, JSON.stringify(events)]) {
       expect(text).not.toContain(secret);
     }
-    const { rows } = await t.services.db.raw('select count(*)::int as n from webhooks where secret like ?', [
+    const { rows } = await db.raw('select count(*)::int as n from webhooks where secret like ?', [
       `%${secret}%`,
     ]);
     expect(rows[0].n).toBe(0);
@@ -221,27 +216,25 @@ describe('deliveries', () => {
     receiver.behave = () => 503;
     await newCard();
     await until('the first failure', async () => (await log(id))[0]?.error);
-    await t.services
-      .db('webhook_deliveries')
+    await db('webhook_deliveries')
       .where({ webhook_id: id })
       .update({ expires_at: new Date(0), next_attempt_at: new Date(0) });
     await until('the end', async () => (await log(id, '?status=dead')).length === 1);
     receiver.behave = () => 204;
     const [dead] = await log(id);
-    expect((await admin.post(`/api/v1/webhooks/${id}/deliveries/${dead.id}/replay`)).status).toBe(204);
+    await ok(admin.post(`/api/v1/webhooks/${id}/deliveries/${dead.id}/replay`), 204);
     await until('the delivery', async () => (await log(id))[0]?.status === 'delivered');
-    expect((await admin.post(`/api/v1/webhooks/${id}/deliveries/${randomUUID()}/replay`)).status).toBe(404);
+    await expectProblem(admin.post(`/api/v1/webhooks/${id}/deliveries/${randomUUID()}/replay`), 404);
   });
 
   it('are signed with both secrets while one follows the other', async () => {
     const { id, secret } = await subscribe();
-    const rotated = await admin.post(`/api/v1/webhooks/${id}/rotate-secret`);
-    expect(rotated.status).toBe(200);
-    expect((await admin.post(`/api/v1/webhooks/${id}/ping`)).status).toBe(202);
+    const rotated = await ok(admin.post(`/api/v1/webhooks/${id}/rotate-secret`));
+    await ok(admin.post(`/api/v1/webhooks/${id}/ping`), 202);
     const [ping] = await arrived(1);
     expect(ping!.body).toMatchObject({ event_type: 'webhook.ping', webhook_id: id });
     const signature = ping!.headers['estate-signature'] as string;
-    for (const each of [secret, rotated.body.secret]) {
+    for (const each of [secret, rotated.secret]) {
       expect(verifySignature(each, signature, ping!.text, now())).toBe(true);
     }
   });
@@ -252,7 +245,7 @@ describe('deliveries', () => {
     const url = `/api/v1/webhooks/${id}/rotate-secret`;
     const { secret } = (await admin.post(url, undefined, key)).body;
     expect((await admin.post(url, undefined, key)).body.secret).toBe(secret);
-    const [kept] = await t.services.db('idempotency_keys').where({ key: key['idempotency-key'] });
+    const [kept] = await db('idempotency_keys').where({ key: key['idempotency-key'] });
     expect(JSON.stringify(kept)).not.toContain(secret);
   });
 
@@ -260,12 +253,11 @@ describe('deliveries', () => {
     const { id, body } = await subscribe({ event_types: ['card.created'] });
     const card = await newCard();
     await arrived(1);
-    const replayed = await admin.post(`/api/v1/webhooks/${id}/replay`, { after: body.webhook.position });
-    expect(replayed.status).toBe(202);
+    await ok(admin.post(`/api/v1/webhooks/${id}/replay`, { after: body.webhook.position }), 202);
     const all = await arrived(2);
     expect(all.map((delivery) => delivery.body.card_id)).toEqual([card, card]);
     expect(new Set(all.map((delivery) => delivery.body.id)).size).toBe(2);
-    expect((await admin.post(`/api/v1/webhooks/${id}/replay`, { after: '999999999' })).status).toBe(422);
+    await expectProblem(admin.post(`/api/v1/webhooks/${id}/replay`, { after: '999999999' }), 422);
   });
 
   it('stop while paused, lose nothing, and refuse to be hurried', async () => {
@@ -274,7 +266,7 @@ describe('deliveries', () => {
       'paused by hand',
     );
     const card = await newCard();
-    expect((await admin.post(`/api/v1/webhooks/${id}/ping`)).status).toBe(409);
+    await expectProblem(admin.post(`/api/v1/webhooks/${id}/ping`), 409);
     expect(receiver.received).toEqual([]);
     await admin.patch(`/api/v1/webhooks/${id}`, { status: 'active' });
     const [delivery] = await arrived(1);
@@ -286,24 +278,17 @@ describe('deliveries', () => {
     const program = { display_name: 'Robot', role: 'admin' };
     const { body: robot } = await admin.post('/api/v1/service-accounts', program);
     // a program has no mail: its owner is told
-    await t.services.db('webhooks').where({ id }).update({ owner_id: robot.id });
+    await db('webhooks').where({ id }).update({ owner_id: robot.id });
     receiver.behave = () => 410;
     await newCard();
     await until('the pause', async () => (await read(id)).status === 'paused');
-    const mail = await t.services.db('mails').orderBy('id', 'desc').first();
+    const mail = await db('mails').orderBy('id', 'desc').first();
     expect(mail.content.subject).toBe('The webhook Test is paused');
     expect(mail.recipient).toBe(admin.email);
   });
 
   it('hold no costs that their owner may not see, and end with the owner', async () => {
-    const { db } = t.services;
-    await db('roles').insert({
-      key: 'hooker',
-      label: 'Hooks',
-      permissions: JSON.stringify({ 'inventory.view': true, 'admin.settings': true }),
-    });
-    await db.raw("select record_events('[]', '{roles}')");
-    const owner = await t.as('hooker');
+    const owner = await t.holding('inventory.view', 'admin.settings');
     const { id } = await subscribe({ event_types: ['card.created'] }, owner);
     await newCard({ attributes: { costTotalAnnual: 424_242 } });
     const [delivery] = await arrived(1);

@@ -1,16 +1,15 @@
 import { expect, it } from 'vitest';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { roleWith } from '../../support/accounts.ts';
 import { pack, unpack } from '../../support/archives.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
 const url = '/api/v1/admin/workspace';
 const boundary = 'boundary-of-the-test';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 closeAfterAll(await startWorkers(t.services));
 const admin = await t.as('admin');
 await admin.post('/api/v1/cards', {
@@ -44,8 +43,7 @@ const ended = (id: string, status: string) =>
     const { body } = await read(id);
     return body.status === status ? body : undefined;
   });
-const events = (type: string) =>
-  t.services.db('events').where({ event_type: type }).orderBy('position').pluck('data');
+const events = (type: string) => db('events').where({ event_type: type }).orderBy('position').pluck('data');
 
 it('sends the archive at once, and notes that it went out', async () => {
   const answer = await admin.get(`${url}/export?include_archived=true`);
@@ -66,7 +64,7 @@ it('sends the archive at once, and notes that it went out', async () => {
     format: 'workspace',
     include_archived: true,
   });
-  expect((await admin.get(`${url}/export?all=1`)).status).toBe(422);
+  await expectProblem(admin.get(`${url}/export?all=1`), 422);
 });
 
 it('makes the archive as a job, as preferred', async () => {
@@ -78,10 +76,9 @@ it('makes the archive as a job, as preferred', async () => {
 });
 
 it('reads an archive, tells what it would change, writes it and forgets it', async () => {
-  const sent = await upload(archive);
-  expect(sent.status).toBe(202);
-  expect(sent.body).toMatchObject({ filename: 'my _w_.zip', status: 'parsing', diff: null });
-  const { id } = sent.body;
+  const sent = await ok(upload(archive), 202);
+  expect(sent).toMatchObject({ filename: 'my _w_.zip', status: 'parsing', diff: null });
+  const { id } = sent;
   const previewed = await ended(id, 'previewed');
   expect(previewed.diff.kinds.cards).toEqual({ create: 0, update: 0, unchanged: 1, conflict: 0 });
   const applied = await admin.post(`${url}/import/${id}/apply`);
@@ -90,8 +87,8 @@ it('reads an archive, tells what it would change, writes it and forgets it', asy
   expect(done.result).toMatchObject({ left: [], totals: { create: 0 } });
   const again = await admin.post(`${url}/import/${id}/apply`);
   expect([again.status, again.body.code, again.body.status_now]).toEqual([409, 'wrong_state', 'applied']);
-  expect((await admin.delete(`${url}/import/${id}`)).status).toBe(204);
-  expect((await read(id)).status).toBe(404);
+  await ok(admin.delete(`${url}/import/${id}`), 204);
+  await expectProblem(read(id), 404);
   expect((await events('import.started')).slice(-2)).toMatchObject([
     { format: 'workspace', transfer_id: id },
     { format: 'workspace', transfer_id: id, applies: true },
@@ -109,8 +106,7 @@ it('says why an archive is none', async () => {
   );
   const refused = await admin.post(`${url}/import/${body.id}/apply`);
   expect([refused.status, refused.body.status_now]).toEqual([409, 'failed']);
-  const job = await admin.post(`/api/v1/jobs/${failed.job_id}/retry`);
-  expect([job.status, job.body.code]).toEqual([409, 'job_not_retryable']);
+  await expectProblem(admin.post(`/api/v1/jobs/${failed.job_id}/retry`), 409, 'job_not_retryable');
 });
 
 it('refuses what is no upload of an archive', async () => {
@@ -120,7 +116,7 @@ it('refuses what is no upload of an archive', async () => {
     [422, 'archive', 'unknown_field'],
     [422, 'file', 'bad_archive'],
   ]);
-  expect((await admin.post(`${url}/import`, {})).status).toBe(415);
+  await expectProblem(admin.post(`${url}/import`, {}), 415);
   const key = { 'idempotency-key': 'a-transfer' };
   const [first, second] = [await upload(archive, 'file', key), await upload(archive, 'file', key)];
   expect(second.body.id).toBe(first.body.id);
@@ -130,7 +126,7 @@ it('knows only what there is, and keeps costs from who may not see them', async 
   for (const path of ['', '/apply']) {
     const asked = `${url}/import/00000000-0000-4000-8000-000000000000${path}`;
     expect((await (path ? admin.post(asked) : admin.get(asked))).status).toBe(404);
-    expect((await admin.post(`${url}/import/x/apply`)).status).toBe(422);
+    await expectProblem(admin.post(`${url}/import/x/apply`), 422);
   }
   await admin.post('/api/v1/roles', {
     key: 'mover',
@@ -149,7 +145,7 @@ it('knows only what there is, and keeps costs from who may not see them', async 
 it('is brought in by those alone who hold every permission, since it writes every kind of object', async () => {
   const all = Object.keys(appPermissions);
   const importer = async (...keys: string[]) => {
-    const answer = await upload(archive, 'file', {}, await t.as(await roleWith(t, ...keys)));
+    const answer = await upload(archive, 'file', {}, await t.holding(...keys));
     return [answer.status, answer.body.permission];
   };
   expect(await importer('admin.import_workspace', 'costs.view')).toEqual([403, 'inventory.view']);
@@ -159,21 +155,18 @@ it('is brought in by those alone who hold every permission, since it writes ever
 });
 
 it('is failed where its job was cancelled', async () => {
-  const [file] = await t.services
-    .db('files')
+  const [file] = await db('files')
     .insert({ name: 'w.zip', media_type: 'application/zip', size: 4, sha256: '0'.repeat(64) })
     .returning('id');
-  const [job] = await t.services
-    .db('jobs')
+  const [job] = await db('jobs')
     .insert({ kind: 'workspace-apply', queue: 'bulk', status: 'cancelled' })
     .returning('id');
-  const [made] = await t.services
-    .db('workspace_transfers')
+  const [made] = await db('workspace_transfers')
     .insert({ filename: 'w.zip', status: 'applying', file_id: file.id, job_id: job.id })
     .returning('id');
   expect((await read(made.id)).body).toMatchObject({
     status: 'failed',
     error_message: 'The job was cancelled.',
   });
-  expect((await admin.delete(`${url}/import/${made.id}`)).status).toBe(204);
+  await ok(admin.delete(`${url}/import/${made.id}`), 204);
 });

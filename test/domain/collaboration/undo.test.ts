@@ -11,8 +11,7 @@ import { storeContent } from '../../../domain/kernel/files/files.store.ts';
 import { insertRows, type RowModel, updateRow } from '../../../domain/kernel/resources/rows.ts';
 import type { UndoneEvent } from '../../../domain/kernel/undo/undo.types.ts';
 import { make } from '../../api/cards/write.fixture.ts';
-import { ok } from '../../api/collaboration/collaboration.fixture.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { closeAfterAll, createTestApp, ok } from '../../support/harness.ts';
 
 const t = closeAfterAll(await createTestApp());
 const [admin, viewer] = await t.clients('admin', 'viewer');
