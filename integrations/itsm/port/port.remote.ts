@@ -27,6 +27,22 @@ const recordErrors: ReadonlySet<RemoteErrorCode> = new Set([
 
 type RemotePort = Pick<EnginePort, 'readRemote' | 'writeRemote' | 'findWrite'>;
 
+/** The record with the sent values of hidden columns, which the remote returns as empty. */
+async function withHiddenColumns(
+  connector: Connector,
+  record: RemoteRecord,
+  values: RemoteValues,
+): Promise<RemoteRecord> {
+  const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
+  const emptied = Object.keys(values).filter(
+    (column) => !isEmpty(values[column]) && isEmpty(record.fields[column]?.value),
+  );
+  if (emptied.length === 0) return record;
+  const hidden = await connector.withheldFields(record.table, emptied);
+  const fields = hidden.map((column) => [column, { value: values[column]! }] as const);
+  return { ...record, fields: { ...record.fields, ...Object.fromEntries(fields) } };
+}
+
 /** The remote methods of EnginePort, by a connector. @throws RemoteError for errors that do not concern a single row. */
 export function remotePort(
   connector: Connector,
@@ -73,7 +89,7 @@ export function remotePort(
       const notices = [notice, summary].filter((one) => one !== undefined);
       return {
         kind: 'done',
-        record: await withHiddenColumns(record, values),
+        record: await withHiddenColumns(connector, record, values),
         found: recovered,
         adopted,
         ...(notices.length > 0 && { notice: notices.join(' ') }),
@@ -117,18 +133,6 @@ export function remotePort(
 
   const wasAdopted = async (table: string, id: string): Promise<boolean> =>
     connector.adopted ? await connector.adopted(table, id) : false;
-
-  /** The record with the sent values of hidden columns, which the remote returns as empty. */
-  const withHiddenColumns = async (record: RemoteRecord, values: RemoteValues): Promise<RemoteRecord> => {
-    const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
-    const emptied = Object.keys(values).filter(
-      (column) => !isEmpty(values[column]) && isEmpty(record.fields[column]?.value),
-    );
-    if (emptied.length === 0) return record;
-    const hidden = await connector.withheldFields(record.table, emptied);
-    const fields = hidden.map((column) => [column, { value: values[column]! }] as const);
-    return { ...record, fields: { ...record.fields, ...Object.fromEntries(fields) } };
-  };
 
   /** The id of a relation; null if there is none, undefined if the connector cannot find relations. */
   const findRelationId = async (
