@@ -301,7 +301,7 @@ function subscriptionRecords(around: Around, row: OtherRow): NewRecord[] {
   const people = peopleOf(named);
   const found = around.find(row, 'card');
   if (found.error !== undefined) return [conflict(record, found.error)];
-  if (people.length === 0) return [conflict(record, 'person: holds no e-mail address')];
+  if (people.length === 0) return [conflict(record, 'person: contains no e-mail address')];
   const card = cards.get(found.line ?? 0);
   if (!card) return [conflict(record, 'card: is no card of the file, and only those get people')];
   if (card.action !== 'create') return [{ ...record, action: 'skip', error_message: 'its card is left out' }];

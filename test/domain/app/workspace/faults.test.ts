@@ -155,7 +155,7 @@ describe('an archive is refused', () => {
             m.files[0]!.kind = 'users_secret';
           }),
         ),
-      /does not know/,
+      /does not support/,
     ],
     [
       'with a column that nobody knows',
@@ -165,7 +165,7 @@ describe('an archive is refused', () => {
             m.files[1]!.columns!.push('evil');
           }),
         ),
-      /does not know/,
+      /does not support/,
     ],
     [
       'that becomes far too large',
@@ -187,7 +187,7 @@ describe('an archive is refused', () => {
         }
         return archive;
       },
-      /holds content\/cards\.ndjson twice/,
+      /contains content\/cards\.ndjson twice/,
     ],
     [
       'with a part that is longer than it says, in agreement with the manifest',
