@@ -3,8 +3,8 @@ import type { Snapshot } from '../../../platform/snapshot.ts';
 import { type EntityShape, readEntities } from '../../kernel/formats/odata.entities.ts';
 import type { EntitySet } from './model/model.types.ts';
 import type { Wire } from './odata.wire.ts';
-import type { ExpandItem, NestedOptions } from './query/query.types.ts';
-import { entityRow, listOf, referenceRow } from './sql/sql.entity.ts';
+import type { NestedOptions } from './query/query.types.ts';
+import { entityRow, listOf, nestingOf, referenceRow } from './sql/sql.entity.ts';
 import { ROOT, type StatementContext } from './sql/sql.navigation.ts';
 
 /** How entities are read by id. */
@@ -35,7 +35,7 @@ export function prepareItems(
   const table = raw(set.kind === 'card' ? 'cards' : 'relations');
   return {
     shape,
-    hasCollections: hasCollections(statement, set, options.expand),
+    hasCollections: nestingOf(statement, set, options.expand).collections > 0,
     buildQuery: (ids) => {
       // ordered before the joins, so that whole entities are not sorted
       const shown = sql`(select id, n from unnest(${ids}::uuid[]) with ordinality as given (id, n) order by n offset 0) page`;
@@ -47,18 +47,6 @@ export function prepareItems(
     },
   };
 }
-
-const hasCollections = (
-  statement: StatementContext,
-  set: EntitySet,
-  expand: readonly ExpandItem[],
-): boolean =>
-  expand.some(({ name, options }) => {
-    const navigation = set.navigations.get(name);
-    if (!navigation) return false;
-    const target = statement.model.sets.get(navigation.target)!;
-    return navigation.collection || hasCollections(statement, target, options.expand);
-  });
 
 /** Bytes of JSON after which a page with expanded collections ends. */
 const PAGE_BYTES = 16 * 1024 * 1024;

@@ -28,7 +28,12 @@ interface Nesting {
   collections: number;
 }
 
-function nestingOf(statement: StatementContext, set: EntitySet, expand: readonly ExpandItem[]): Nesting {
+/** Counts the collections that a query expands, also below single entities. */
+export function nestingOf(
+  statement: StatementContext,
+  set: EntitySet,
+  expand: readonly ExpandItem[],
+): Nesting {
   const nesting: Nesting = { depth: 0, collections: 0 };
   for (const { name, options } of expand) {
     const navigation = set.navigations.get(name);
