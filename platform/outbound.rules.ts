@@ -117,13 +117,15 @@ export function addressMatcher(entries: readonly string[]): (address: string) =>
   };
 }
 
-/** The client that an address counts as: an IPv4 address, or the /64 network of an IPv6 address. */
+/**
+ * The client that an address counts as: an IPv4 address, or the /64 network of an IPv6 address, since one host can use
+ * all addresses of it. IPv4-mapped addresses count as IPv4; other text counts as itself.
+ */
 export function clientOf(text: string): string {
-  if (!ipaddr.isValid(text)) return text;
-  const address = ipaddr.process(text);
+  const bare = text.split('%')[0]!;
+  if (!ipaddr.isValid(bare)) return text;
+  const address = ipaddr.process(bare);
   if (!(address instanceof ipaddr.IPv6)) return address.toString();
-  return `${address.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')}::/64`;
+  const groups = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${groups.join(':')}::/64`;
 }

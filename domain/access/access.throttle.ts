@@ -1,6 +1,6 @@
-import ipaddr from 'ipaddr.js';
 import type { Db } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
+import { clientOf } from '../../platform/outbound.rules.ts';
 
 /**
  * Requests allowed in one minute, counted by network address and by account name; for MCP messages by account, for
@@ -20,21 +20,8 @@ export type Throttled = keyof typeof throttleLimits;
 
 const WINDOW_SECONDS = 60;
 
-/**
- * The name under which the requests of a client are counted: its IPv4 address, or the /64 network of its IPv6 address,
- * since one host can use all addresses of it. IPv4-mapped addresses count as IPv4.
- */
-export const byAddress = (address: string): string => `address ${networkOf(address)}`;
-
-/** An IPv4 address, or the /64 network of an IPv6 address. */
-export function networkOf(text: string): string {
-  const bare = text.split('%')[0]!;
-  if (!ipaddr.isValid(bare)) return text;
-  const address = ipaddr.process(bare);
-  if (!(address instanceof ipaddr.IPv6)) return address.toString();
-  const groups = address.parts.slice(0, 4).map((part) => part.toString(16));
-  return `${groups.join(':')}::/64`;
-}
+/** The name under which the requests of a client are counted. */
+export const byAddress = (address: string): string => `address ${clientOf(address)}`;
 
 /**
  * Counts one or more hits for each of the names and throws if one of them exceeds its limit. The counters are in the

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { clientOf } from '../../platform/outbound.rules.ts';
 import { createOutbound, OutboundRefusal, type Resolve } from '../../platform/outbound.ts';
 import { closeAfterAll } from '../support/harness.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
@@ -224,4 +225,15 @@ describe('a name', () => {
     await expect(outbound.request(url)).rejects.toThrow(OutboundRefusal);
     await outbound.close();
   });
+});
+
+it('a client counts by its IPv4 address or the network of its IPv6 address', () => {
+  expect(clientOf('203.0.113.7')).toBe('203.0.113.7');
+  expect(clientOf('::ffff:203.0.113.7')).toBe('203.0.113.7');
+  expect(clientOf('::ffff:cb00:7107')).toBe('203.0.113.7');
+  expect(clientOf('2001:DB8:0:1:a:b:c:d')).toBe('2001:db8:0:1::/64');
+  expect(clientOf('2001:db8:0:1::2')).toBe('2001:db8:0:1::/64');
+  expect(clientOf('2001:0db8::1')).toBe('2001:db8:0:0::/64');
+  expect(clientOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
+  expect(clientOf('::1')).toBe('0:0:0:0::/64');
 });
