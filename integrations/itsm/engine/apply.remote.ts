@@ -312,11 +312,17 @@ function remoteWrite(mapping: Mapping, row: PlanRow): RemoteWrite {
   const { remote_table: table } = mapping;
   const id = row.remoteId ?? '';
   const column = new Map(mapping.fields.map(({ card_field: path, remote_field: remote }) => [path, remote]));
-  const values: Record<string, Value> = row.action === 'create' ? { ...mapping.record_defaults } : {};
+  const values: Record<string, Value> = {};
   for (const [path, { new: value }] of Object.entries(row.diff)) values[column.get(path) ?? path] = value;
   switch (row.action) {
     case 'create':
-      return { kind: 'create', table, values, ...(row.restored && { restored: row.restored }) };
+      return {
+        kind: 'create',
+        table,
+        values,
+        defaults: mapping.record_defaults,
+        ...(row.restored && { restored: row.restored }),
+      };
     case 'delete':
       return { kind: 'delete', table, id };
     case 'relate':

@@ -176,8 +176,17 @@ export type LocalWrite =
 
 /** A write to the remote. Values by column; `null` clears. */
 export type RemoteWrite =
-  /** `restored`: the deletion that it undoes, with whose stored content the record is created. */
-  | { kind: 'create'; table: string; values: Record<string, Value>; restored?: Restored }
+  /**
+   * `defaults`: of columns for which there is no other value. `restored`: the deletion that it undoes, with whose stored
+   * content the record is created.
+   */
+  | {
+      kind: 'create';
+      table: string;
+      values: Record<string, Value>;
+      defaults: Record<string, Value>;
+      restored?: Restored;
+    }
   | { kind: 'update'; table: string; id: string; values: Record<string, Value> }
   | { kind: 'delete'; table: string; id: string }
   | { kind: 'relate'; link: AgreedLink }

@@ -62,6 +62,8 @@ export interface MappingPreview {
 /** Cards that are looked through for the match of a sample. */
 const CARDS = 20_000;
 const CHUNK = 5_000;
+/** Maximum pages of records that are read for a sample. */
+const MOST_PAGES = 20;
 
 /**
  * Shows records of the remote as they would be told here, which card each of them is, and cards as they would be told
@@ -113,14 +115,22 @@ async function readSample(
     const looks = await remote.readByIds(mapping.remote_table, ids.slice(0, limit), fields);
     return [...looks.values()].flatMap((look) => (look.kind === 'there' ? [look.record] : []));
   }
-  const page = await remote.readPage({
-    table: mapping.remote_table,
-    fields,
-    limit,
-    cursor: null,
-    ...(mapping.filter_query === null ? {} : { filter: mapping.filter_query }),
-  });
-  return page.records.slice(0, limit);
+  const records: RemoteRecord[] = [];
+  let cursor: string | null = null;
+  // a page can be empty although more records follow, where the first keys of a table are unused
+  for (let pages = 0; pages < MOST_PAGES && records.length < limit; pages += 1) {
+    const page = await remote.readPage({
+      table: mapping.remote_table,
+      fields,
+      limit,
+      cursor,
+      ...(mapping.filter_query === null ? {} : { filter: mapping.filter_query }),
+    });
+    records.push(...page.records);
+    cursor = page.next;
+    if (cursor === null) break;
+  }
+  return records.slice(0, limit);
 }
 
 async function readCards(ctx: Ctx, mapping: Mapping): Promise<Map<string, LocalCard>> {

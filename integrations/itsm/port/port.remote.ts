@@ -73,7 +73,8 @@ export function remotePort(
           message: `${message} The record would be incomplete, so it is not created again.`,
         };
       }
-      const values = { ...removed?.values, ...columnValues(what.values) };
+      const defaults = what.kind === 'create' ? columnValues(what.defaults) : {};
+      const values = { ...defaults, ...removed?.values, ...columnValues(what.values) };
       const written =
         what.kind === 'create'
           ? await connector.create(what.table, values, correlationId).catch(resultOfError)

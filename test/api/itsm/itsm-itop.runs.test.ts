@@ -19,7 +19,7 @@ const instance = closeAfterAll(
     ],
   }),
 );
-const { servers } = furnish(instance, { servers: 4, applications: 2 });
+const { servers } = furnish(instance, { servers: 4, applications: 3 });
 
 /** A mapping of servers, through an account, with a time zone. */
 async function mapServers(username: string, time_zone: string, more: object = {}) {
@@ -44,6 +44,16 @@ async function mapServers(username: string, time_zone: string, more: object = {}
   const test = async () => (await admin.post(`${syncBase}/connections/${connection_id}/test`)).body;
   return { mapping, test };
 }
+
+it('previews records of a class whose first keys belong to objects of other classes', async () => {
+  const { mapping } = await mapServers('estate', 'Europe/Paris', {
+    card_type_key: 'Application',
+    remote_table: 'ApplicationSolution',
+  });
+  const { body } = await admin.post(`${syncBase}/mappings/${mapping}/preview?limit=2`);
+  expect(body.records.map((record: { remote_id: string }) => record.remote_id)).toHaveLength(2);
+});
+
 const warnings = async (run: string): Promise<string> => {
   const { body } = await admin.get(`${syncBase}/sync/runs/${run}/log?page_size=200`);
   const told = body.items.filter(({ level }: { level: string }) => level === 'warning');

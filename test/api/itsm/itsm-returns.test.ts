@@ -13,7 +13,7 @@ const TABLE = 'cmdb_ci_server';
 
 const { t, admin, instance, close } = await openSyncTest();
 const connectionId = await connectTo(admin, instance);
-const more = { max_deletion_ratio: 1 };
+const more = { max_deletion_ratio: 1, record_defaults: { os: 'By default' } };
 const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, more });
 
 afterAll(() => close());
