@@ -4,7 +4,17 @@ import {
   MappingCreate,
   TransformConfig,
 } from '../../domain/exchange/itsm/mappings.input.ts';
-import { closed, Nullable, OpenObject, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Choice,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
 const {
   connection_id: _,
@@ -23,172 +33,120 @@ const members = Object.fromEntries(Object.entries(set).map(([name, schema]) => [
 
 const { direction } = FieldMappingInput.properties;
 
-export const ItsmMappingSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    connection_id: Uuid,
-    connection_name: Type.String(),
-    ...members,
-    schedule: Nullable(
-      Type.Object({ cron: Type.String(), time_zone: Type.String(), enabled: Type.Boolean() }, closed),
-    ),
-    due_at: Nullable({
-      ...Timestamp,
-      description:
-        'Since when a scheduled run has been deferred until the end of the open run; null: none is deferred',
-    }),
-    is_active: plain(is_active),
-    broken: Nullable(
-      Type.String({
-        description: 'Why no run can start although the mapping is active; null if runs can start',
-      }),
-    ),
-    dictionary_at: Nullable(Timestamp),
-    drift: Type.Array(
-      Type.Object(
-        {
-          column: Type.String(),
-          change: Type.Union(
-            ['vanished', 'kind', 'reference', 'max_length', 'mandatory', 'choices', 'table'].map((one) =>
-              Type.Literal(one),
-            ),
-          ),
-          stops: Type.Boolean({
-            description: 'The mapped field is neither read nor written until the mapping is validated again',
-          }),
-          message: Type.String(),
-        },
-        closed,
-      ),
-      { description: 'Changes of the remote’s dictionary since the mapping was validated' },
-    ),
-    field_mappings: Type.Array(
-      Type.Object(
-        {
-          id: Type.String({ description: 'Changes with each update of the rows' }),
-          card_field: Type.String(),
-          remote_field: Type.String(),
-          direction: plain(direction),
-          transform_type: Type.String(),
-          transform_config: TransformConfig,
-          is_identity: Type.Boolean(),
-        },
-        closed,
-      ),
-    ),
-    relation_mappings: Type.Array(
-      Type.Object(
-        {
-          relation_type_key: Type.String(),
-          remote_type: Type.String(),
-          target_mapping_id: Nullable(Uuid),
-          reversed: Type.Boolean(),
-        },
-        closed,
-      ),
-    ),
-    created_by: Nullable(Uuid),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+export const ItsmMappingSchema = itemComponent('ItsmMapping', {
+  id: Uuid,
+  connection_id: Uuid,
+  connection_name: Type.String(),
+  ...members,
+  schedule: Nullable(object({ cron: Type.String(), time_zone: Type.String(), enabled: Type.Boolean() })),
+  due_at: Nullable({
+    ...Timestamp,
+    description:
+      'Since when a scheduled run has been deferred until the end of the open run; null: none is deferred',
   }),
-  { $id: 'ItsmMapping', ...closed },
-);
-
-export const ItsmMappingValidationSchema = Type.Object(
-  {
-    valid: Type.Boolean({ description: 'Whether there is no problem of the level `error`' }),
-    problems: Type.Array(
-      Type.Object(
-        {
-          field: Type.String({ description: 'The path of the member of the mapping' }),
-          code: Type.String(),
-          message: Type.String(),
-          level: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
-        },
-        closed,
+  is_active: plain(is_active),
+  broken: Nullable(
+    Type.String({
+      description: 'Why no run can start although the mapping is active; null if runs can start',
+    }),
+  ),
+  dictionary_at: Nullable(Timestamp),
+  drift: arrayOf(
+    {
+      column: Type.String(),
+      change: Type.Union(
+        ['vanished', 'kind', 'reference', 'max_length', 'mandatory', 'choices', 'table'].map((one) =>
+          Type.Literal(one),
+        ),
       ),
-    ),
-  },
-  { $id: 'ItsmMappingValidation', ...closed },
-);
+      stops: Type.Boolean({
+        description: 'The mapped field is neither read nor written until the mapping is validated again',
+      }),
+      message: Type.String(),
+    },
+    { description: 'Changes of the remote’s dictionary since the mapping was validated' },
+  ),
+  field_mappings: arrayOf({
+    id: Type.String({ description: 'Changes with each update of the rows' }),
+    card_field: Type.String(),
+    remote_field: Type.String(),
+    direction: plain(direction),
+    transform_type: Type.String(),
+    transform_config: TransformConfig,
+    is_identity: Type.Boolean(),
+  }),
+  relation_mappings: arrayOf({
+    relation_type_key: Type.String(),
+    remote_type: Type.String(),
+    target_mapping_id: Nullable(Uuid),
+    reversed: Type.Boolean(),
+  }),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+export const ItsmMappingValidationSchema = component('ItsmMappingValidation', {
+  valid: Type.Boolean({ description: 'Whether there is no problem of the level `error`' }),
+  problems: arrayOf({
+    field: Type.String({ description: 'The path of the member of the mapping' }),
+    code: Type.String(),
+    message: Type.String(),
+    level: Choice(['error', 'warning']),
+  }),
+});
 
 const Reasons = Type.Record(Type.String(), Type.String(), {
   description: 'By field, why its value cannot be converted',
 });
 const NullableText = Nullable(Type.String());
 
-export const ItsmMappingPreviewSchema = Type.Object(
-  {
-    records: Type.Array(
-      Type.Object(
-        {
-          remote_id: Type.String(),
-          remote_data: { ...OpenObject, description: 'By column' },
-          mapped: { ...OpenObject, description: 'By the card’s field' },
-          problems: Reasons,
-          match: Type.Object(
-            {
-              kind: Type.Union(
-                ['linked', 'link', 'new', 'stage'].map((one) => Type.Literal(one)),
-                {
-                  description:
-                    '`linked`: already paired; `link`: matched by its identity fields; `new`: a new card; `stage`: needs a user’s decision',
-                },
-              ),
-              card_id: Nullable(Uuid),
-              card_name: NullableText,
-              why: Type.String(),
-              candidates: Type.Array(
-                Type.Object(
-                  { card_id: Uuid, card_name: NullableText, score: Type.Number(), why: Type.String() },
-                  closed,
-                ),
-              ),
-            },
-            closed,
-          ),
-        },
-        closed,
+export const ItsmMappingPreviewSchema = component('ItsmMappingPreview', {
+  records: arrayOf({
+    remote_id: Type.String(),
+    remote_data: { ...OpenObject, description: 'By column' },
+    mapped: { ...OpenObject, description: 'By the card’s field' },
+    problems: Reasons,
+    match: object({
+      kind: Choice(
+        ['linked', 'link', 'new', 'stage'],
+        '`linked`: already paired; `link`: matched by its identity fields; `new`: a new card; `stage`: needs a user’s decision',
       ),
-    ),
-    total: Type.Integer({ description: 'The number of returned records' }),
-    cards: Type.Array(
-      Type.Object(
-        {
-          card_id: Uuid,
-          card_name: Type.String(),
-          mapped: { ...OpenObject, description: 'By column' },
-          problems: Reasons,
-        },
-        closed,
-      ),
-      { description: 'Cards without a record, as they would be written to the remote' },
-    ),
-  },
-  { $id: 'ItsmMappingPreview', ...closed },
-);
+      card_id: Nullable(Uuid),
+      card_name: NullableText,
+      why: Type.String(),
+      candidates: arrayOf({
+        card_id: Uuid,
+        card_name: NullableText,
+        score: Type.Number(),
+        why: Type.String(),
+      }),
+    }),
+  }),
+  total: Type.Integer({ description: 'The number of returned records' }),
+  cards: arrayOf(
+    {
+      card_id: Uuid,
+      card_name: Type.String(),
+      mapped: { ...OpenObject, description: 'By column' },
+      problems: Reasons,
+    },
+    { description: 'Cards without a record, as they would be written to the remote' },
+  ),
+});
 
-const Paths = Type.Object({ mapped: Type.Array(Type.String()), unmapped: Type.Array(Type.String()) }, closed);
+const Paths = object({ mapped: Type.Array(Type.String()), unmapped: Type.Array(Type.String()) });
 const count = Type.Integer({ minimum: 0 });
 
-export const ItsmMappingCoverageSchema = Type.Object(
-  {
-    fields: Paths,
-    columns: Nullable(Paths),
-    cards: Type.Object({ total: count, in_filter: count, paired: count }, closed),
-    records: Type.Object(
-      {
-        read: Nullable(Type.Integer({ description: 'Records of the last full read' })),
-        paired: count,
-        outside: Nullable(Type.Integer({ description: 'Records without a card' })),
-      },
-      closed,
-    ),
-    pairs: Type.Object(
-      { linked: count, quarantined: count, ended: count, unmapped: count, removed: count },
-      closed,
-    ),
-    questions: Type.Object({ conflict: count, match: count }, closed),
-  },
-  { $id: 'ItsmMappingCoverage', ...closed },
-);
+export const ItsmMappingCoverageSchema = component('ItsmMappingCoverage', {
+  fields: Paths,
+  columns: Nullable(Paths),
+  cards: object({ total: count, in_filter: count, paired: count }),
+  records: object({
+    read: Nullable(Type.Integer({ description: 'Records of the last full read' })),
+    paired: count,
+    outside: Nullable(Type.Integer({ description: 'Records without a card' })),
+  }),
+  pairs: object({ linked: count, quarantined: count, ended: count, unmapped: count, removed: count }),
+  questions: object({ conflict: count, match: count }),
+});

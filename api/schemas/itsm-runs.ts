@@ -1,7 +1,16 @@
 import Type from 'typebox';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Choice,
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 
-const literals = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const literals = (...values: string[]) => Choice(values);
 
 export const runStatuses = ['queued', 'running', 'review', 'completed', 'failed', 'cancelled', 'superseded'];
 export const runDirections = ['pull', 'push', 'bidirectional'];
@@ -26,112 +35,102 @@ export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipp
 const stages = ['read', 'match', 'plan', 'review', 'apply', 'verify', 'done'];
 const Count = Type.Integer({ minimum: 0 });
 
-const ItsmRunStatsSchema = Type.Object(
-  {
-    fetched: Type.Integer({ minimum: 0, description: 'Records read' }),
-    relations_fetched: Type.Integer({ minimum: 0, description: 'Relations read' }),
-    processed: Type.Integer({ minimum: 0, description: 'Rows of the plan that have ended' }),
-    created: Type.Integer({ minimum: 0, description: 'Cards and records created' }),
-    updated: Type.Integer({ minimum: 0, description: 'Cards and records changed' }),
-    deleted: Type.Integer({
+const ItsmRunStatsSchema = component('ItsmRunStats', {
+  fetched: Type.Integer({ minimum: 0, description: 'Records read' }),
+  relations_fetched: Type.Integer({ minimum: 0, description: 'Relations read' }),
+  processed: Type.Integer({ minimum: 0, description: 'Rows of the plan that have ended' }),
+  created: Type.Integer({ minimum: 0, description: 'Cards and records created' }),
+  updated: Type.Integer({ minimum: 0, description: 'Cards and records changed' }),
+  deleted: Type.Integer({
+    minimum: 0,
+    description: 'Cards archived and records deleted',
+  }),
+  relations_created: Type.Integer({ minimum: 0, description: 'Relations created, on either side' }),
+  relations_deleted: Type.Integer({ minimum: 0, description: 'Relations deleted, on either side' }),
+  relations_waiting: Type.Optional(
+    Type.Integer({
       minimum: 0,
-      description: 'Cards archived and records deleted',
+      description:
+        'Relations that were deferred, because they refer to records of a mapping that is paused or cannot run',
     }),
-    relations_created: Type.Integer({ minimum: 0, description: 'Relations created, on either side' }),
-    relations_deleted: Type.Integer({ minimum: 0, description: 'Relations deleted, on either side' }),
-    relations_waiting: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description:
-          'Relations that were deferred, because they refer to records of a mapping that is paused or cannot run',
-      }),
-    ),
-    skipped: Type.Integer({ minimum: 0, description: 'Rows that write nothing, and rejected rows' }),
-    already_open: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Rows of the plan that repeat an open review item with the same values',
-      }),
-    ),
-    errors: Type.Integer({
+  ),
+  skipped: Type.Integer({ minimum: 0, description: 'Rows that write nothing, and rejected rows' }),
+  already_open: Type.Optional(
+    Type.Integer({
       minimum: 0,
-      description: 'Rows that were refused, or stale because a side had changed since the plan',
+      description: 'Rows of the plan that repeat an open review item with the same values',
     }),
-    planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
-    applied: Type.Optional(Type.Record(Type.String(), Count, { description: 'Applied rows by action' })),
-    outcomes: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows by outcome' })),
-    findings: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Applied rows whose result was not found by the verification',
-      }),
-    ),
-    seconds: Type.Optional(
-      Type.Record(Type.String(), Type.Number(), { description: 'Duration by stage, in seconds' }),
-    ),
-    budget: Type.Optional(
-      Nullable(
-        Type.Object(
-          { limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp },
-          {
-            ...closed,
-            description:
-              'The remaining request quota of the account at the end of the last stage; null if the remote does not send it',
-          },
-        ),
+  ),
+  errors: Type.Integer({
+    minimum: 0,
+    description: 'Rows that were refused, or stale because a side had changed since the plan',
+  }),
+  planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
+  applied: Type.Optional(Type.Record(Type.String(), Count, { description: 'Applied rows by action' })),
+  outcomes: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows by outcome' })),
+  findings: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Applied rows whose result was not found by the verification',
+    }),
+  ),
+  seconds: Type.Optional(
+    Type.Record(Type.String(), Type.Number(), { description: 'Duration by stage, in seconds' }),
+  ),
+  budget: Type.Optional(
+    Nullable(
+      object(
+        { limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp },
+        {
+          description:
+            'The remaining request quota of the account at the end of the last stage; null if the remote does not send it',
+        },
       ),
     ),
-  },
-  { $id: 'ItsmRunStats', ...closed },
-);
-
-export const ItsmRunSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    connection_id: Uuid,
-    mapping_id: Nullable(Uuid),
-    job_id: Nullable(Uuid),
-    direction: literals(...runDirections),
-    trigger: literals('manual', 'schedule', 'changes', 'undo'),
-    status: literals(...runStatuses),
-    stage: literals(...stages),
-    progress: Nullable(
-      Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description: 'The progress of its job; null if the job was deleted',
-      }),
-    ),
-    complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
-    auto_apply: Type.Boolean(),
-    stopped: Nullable(
-      Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
-    ),
-    limit_overridden_by: Nullable(Uuid),
-    stats: ItsmRunStatsSchema,
-    remote_calls: Count,
-    error_code: Nullable(Type.String()),
-    error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
-    undo_of: Nullable(Uuid),
-    created_by: Nullable(Uuid),
-    created_at: Timestamp,
-    started_at: Nullable(Timestamp),
-    planned_at: Nullable(Timestamp),
-    completed_at: Nullable(Timestamp),
-  }),
-  { $id: 'ItsmRun', ...closed },
-);
-
-const Candidates = Type.Array(
-  Type.Object(
-    { card_id: Uuid, card_name: Nullable(Type.String()), score: Type.Number(), why: Type.String() },
-    closed,
   ),
+});
+
+export const ItsmRunSchema = itemComponent('ItsmRun', {
+  id: Uuid,
+  connection_id: Uuid,
+  mapping_id: Nullable(Uuid),
+  job_id: Nullable(Uuid),
+  direction: literals(...runDirections),
+  trigger: literals('manual', 'schedule', 'changes', 'undo'),
+  status: literals(...runStatuses),
+  stage: literals(...stages),
+  progress: Nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The progress of its job; null if the job was deleted',
+    }),
+  ),
+  complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
+  auto_apply: Type.Boolean(),
+  stopped: Nullable(
+    Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
+  ),
+  limit_overridden_by: Nullable(Uuid),
+  stats: ItsmRunStatsSchema,
+  remote_calls: Count,
+  error_code: Nullable(Type.String()),
+  error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
+  undo_of: Nullable(Uuid),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  planned_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+});
+
+const Candidates = arrayOf(
+  { card_id: Uuid, card_name: Nullable(Type.String()), score: Type.Number(), why: Type.String() },
   { description: 'Cards that may be the same object as the record' },
 );
 
 const END = 'The key of the record; null as long as the same run has yet to create it';
-const Link = Type.Object(
+const Link = object(
   {
     relation_type_key: Type.String(),
     relation_id: Nullable(Type.String({ description: 'The remote’s key of the relation' })),
@@ -140,100 +139,85 @@ const Link = Type.Object(
     target: Nullable(Type.String({ description: END })),
     target_name: Nullable(Type.String()),
   },
-  { ...closed, description: 'The relation' },
+  { description: 'The relation' },
 );
 
-export const ItsmPlanRowSchema = Type.Partial(
-  Type.Object({
-    id: Type.String(),
-    no: Count,
-    action: literals(...rowActions),
-    side: Nullable(literals('local', 'remote')),
-    remote_id: Nullable(Type.String()),
-    card_id: Nullable(Uuid),
-    name: Nullable(Type.String({ description: 'Of the card, or of the record' })),
-    reason: Nullable(Type.String()),
-    diff: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
-      description:
-        'By field, the values of the side that is written. Of a conflict: the card’s value and the record’s value. Of a record to be matched: its values',
+export const ItsmPlanRowSchema = itemComponent('ItsmPlanRow', {
+  id: Type.String(),
+  no: Count,
+  action: literals(...rowActions),
+  side: Nullable(literals('local', 'remote')),
+  remote_id: Nullable(Type.String()),
+  card_id: Nullable(Uuid),
+  name: Nullable(Type.String({ description: 'Of the card, or of the record' })),
+  reason: Nullable(Type.String()),
+  diff: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
+    description:
+      'By field, the values of the side that is written. Of a conflict: the card’s value and the record’s value. Of a record to be matched: its values',
+  }),
+  remote_data: Nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'By field, the current or future value of the record, in the format of the remote',
     }),
-    remote_data: Nullable(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: 'By field, the current or future value of the record, in the format of the remote',
-      }),
-    ),
-    path: Nullable(Type.String()),
-    needs: Nullable(Type.Integer({ description: 'The row that has to be applied first' })),
-    candidates: Candidates,
-    link: Nullable(Link),
-    status: literals(...rowStatuses),
-    outcome: Type.Union(
-      ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'].map((outcome) => Type.Literal(outcome)),
-      {
-        description:
-          'The result of applying the row. `stale`: a side has changed since the plan; `skipped`: the row writes nothing, or was rejected and the run has ended',
-      },
-    ),
-    approval: Nullable(literals('approved', 'rejected')),
-    decided_by: Nullable(Uuid),
-    error_message: Nullable(Type.String()),
-    note: Nullable(
-      Type.String({
-        description: 'Of an applied row: values that were not written, or what an undone deletion restored',
-      }),
-    ),
-    made_id: Nullable(
-      Type.String({
-        description: 'The key of the created record or relation, or the id of the created card',
-      }),
-    ),
-    open_since: Nullable(Timestamp),
-    created_at: Nullable(Timestamp),
-    ended_at: Nullable(Timestamp),
-  }),
-  { $id: 'ItsmPlanRow', ...closed },
-);
+  ),
+  path: Nullable(Type.String()),
+  needs: Nullable(Type.Integer({ description: 'The row that has to be applied first' })),
+  candidates: Candidates,
+  link: Nullable(Link),
+  status: literals(...rowStatuses),
+  outcome: Choice(
+    ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'],
+    'The result of applying the row. `stale`: a side has changed since the plan; `skipped`: the row writes nothing, or was rejected and the run has ended',
+  ),
+  approval: Nullable(literals('approved', 'rejected')),
+  decided_by: Nullable(Uuid),
+  error_message: Nullable(Type.String()),
+  note: Nullable(
+    Type.String({
+      description: 'Of an applied row: values that were not written, or what an undone deletion restored',
+    }),
+  ),
+  made_id: Nullable(
+    Type.String({
+      description: 'The key of the created record or relation, or the id of the created card',
+    }),
+  ),
+  open_since: Nullable(Timestamp),
+  created_at: Nullable(Timestamp),
+  ended_at: Nullable(Timestamp),
+});
 
-export const ItsmRunLogLineSchema = Type.Partial(
-  Type.Object({
-    id: Type.String(),
-    at: Timestamp,
-    level: literals('info', 'warning', 'error'),
-    stage: literals(...stages),
-    message: Type.String(),
-  }),
-  { $id: 'ItsmRunLogLine', ...closed },
-);
+export const ItsmRunLogLineSchema = itemComponent('ItsmRunLogLine', {
+  id: Type.String(),
+  at: Timestamp,
+  level: literals('info', 'warning', 'error'),
+  stage: literals(...stages),
+  message: Type.String(),
+});
 
-export const ItsmQuestionSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    mapping_id: Uuid,
-    kind: literals('conflict', 'match'),
-    remote_id: Nullable(Type.String()),
-    card_id: Nullable(Uuid),
-    card_name: Nullable(Type.String()),
-    record_name: Nullable(Type.String({ description: 'Of a match: the name of the record' })),
-    path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
-    local: Type.Unknown(),
-    remote: Type.Unknown({ description: 'Of a match: the values of the record, by field' }),
-    reason: Nullable(Type.String()),
-    candidates: Candidates,
-    run_id: Nullable(Uuid),
-    opened_at: Timestamp,
-  }),
-  { $id: 'ItsmQuestion', ...closed },
-);
+export const ItsmQuestionSchema = itemComponent('ItsmQuestion', {
+  id: Uuid,
+  mapping_id: Uuid,
+  kind: literals('conflict', 'match'),
+  remote_id: Nullable(Type.String()),
+  card_id: Nullable(Uuid),
+  card_name: Nullable(Type.String()),
+  record_name: Nullable(Type.String({ description: 'Of a match: the name of the record' })),
+  path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
+  local: Type.Unknown(),
+  remote: Type.Unknown({ description: 'Of a match: the values of the record, by field' }),
+  reason: Nullable(Type.String()),
+  candidates: Candidates,
+  run_id: Nullable(Uuid),
+  opened_at: Timestamp,
+});
 
-export const ItsmPairSchema = Type.Partial(
-  Type.Object({
-    remote_id: Type.String(),
-    card_id: Uuid,
-    origin: literals('pulled', 'pushed', 'linked'),
-    state: literals('linked', 'quarantined', 'ended', 'unmapped', 'removed'),
-    gone: Nullable(literals('local', 'remote')),
-    evidence: Nullable(literals('tombstone', 'look', 'readings', 'inventory')),
-    since: Nullable(Timestamp),
-  }),
-  { $id: 'ItsmPair', ...closed },
-);
+export const ItsmPairSchema = itemComponent('ItsmPair', {
+  remote_id: Type.String(),
+  card_id: Uuid,
+  origin: literals('pulled', 'pushed', 'linked'),
+  state: literals('linked', 'quarantined', 'ended', 'unmapped', 'removed'),
+  gone: Nullable(literals('local', 'remote')),
+  evidence: Nullable(literals('tombstone', 'look', 'readings', 'inventory')),
+  since: Nullable(Timestamp),
+});

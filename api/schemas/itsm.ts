@@ -5,155 +5,125 @@ import {
   HttpSources,
   NewRecords,
 } from '../../domain/exchange/itsm/connections.input.ts';
-import { closed, Nullable, Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Choice,
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../domain/kernel/shapes.ts';
 import { advice } from '../../integrations/itsm/remote.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
 
-export const ItsmConnectionSchema = Type.Partial(
-  Type.Object({
-    id: Uuid,
-    name: Type.String(),
-    kind: Type.Union(Object.keys(connectionKinds).map((kind) => Type.Literal(kind))),
-    instance_url: Type.String(),
-    auth_type: Type.Union(authTypes.map((authType) => Type.Literal(authType))),
-    grant_type: Nullable(
-      Type.Union([
-        Type.Literal('password'),
-        Type.Literal('client_credentials'),
-        Type.Literal('refresh_token'),
-      ]),
-    ),
-    username: Nullable(Type.String()),
-    password: Masked,
-    client_id: Nullable(Type.String()),
-    client_secret: Masked,
-    refresh_token: Masked,
-    token: Masked,
-    time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
-    ca: Nullable(Type.String()),
-    client_certificate: Nullable(Type.String()),
-    sources: Nullable(HttpSources),
-    new_records: Nullable(NewRecords),
-    correlation_column: Nullable(Type.String()),
-    client_key: Masked,
-    is_active: Type.Boolean(),
-    paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
-    owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
-    owner_name: Nullable(Type.String()),
-    last_tested_at: Nullable(Timestamp),
-    test_status: Nullable(Type.Union([Type.Literal('passed'), Type.Literal('failed')])),
-    test_message: Nullable(Type.String({ description: 'The message of the last test' })),
-    mapping_count: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  }),
-  { $id: 'ItsmConnection', ...closed },
-);
+export const ItsmConnectionSchema = itemComponent('ItsmConnection', {
+  id: Uuid,
+  name: Type.String(),
+  kind: Type.Union(Object.keys(connectionKinds).map((kind) => Type.Literal(kind))),
+  instance_url: Type.String(),
+  auth_type: Choice(authTypes),
+  grant_type: Nullable(Choice(['password', 'client_credentials', 'refresh_token'])),
+  username: Nullable(Type.String()),
+  password: Masked,
+  client_id: Nullable(Type.String()),
+  client_secret: Masked,
+  refresh_token: Masked,
+  token: Masked,
+  time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
+  ca: Nullable(Type.String()),
+  client_certificate: Nullable(Type.String()),
+  sources: Nullable(HttpSources),
+  new_records: Nullable(NewRecords),
+  correlation_column: Nullable(Type.String()),
+  client_key: Masked,
+  is_active: Type.Boolean(),
+  paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
+  owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
+  owner_name: Nullable(Type.String()),
+  last_tested_at: Nullable(Timestamp),
+  test_status: Nullable(Choice(['passed', 'failed'])),
+  test_message: Nullable(Type.String({ description: 'The message of the last test' })),
+  mapping_count: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
-export const ItsmConnectionTestSchema = Type.Object(
-  {
-    success: Type.Boolean({ description: 'Whether the account has all rights that are needed' }),
-    message: Type.String(),
-    failure: Nullable(
-      Type.Union(
-        Object.keys(advice).map((code) => Type.Literal(code)),
-        { description: 'Why the remote could not be called' },
-      ),
+export const ItsmConnectionTestSchema = component('ItsmConnectionTest', {
+  success: Type.Boolean({ description: 'Whether the account has all rights that are needed' }),
+  message: Type.String(),
+  failure: Nullable(
+    Type.Union(
+      Object.keys(advice).map((code) => Type.Literal(code)),
+      { description: 'Why the remote could not be called' },
     ),
-    rights: Type.Array(
-      Type.Object(
-        {
-          table: Type.String(),
-          right: Type.Union(['read', 'create', 'update', 'delete'].map((right) => Type.Literal(right))),
-          needed: Type.Boolean({ description: 'Whether synchronisation needs the right' }),
-          granted: Nullable(Type.Boolean({ description: 'Null if the remote does not report it' })),
-          how: Type.String({
-            description: 'How that was determined, or what to request from the administrator',
-          }),
-        },
-        closed,
-      ),
-    ),
-  },
-  { $id: 'ItsmConnectionTest', ...closed },
-);
-
-export const ItsmRemoteTableSchema = Type.Partial(
-  Type.Object({
-    name: Type.String(),
-    label: Type.String(),
-    parent: Nullable(Type.String({ description: 'The table whose columns it inherits' })),
+  ),
+  rights: arrayOf({
+    table: Type.String(),
+    right: Choice(['read', 'create', 'update', 'delete']),
+    needed: Type.Boolean({ description: 'Whether synchronisation needs the right' }),
+    granted: Nullable(Type.Boolean({ description: 'Null if the remote does not report it' })),
+    how: Type.String({
+      description: 'How that was determined, or what to request from the administrator',
+    }),
   }),
-  { $id: 'ItsmRemoteTable', ...closed },
-);
+});
+
+export const ItsmRemoteTableSchema = itemComponent('ItsmRemoteTable', {
+  name: Type.String(),
+  label: Type.String(),
+  parent: Nullable(Type.String({ description: 'The table whose columns it inherits' })),
+});
 
 const kinds = ['text', 'integer', 'decimal', 'boolean', 'date', 'datetime', 'reference', 'other'];
 
-export const ItsmRemoteFieldSchema = Type.Partial(
-  Type.Object({
-    name: Type.String(),
-    label: Type.String(),
-    type: Type.Union(kinds.map((kind) => Type.Literal(kind))),
-    remote_type: Type.String({ description: 'The remote’s name of the type' }),
-    reference: Nullable(Type.String({ description: 'The table that a reference refers to' })),
-    max_length: Nullable(Type.Integer()),
-    mandatory: Type.Boolean(),
-    choices: Type.Array(Type.Object({ value: Type.String(), label: Type.String() }, closed)),
-  }),
-  { $id: 'ItsmRemoteField', ...closed },
-);
+export const ItsmRemoteFieldSchema = itemComponent('ItsmRemoteField', {
+  name: Type.String(),
+  label: Type.String(),
+  type: Choice(kinds),
+  remote_type: Type.String({ description: 'The remote’s name of the type' }),
+  reference: Nullable(Type.String({ description: 'The table that a reference refers to' })),
+  max_length: Nullable(Type.Integer()),
+  mandatory: Type.Boolean(),
+  choices: arrayOf({ value: Type.String(), label: Type.String() }),
+});
 
-export const ItsmRemoteRelationTypeSchema = Type.Partial(
-  Type.Object({
-    id: Type.String({ description: 'The `remote_type` of relation mappings' }),
-    name: Type.String(),
-    forward: Type.String({ description: 'How it reads from its parent' }),
-    reverse: Type.String({ description: 'How it reads from its child' }),
-  }),
-  { $id: 'ItsmRemoteRelationType', ...closed },
-);
+export const ItsmRemoteRelationTypeSchema = itemComponent('ItsmRemoteRelationType', {
+  id: Type.String({ description: 'The `remote_type` of relation mappings' }),
+  name: Type.String(),
+  forward: Type.String({ description: 'How it reads from its parent' }),
+  reverse: Type.String({ description: 'How it reads from its child' }),
+});
 
 const count = Type.Integer({ minimum: 0 });
 
-export const ItsmConnectionHealthSchema = Type.Object(
-  {
-    status: Type.Union(
-      ['ok', 'waiting', 'failing', 'paused'].map((one) => Type.Literal(one)),
-      {
-        description:
-          '`failing`: the last run failed, or the circuit is open; `waiting`: a plan or a review item needs a decision',
-      },
-    ),
-    last_success_at: Nullable(Timestamp),
-    last_failure_at: Nullable(Timestamp),
-    last_failure: Nullable(Type.String()),
-    failures_in_row: Type.Integer({ minimum: 0, description: 'Failed runs since the last successful one' }),
-    runs_open: count,
-    plans_waiting: Type.Integer({ minimum: 0, description: 'Plans in review' }),
-    questions_open: Type.Integer({
-      minimum: 0,
-      description: 'Open review items: conflicts and uncertain matches',
+export const ItsmConnectionHealthSchema = component('ItsmConnectionHealth', {
+  status: Choice(
+    ['ok', 'waiting', 'failing', 'paused'],
+    '`failing`: the last run failed, or the circuit is open; `waiting`: a plan or a review item needs a decision',
+  ),
+  last_success_at: Nullable(Timestamp),
+  last_failure_at: Nullable(Timestamp),
+  last_failure: Nullable(Type.String()),
+  failures_in_row: Type.Integer({ minimum: 0, description: 'Failed runs since the last successful one' }),
+  runs_open: count,
+  plans_waiting: Type.Integer({ minimum: 0, description: 'Plans in review' }),
+  questions_open: Type.Integer({
+    minimum: 0,
+    description: 'Open review items: conflicts and uncertain matches',
+  }),
+  mappings: object({ total: count, active: count, drifted: count }),
+  calls_last_day: Type.Integer({ minimum: 0, description: 'Requests of the runs of the last 24 hours' }),
+  limiter: Nullable(
+    object({
+      rate: Type.Number({ description: 'The most requests that are sent per second' }),
+      paused_until: Nullable(Timestamp),
+      circuit: Choice(['closed', 'open'], 'Open: no request is sent, because several in a row failed'),
+      open_until: Nullable(Timestamp),
+      budget: Nullable(object({ limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp })),
+      page_scale: Type.Number({ description: 'The page size as a fraction of the usual one' }),
     }),
-    mappings: Type.Object({ total: count, active: count, drifted: count }, closed),
-    calls_last_day: Type.Integer({ minimum: 0, description: 'Requests of the runs of the last 24 hours' }),
-    limiter: Nullable(
-      Type.Object(
-        {
-          rate: Type.Number({ description: 'The most requests that are sent per second' }),
-          paused_until: Nullable(Timestamp),
-          circuit: Type.Union([Type.Literal('closed'), Type.Literal('open')], {
-            description: 'Open: no request is sent, because several in a row failed',
-          }),
-          open_until: Nullable(Timestamp),
-          budget: Nullable(
-            Type.Object({ limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp }, closed),
-          ),
-          page_scale: Type.Number({ description: 'The page size as a fraction of the usual one' }),
-        },
-        closed,
-      ),
-    ),
-  },
-  { $id: 'ItsmConnectionHealth', ...closed },
-);
+  ),
+});

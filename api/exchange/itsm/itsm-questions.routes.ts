@@ -80,10 +80,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       'A conflict: the side that wins. A match: the card of the record, or null for a new card. The next run applies the decision. The decision of a conflict is valid as long as neither side changes.',
     permission: manage,
     permissionNote: usesNote,
-    body: Type.Union([
-      object({ winner: Type.Union([Type.Literal('local'), Type.Literal('remote')]) }),
-      object({ card_id: Nullable(Uuid) }),
-    ]),
+    body: Type.Union([object({ winner: Choice(['local', 'remote']) }), object({ card_id: Nullable(Uuid) })]),
 
     answers: { 204: { description: 'Decided' } },
     errors: ['wrong_state'],

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import { MASK } from '../../kernel/settings/settings.secrets.ts';
-import { closed } from '../../kernel/shapes.ts';
+import { Choice, object } from '../../kernel/shapes.ts';
 
 /** How the account of a connection authenticates. */
 export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
@@ -46,55 +46,46 @@ const TABLE_PATTERN = '^[A-Za-z][A-Za-z0-9_]{0,79}$';
 /** The create API of a remote that has several. */
 export const NewRecords = Type.Union(
   [
-    Type.Object(
-      {
-        through: Type.Literal('import_set'),
-        staging_tables: Type.Record(
-          Type.String({ minLength: 1, maxLength: 80 }),
-          Type.String({ pattern: TABLE_PATTERN }),
-          {
-            minProperties: 1,
-            maxProperties: 100,
-            description:
-              'By table, the staging table whose transform map creates its records and coalesces on the correlation column; records of other tables are created in the table itself',
-            examples: [{ cmdb_ci_server: 'u_estate_servers' }],
-          },
-        ),
-      },
-      closed,
-    ),
-    Type.Object(
-      {
-        through: Type.Literal('identification'),
-        data_source: Type.String({
-          minLength: 1,
-          maxLength: 40,
-          description: 'A data source, one of the choices of `discovery_source`',
+    object({
+      through: Type.Literal('import_set'),
+      staging_tables: Type.Record(
+        Type.String({ minLength: 1, maxLength: 80 }),
+        Type.String({ pattern: TABLE_PATTERN }),
+        {
+          minProperties: 1,
+          maxProperties: 100,
+          description:
+            'By table, the staging table whose transform map creates its records and coalesces on the correlation column; records of other tables are created in the table itself',
+          examples: [{ cmdb_ci_server: 'u_estate_servers' }],
+        },
+      ),
+    }),
+    object({
+      through: Type.Literal('identification'),
+      data_source: Type.String({
+        minLength: 1,
+        maxLength: 40,
+        description: 'A data source, one of the choices of `discovery_source`',
+      }),
+    }),
+    object({
+      through: Type.Literal('reconciliation'),
+      keys: Type.Record(
+        Type.String({ minLength: 1, maxLength: 80 }),
+        Type.Array(Type.String({ pattern: TABLE_PATTERN }), {
+          minItems: 1,
+          maxItems: MAX_KEYS,
+          uniqueItems: true,
         }),
-      },
-      closed,
-    ),
-    Type.Object(
-      {
-        through: Type.Literal('reconciliation'),
-        keys: Type.Record(
-          Type.String({ minLength: 1, maxLength: 80 }),
-          Type.Array(Type.String({ pattern: TABLE_PATTERN }), {
-            minItems: 1,
-            maxItems: MAX_KEYS,
-            uniqueItems: true,
-          }),
-          {
-            minProperties: 1,
-            maxProperties: 100,
-            description:
-              'By class, its reconciliation keys: an object with the same values of these attributes is used instead of creating one; objects of other classes are always created',
-            examples: [{ Server: ['name', 'org_id'] }],
-          },
-        ),
-      },
-      closed,
-    ),
+        {
+          minProperties: 1,
+          maxProperties: 100,
+          description:
+            'By class, its reconciliation keys: an object with the same values of these attributes is used instead of creating one; objects of other classes are always created',
+          examples: [{ Server: ['name', 'org_id'] }],
+        },
+      ),
+    }),
   ],
   { description: 'The API that creates records; null: they are created in their table' },
 );
@@ -142,69 +133,53 @@ const isStable = Type.Optional(
 
 const Paging = Type.Union(
   [
-    Type.Object(
-      {
-        by: Type.Literal('link'),
-        next: Type.Optional(path('The path of the URL of the next page; default: the Link header')),
-        is_stable: isStable,
-        ...requestParameters,
-      },
-      closed,
-    ),
-    Type.Object(
-      {
-        by: Type.Literal('cursor'),
-        next: path('The path of the cursor of the next page'),
-        parameter: parameter('The parameter for the cursor'),
-        is_stable: isStable,
-        ...requestParameters,
-      },
-      closed,
-    ),
-    Type.Object(
-      {
-        by: Type.Literal('key'),
-        parameter: parameter('The parameter for the key of the last row; the page starts after it'),
-        ...requestParameters,
-      },
-      closed,
-    ),
+    object({
+      by: Type.Literal('link'),
+      next: Type.Optional(path('The path of the URL of the next page; default: the Link header')),
+      is_stable: isStable,
+      ...requestParameters,
+    }),
+    object({
+      by: Type.Literal('cursor'),
+      next: path('The path of the cursor of the next page'),
+      parameter: parameter('The parameter for the cursor'),
+      is_stable: isStable,
+      ...requestParameters,
+    }),
+    object({
+      by: Type.Literal('key'),
+      parameter: parameter('The parameter for the key of the last row; the page starts after it'),
+      ...requestParameters,
+    }),
   ],
   { description: 'How a JSON list is paged; without it, one response has all rows' },
 );
 export type SourcePaging = Static<typeof Paging>;
 
-export const HttpSource = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[a-z][a-z0-9_-]{0,62}$',
-      examples: ['servers'],
-      description: 'The table name that mappings use',
+export const HttpSource = object({
+  name: Type.String({
+    pattern: '^[a-z][a-z0-9_-]{0,62}$',
+    examples: ['servers'],
+    description: 'The table name that mappings use',
+  }),
+  label: Type.Optional(Type.String({ maxLength: 255 })),
+  path: Type.String({
+    maxLength: 500,
+    description: 'The path below the address of the connection, with the query; empty: the address itself',
+  }),
+  format: Choice(['csv', 'json', 'ndjson']),
+  key: path('The column that identifies a row and never changes'),
+  updated: Type.Optional(path('The column with the time of the last change of a row')),
+  rows: Type.Optional(path('The path of the list in a JSON document, such as `data.items`')),
+  separator: Type.Optional(Choice([',', ';', '\t'], 'The separator of a CSV file; default: detected')),
+  references: Type.Optional(
+    Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.String({ maxLength: 63 }), {
+      maxProperties: 50,
+      description: 'By column that contains the key of a row of another source, the name of that source',
     }),
-    label: Type.Optional(Type.String({ maxLength: 255 })),
-    path: Type.String({
-      maxLength: 500,
-      description: 'The path below the address of the connection, with the query; empty: the address itself',
-    }),
-    format: Type.Union([Type.Literal('csv'), Type.Literal('json'), Type.Literal('ndjson')]),
-    key: path('The column that identifies a row and never changes'),
-    updated: Type.Optional(path('The column with the time of the last change of a row')),
-    rows: Type.Optional(path('The path of the list in a JSON document, such as `data.items`')),
-    separator: Type.Optional(
-      Type.Union([Type.Literal(','), Type.Literal(';'), Type.Literal('\t')], {
-        description: 'The separator of a CSV file; default: detected',
-      }),
-    ),
-    references: Type.Optional(
-      Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.String({ maxLength: 63 }), {
-        maxProperties: 50,
-        description: 'By column that contains the key of a row of another source, the name of that source',
-      }),
-    ),
-    paging: Type.Optional(Paging),
-  },
-  closed,
-);
+  ),
+  paging: Type.Optional(Paging),
+});
 /** A list of rows at one path of the remote. */
 export type HttpSource = Static<typeof HttpSource>;
 
@@ -290,32 +265,23 @@ const Kind = Type.Union(
   (Object.keys(connectionKinds) as ConnectionKind[]).map((kind) => Type.Literal(kind)),
   { description: 'The kind of remote; default: `servicenow`' },
 );
-const Auth = Type.Union(
-  authTypes.map((authType) => Type.Literal(authType)),
-  { description: 'How the account authenticates; each kind of remote offers some of these' },
-);
+const Auth = Choice(authTypes, 'How the account authenticates; each kind of remote offers some of these');
 
-export const ConnectionCreate = Type.Object(
-  {
-    name,
-    instance_url: instanceUrl,
-    kind: Type.Optional(Kind),
-    auth_type: Type.Optional(Auth),
-    ...optional,
-  },
-  closed,
-);
+export const ConnectionCreate = object({
+  name,
+  instance_url: instanceUrl,
+  kind: Type.Optional(Kind),
+  auth_type: Type.Optional(Auth),
+  ...optional,
+});
 export type ConnectionCreate = Static<typeof ConnectionCreate>;
 
-export const ConnectionPatch = Type.Object(
-  {
-    name: Type.Optional(name),
-    instance_url: Type.Optional(instanceUrl),
-    auth_type: Type.Optional(Auth),
-    ...optional,
-  },
-  closed,
-);
+export const ConnectionPatch = object({
+  name: Type.Optional(name),
+  instance_url: Type.Optional(instanceUrl),
+  auth_type: Type.Optional(Auth),
+  ...optional,
+});
 export type ConnectionPatch = Static<typeof ConnectionPatch>;
 
 export const secretMembers = ['password', 'client_secret', 'refresh_token', 'token', 'client_key'] as const;

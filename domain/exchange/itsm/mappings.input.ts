@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { closed } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, object } from '../../kernel/shapes.ts';
 
 const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -12,151 +12,131 @@ const Value = Type.Union([...single, Type.Array(Type.String({ maxLength: 200 }),
 const formula = Type.String({ minLength: 1, maxLength: 5000 });
 
 /** The configuration of a transform. Each member is for the transform type that its description names; commands check that. */
-export const TransformConfig = Type.Object(
-  {
-    as: Type.Optional(
-      Type.Literal('number', {
-        description: 'direct: the value is a number; default: by the type of the card’s field',
-      }),
-    ),
-    pairs: Type.Optional(
-      Type.Array(Type.Object({ remote: Single, local: Value }, closed), {
+export const TransformConfig = object({
+  as: Type.Optional(
+    Type.Literal('number', {
+      description: 'direct: the value is a number; default: by the type of the card’s field',
+    }),
+  ),
+  pairs: Type.Optional(
+    arrayOf(
+      { remote: Single, local: Value },
+      {
         minItems: 1,
         maxItems: 1000,
         description:
           'value_map: corresponding values; in both directions the first pair with the value applies',
-      }),
+      },
     ),
-    remote: Type.Optional(
-      Type.Union([Type.Literal('date'), Type.Literal('datetime')], {
-        description: 'date_format: the type of the column; default: `date`',
-      }),
+  ),
+  remote: Type.Optional(Choice(['date', 'datetime'], 'date_format: the type of the column; default: `date`')),
+  yes: Type.Optional(
+    Type.Array(Single, {
+      minItems: 1,
+      maxItems: 50,
+      description: 'boolean: the values for true, of which the first is written; default: `["true", "1"]`',
+    }),
+  ),
+  no: Type.Optional(
+    Type.Array(Single, {
+      minItems: 1,
+      maxItems: 50,
+      description: 'boolean: the values for false, of which the first is written; default: `["false", "0"]`',
+    }),
+  ),
+  mapping_id: Type.Optional(
+    nullable(uuid, 'reference: the mapping of the referenced cards; null: this mapping'),
+  ),
+  to_local: Type.Optional(
+    Type.String({
+      ...formula,
+      description: 'expression: a formula that computes the card’s value from `value`, the column’s value',
+    }),
+  ),
+  to_remote: Type.Optional(
+    nullable(
+      formula,
+      'expression: a formula that computes the column’s value from `value`, the card’s value; null: the column is never written',
     ),
-    yes: Type.Optional(
-      Type.Array(Single, {
-        minItems: 1,
-        maxItems: 50,
-        description: 'boolean: the values for true, of which the first is written; default: `["true", "1"]`',
-      }),
-    ),
-    no: Type.Optional(
-      Type.Array(Single, {
-        minItems: 1,
-        maxItems: 50,
-        description:
-          'boolean: the values for false, of which the first is written; default: `["false", "0"]`',
-      }),
-    ),
-    mapping_id: Type.Optional(
-      nullable(uuid, 'reference: the mapping of the referenced cards; null: this mapping'),
-    ),
-    to_local: Type.Optional(
-      Type.String({
-        ...formula,
-        description: 'expression: a formula that computes the card’s value from `value`, the column’s value',
-      }),
-    ),
-    to_remote: Type.Optional(
-      nullable(
-        formula,
-        'expression: a formula that computes the column’s value from `value`, the card’s value; null: the column is never written',
-      ),
-    ),
-  },
-  closed,
-);
+  ),
+});
 export type TransformConfig = Static<typeof TransformConfig>;
 
-export const FieldMappingInput = Type.Object(
-  {
-    card_field: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      examples: ['name', 'attributes.businessCriticality'],
-      description:
-        '`name`, `alias`, `description`, `external_id`, `subtype`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; for a reference column also `relations.<relation type>` (the card is the source) or `reverse_relations.<relation type>` (the card is the target)',
-    }),
-    remote_field: key('The column of the table'),
-    direction: Type.Optional(
+export const FieldMappingInput = object({
+  card_field: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    examples: ['name', 'attributes.businessCriticality'],
+    description:
+      '`name`, `alias`, `description`, `external_id`, `subtype`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; for a reference column also `relations.<relation type>` (the card is the source) or `reverse_relations.<relation type>` (the card is the target)',
+  }),
+  remote_field: key('The column of the table'),
+  direction: Type.Optional(
+    Choice(
+      ['remote_leads', 'local_leads', 'newest_wins', 'manual'],
+      'Which side wins when both have changed; a change of only one side is copied to the other. Default: `remote_leads`',
+    ),
+  ),
+  transform_type: Type.Optional(
+    nullable(
       Type.Union(
-        (['remote_leads', 'local_leads', 'newest_wins', 'manual'] as const).map((one) => Type.Literal(one)),
-        {
-          description:
-            'Which side wins when both have changed; a change of only one side is copied to the other. Default: `remote_leads`',
-        },
-      ),
-    ),
-    transform_type: Type.Optional(
-      nullable(
-        Type.Union(
-          (['direct', 'value_map', 'date_format', 'boolean', 'reference', 'expression'] as const).map((one) =>
-            Type.Literal(one),
-          ),
+        (['direct', 'value_map', 'date_format', 'boolean', 'reference', 'expression'] as const).map((one) =>
+          Type.Literal(one),
         ),
-        'How values are converted between the two sides; null: direct',
       ),
+      'How values are converted between the two sides; null: direct',
     ),
-    transform_config: Type.Optional(nullable(TransformConfig, 'The configuration of the transform')),
-    is_identity: Type.Optional(
-      Type.Boolean({ description: 'Whether the field is used to match records with cards' }),
-    ),
-  },
-  closed,
-);
+  ),
+  transform_config: Type.Optional(nullable(TransformConfig, 'The configuration of the transform')),
+  is_identity: Type.Optional(
+    Type.Boolean({ description: 'Whether the field is used to match records with cards' }),
+  ),
+});
 export type FieldMappingInput = Static<typeof FieldMappingInput>;
 
-export const RelationMappingInput = Type.Object(
-  {
-    relation_type_key: key('A relation type whose source is the mapped card type'),
-    remote_type: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'The remote’s key of the relation type',
+export const RelationMappingInput = object({
+  relation_type_key: key('A relation type whose source is the mapped card type'),
+  remote_type: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'The remote’s key of the relation type',
+  }),
+  target_mapping_id: Type.Optional(
+    nullable(uuid, 'The mapping of the target cards, of the same connection; null: this mapping'),
+  ),
+  reversed: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the remote stores the opposite direction: its parent is our target',
     }),
-    target_mapping_id: Type.Optional(
-      nullable(uuid, 'The mapping of the target cards, of the same connection; null: this mapping'),
-    ),
-    reversed: Type.Optional(
-      Type.Boolean({
-        description: 'Whether the remote stores the opposite direction: its parent is our target',
-      }),
-    ),
-  },
-  closed,
-);
+  ),
+});
 export type RelationMappingInput = Static<typeof RelationMappingInput>;
 
-export const MappingSchedule = Type.Object(
-  {
-    cron: Type.String({ minLength: 1, maxLength: 200, examples: ['*/15 * * * *'] }),
-    time_zone: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        examples: ['Europe/Berlin'],
-        description: 'Default: UTC',
-      }),
-    ),
-    enabled: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+export const MappingSchedule = object({
+  cron: Type.String({ minLength: 1, maxLength: 200, examples: ['*/15 * * * *'] }),
+  time_zone: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      examples: ['Europe/Berlin'],
+      description: 'Default: UTC',
+    }),
+  ),
+  enabled: Type.Optional(Type.Boolean()),
+});
 export type MappingSchedule = Static<typeof MappingSchedule>;
 
 const Defaults = (description: string, value: TSchema) =>
   Type.Record(Type.String({ minLength: 1, maxLength: 200 }), value, { maxProperties: 100, description });
 
 const settings = {
-  sync_direction: Type.Union(
-    (['pull', 'push', 'bidirectional'] as const).map((one) => Type.Literal(one)),
-    { description: 'Which sides runs write to: the inventory, the remote, or both' },
+  sync_direction: Choice(
+    ['pull', 'push', 'bidirectional'],
+    'Which sides runs write to: the inventory, the remote, or both',
   ),
-  sync_mode: Type.Union(
-    (['additive', 'conservative', 'strict'] as const).map((one) => Type.Literal(one)),
-    {
-      description:
-        'What is removed when the other side is deleted: nothing, what the synchronisation has created, everything',
-    },
+  sync_mode: Choice(
+    ['additive', 'conservative', 'strict'],
+    'What is removed when the other side is deleted: nothing, what the synchronisation has created, everything',
   ),
   max_deletions: Type.Integer({
     minimum: 0,
@@ -224,14 +204,12 @@ const identity = {
   }),
 };
 
-export const MappingCreate = Type.Object(
-  { connection_id: uuid, ...identity, ...Type.Partial(Type.Object(settings)).properties },
-  closed,
-);
+export const MappingCreate = object({
+  connection_id: uuid,
+  ...identity,
+  ...Type.Partial(Type.Object(settings)).properties,
+});
 export type MappingCreate = Static<typeof MappingCreate>;
 
-export const MappingPatch = Type.Object(
-  Type.Partial(Type.Object({ ...identity, ...settings })).properties,
-  closed,
-);
+export const MappingPatch = object(Type.Partial(Type.Object({ ...identity, ...settings })).properties);
 export type MappingPatch = Static<typeof MappingPatch>;

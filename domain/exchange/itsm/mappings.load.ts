@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -34,8 +34,7 @@ export async function loadMappedTypes(sql: Sql, connectionId: string): Promise<R
 
 /** The mappings of a connection, the oldest first. */
 export async function loadMappingsOf(sql: Sql, connectionId: string): Promise<Mapping[]> {
-  const { rows } = await sql.raw(`${selectMapping} where m.connection_id = ? order by m.id`, [connectionId]);
-  return rows;
+  return await queryRows(sql, `${selectMapping} where m.connection_id = ? order by m.id`, [connectionId]);
 }
 
 /** The members of a mapping that determine which permissions it uses. */
@@ -85,13 +84,13 @@ export async function loadAlertRecipients(sql: Sql, createdBy: string | null): P
 
 /** The users who may manage synchronisation. */
 export async function loadSyncManagers(sql: Sql): Promise<string[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `select u.id from users u join roles r on r.key = u.role
      where u.is_active and u.kind <> 'service' and not r.is_archived
        and (r.permissions ->> '*' = 'true' or r.permissions ->> 'itsm_sync.manage' = 'true')
      order by u.id limit ${MAX_RECIPIENTS}`,
   );
-  return rows.map(({ id }: { id: string }) => id);
 }
 
 /** A mapping as runs use it, without fields whose column was removed or changed its type. Plain JSON. */

@@ -1,14 +1,14 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 
 /** Mappings with a deferred scheduled run that can start now. */
 export async function listDueMappings(sql: Sql): Promise<string[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `select m.id from itsm_mappings m join itsm_connections c on c.id = m.connection_id
      where m.due_at is not null and m.is_active and c.is_active
        and not exists (select from itsm_runs r where r.mapping_id = m.id and r.status in ('queued', 'running', 'review'))
      order by m.due_at, m.id`,
   );
-  return rows.map(({ id }: { id: string }) => id);
 }
 
 /** Cancels the deferred scheduled run of a mapping. */
@@ -28,7 +28,8 @@ interface Follower {
 
 /** The active mappings that follow changes and have run before. */
 export async function listFollowers(sql: Sql): Promise<Follower[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select m.id, m.card_type_key, greatest(b.local_position, m.followed_position) as position,
        exists (select from itsm_runs r where r.mapping_id = m.id and r.status in ('queued', 'running', 'review')) as busy
      from itsm_mappings m join itsm_connections c on c.id = m.connection_id
@@ -37,13 +38,11 @@ export async function listFollowers(sql: Sql): Promise<Follower[]> {
        and b.local_position is not null
      order by m.id`,
   );
-  return rows;
 }
 
 /** The newest position of the change feed. */
 export async function readNewestPosition(sql: Sql): Promise<number> {
-  const { rows } = await sql.raw('select coalesce(max(position), 0) as position from events');
-  return rows[0].position;
+  return await queryValue(sql, 'select coalesce(max(position), 0) as position from events');
 }
 
 /**
@@ -55,7 +54,8 @@ export async function hasChanged(
   after: number,
   to: number,
 ): Promise<boolean> {
-  const { rows } = await sql.raw(
+  return await queryValue(
+    sql,
     `select exists (
        select from events e where e.position > ? and e.position <= ?
          and (e.card_type = ? and (e.event_type like 'card.%' or e.event_type like 'relation.%')
@@ -66,7 +66,6 @@ export async function hasChanged(
      ) as changed`,
     [after, to, card_type_key, card_type_key, id, id],
   );
-  return rows[0].changed;
 }
 
 /** Stores the position up to which changes have started a run, so that a failed run is not started again for them. */

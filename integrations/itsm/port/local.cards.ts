@@ -4,7 +4,7 @@ import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition } from '../../../domain/kernel/lists/lists.types.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryValue, type Sql } from '../../../platform/database.ts';
 import type { LocalCard, Path } from '../engine/model.types.ts';
 
 /** Reads the cards of a mapping. */
@@ -149,10 +149,9 @@ export async function openCards(
 
 /** The newest position of the change feed, at least the given one. */
 async function newestPosition(sql: Sql, after: string): Promise<string> {
-  const { rows } = await sql.raw('select greatest(max(position), ?::bigint)::text as position from events', [
+  return await queryValue(sql, 'select greatest(max(position), ?::bigint)::text as position from events', [
     after,
   ]);
-  return rows[0].position;
 }
 
 function valueAt(row: CardRow, path: Path): Value {

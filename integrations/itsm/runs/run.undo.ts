@@ -9,7 +9,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { enqueueJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { counted } from '../../../platform/counted.ts';
-import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, queryValue, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outcome, PlanRow } from '../engine/plan.types.ts';
 import { emptySyncState } from '../engine/state.ts';
@@ -64,12 +64,12 @@ export async function undoRun(ctx: Ctx, runId: string): Promise<string> {
 
 /** Whether a run has undone this one, or is undoing it. */
 async function isUndone(sql: Sql, runId: string): Promise<boolean> {
-  const { rows } = await sql.raw(
+  return await queryValue(
+    sql,
     `select exists (select from itsm_runs where undo_of = ?
        and status in ('queued', 'running', 'review', 'completed')) as undone`,
     [runId],
   );
-  return rows[0].undone;
 }
 
 /** The number of rows that are inverted together. */

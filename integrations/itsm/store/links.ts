@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
 
 /** A mapped relation type with its remote types, and the mappings of the cards at both ends. */
 export interface LinkType {
@@ -51,12 +51,12 @@ export async function findStoredLinks(
   ids: readonly string[],
 ): Promise<string[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `select remote_relation_id as id from itsm_remote_links
      where mapping_id = ? and remote_relation_id = any(?::text[]) order by id`,
     [mappingId, ids],
   );
-  return rows.map(({ id }: { id: string }) => id);
 }
 
 /** Deletes relations that are gone at the remote. */
@@ -171,7 +171,8 @@ export async function findTargetsToCheck(
   if (!wanted.removals && !wanted.additions) return [];
   const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = linkType;
   await sql.raw('set local enable_nestloop = off');
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
      source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
      target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
@@ -192,7 +193,6 @@ export async function findTargetsToCheck(
      order by id`,
     [mapping_id, target_mapping_id, relation_type_key, forward, backward, wanted.removals, wanted.additions],
   );
-  return rows.map(({ id }: { id: string }) => id);
 }
 
 /** Relations of the remote of a type with these records as source. */
@@ -201,8 +201,8 @@ export async function readRemoteLinks(
   { mapping_id, forward, backward }: LinkType,
   sources: readonly string[],
 ): Promise<{ source: string; target: string; id: string }[]> {
-  const { rows } = await sql.raw(
-    // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
+  return await queryRows(
+    sql, // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
     `select l.source, l.target, l.id from unnest(?::text[]) as q(id) cross join lateral (
        select from_id as source, to_id as target, remote_relation_id as id from itsm_remote_links
          where mapping_id = ? and from_id = q.id and remote_type = any(?::text[])
@@ -213,7 +213,6 @@ export async function readRemoteLinks(
      order by l.id`,
     [sources, mapping_id, forward, mapping_id, backward],
   );
-  return rows;
 }
 
 /** Which of these records belong to the mapping of a type's targets. A remote type can also have targets of other mappings. */
@@ -222,11 +221,13 @@ export async function findTargets(
   { target_mapping_id }: LinkType,
   remoteIds: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await sql.raw(
-    `select remote_id from itsm_pairs where mapping_id = ? and remote_id = any(?::text[])`,
-    [target_mapping_id, remoteIds],
+  return new Set(
+    await queryColumn<string>(
+      sql,
+      `select remote_id from itsm_pairs where mapping_id = ? and remote_id = any(?::text[])`,
+      [target_mapping_id, remoteIds],
+    ),
   );
-  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
 
 /** Relations of these types with these cards as source. */
@@ -235,12 +236,12 @@ export async function readRelationsOfSources(
   types: readonly string[],
   cardIds: readonly string[],
 ): Promise<{ type: string; source_id: string; target_id: string }[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select type, source_id, target_id from relations
      where type = any(?::text[]) and source_id = any(?::uuid[]) order by id`,
     [types, cardIds],
   );
-  return rows;
 }
 
 /** A row of a plan that creates, quarantines or ends a pair. The id of a card or record that the plan creates is null. */
@@ -286,9 +287,9 @@ async function readRowsByIds(
     `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
        select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
        where run_id = ? and ${column} = q.id and ${condition} offset 0) r`;
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `${found('text', 'remote_id', ofRecord)} union ${found('uuid', 'card_id', ofCard)}`,
     [remoteIds, runId, cardIds, runId],
   );
-  return rows;
 }

@@ -1,5 +1,5 @@
 import type { FieldMapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import type { RemoteRecord } from '../remote.ts';
 
 /** What a run has observed of a record. */
@@ -35,11 +35,13 @@ async function selectObservedIds(
   remoteIds: readonly string[],
   condition: string,
 ): Promise<Set<string>> {
-  const { rows } = await sql.raw(
-    `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and ${condition}`,
-    [runId, remoteIds],
+  return new Set(
+    await queryColumn<string>(
+      sql,
+      `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and ${condition}`,
+      [runId, remoteIds],
+    ),
   );
-  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
 
 /** Which of these records were gone when they were read by key. */
@@ -86,7 +88,8 @@ export async function readObserved(
   runId: string,
   remoteIds: readonly string[],
 ): Promise<RecordObservation[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `with asked as (select unnest(?::text[]) as id)
      select remote_id, record, shown, look, tombstone, reclassified from itsm_run_records
      where run_id = ? and remote_id in (select id from asked
@@ -95,7 +98,6 @@ export async function readObserved(
      order by remote_id`,
     [remoteIds, runId, runId],
   );
-  return rows;
 }
 
 export async function deleteObserved(sql: Sql, runId: string): Promise<void> {
@@ -108,8 +110,7 @@ export type IdPage = (after: string, limit: number) => Promise<string[]>;
 const pageOf =
   (sql: Sql, text: string, bindings: unknown[]): IdPage =>
   async (after, limit) => {
-    const { rows } = await sql.raw(text, [...bindings, after, limit]);
-    return rows.map(({ id }: { id: string }) => id);
+    return await queryColumn<string>(sql, text, [...bindings, after, limit]);
   };
 
 /** Observed records with a pair. */
@@ -169,11 +170,11 @@ export const unpairedCards = (sql: Sql, mappingId: string, cardType: string): Id
 
 /** The number of linked and quarantined pairs. */
 export async function countLivePairs(sql: Sql, mappingId: string): Promise<number> {
-  const { rows } = await sql.raw(
+  return await queryValue(
+    sql,
     `select count(*)::int as n from itsm_pairs p where p.mapping_id = ? and ${isLive}`,
     [mappingId],
   );
-  return rows[0].n;
 }
 
 /** Records with a pair that a full read did not show, and of which nothing else is known. */
@@ -211,12 +212,12 @@ export const unconfirmedDeletions = (sql: Sql, runId: string, mappingId: string)
 
 /** Records without a pair for which reading by key was inconclusive. */
 export async function inconclusiveRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `select r.remote_id from itsm_run_records r where r.run_id = ? and r.look = 'unknown'
        and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id)`,
     [runId, mappingId],
   );
-  return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
 }
 
 /**
@@ -229,7 +230,8 @@ export async function findSuspiciouslyEmptyColumns(
   mappingId: string,
   fields: readonly Pick<FieldMapping, 'card_field' | 'remote_field'>[],
 ): Promise<string[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `select distinct f.col from json_to_recordset(?::json) as m(card_field text, remote_field text),
        lateral (values (m.card_field, m.remote_field)) as f(path, col)
      where exists (
@@ -244,7 +246,6 @@ export async function findSuspiciouslyEmptyColumns(
      order by f.col`,
     [JSON.stringify(fields), mappingId, runId],
   );
-  return rows.map(({ col }: { col: string }) => col);
 }
 
 export interface NewParent {
@@ -262,7 +263,8 @@ export async function findParentCycles(
   wanted: readonly NewParent[],
 ): Promise<NewParent[]> {
   if (wanted.length === 0) return [];
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `with recursive wanted as (
        select card_id, parent_id from json_to_recordset(?::json) as v(card_id uuid, parent_id uuid)
      ), above as (
@@ -282,7 +284,6 @@ export async function findParentCycles(
      select distinct card_id, parent_id from above where id = card_id`,
     [JSON.stringify(wanted), runId, column, mappingId],
   );
-  return rows;
 }
 
 /** A record with values that refer to records or cards without a pair, so that they cannot be resolved yet. */
@@ -298,12 +299,14 @@ export async function findDeferred(
   mappingId: string,
   remoteIds: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await sql.raw(
-    `select remote_id from itsm_deferred_records where mapping_id = ? and run_id is null
+  return new Set(
+    await queryColumn<string>(
+      sql,
+      `select remote_id from itsm_deferred_records where mapping_id = ? and run_id is null
        and remote_id = any(?::text[])`,
-    [mappingId, remoteIds],
+      [mappingId, remoteIds],
+    ),
   );
-  return new Set(rows.map(({ remote_id }: { remote_id: string }) => remote_id));
 }
 
 /**

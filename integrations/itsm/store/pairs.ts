@@ -1,5 +1,5 @@
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
 import type { AgreedLink, Pair, StateChange } from '../engine/model.types.ts';
 import { applyChanges, emptySyncState, linkKey } from '../engine/state.ts';
 
@@ -42,11 +42,10 @@ async function selectPairs(
   ids: readonly string[],
 ): Promise<Pair[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql.raw(
-    `select ${columns} from itsm_pairs p where p.mapping_id = ? and ${condition}`,
-    [mappingId, ids],
-  );
-  return rows;
+  return await queryRows(sql, `select ${columns} from itsm_pairs p where p.mapping_id = ? and ${condition}`, [
+    mappingId,
+    ids,
+  ]);
 }
 
 /** The cards with all that they were merged into, or that were merged into them, transitively. */
@@ -80,14 +79,14 @@ export async function readLinks(
   mappingId: string,
   remoteIds: readonly string[],
 ): Promise<AgreedLink[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<AgreedLink>(
+    sql,
     `select jsonb_strip_nulls(jsonb_build_object('relationType', relation_type, 'source', source, 'target', target,
        'relationId', remote_relation_id)) as link
      from itsm_links where mapping_id = ? and (source = any(?::text[]) or target = any(?::text[]))
      order by relation_type, source, target`,
     [mappingId, remoteIds, remoteIds],
   );
-  return rows.map(({ link }: { link: AgreedLink }) => link);
 }
 
 /** The surviving cards of records of all mappings of the connection. */

@@ -1,6 +1,6 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import { emptyRow } from '../engine/plan.fields.ts';
 import type { PlanRow, Progress, TrackedRow } from '../engine/plan.types.ts';
 
@@ -143,12 +143,12 @@ export async function endInformativeRows(sql: Sql, runId: string): Promise<void>
 
 /** Whether a pending row copies values from a record to the inventory. */
 export async function hasCopyingRows(sql: Sql, runId: string): Promise<boolean> {
-  const { rows } = await sql.raw(
+  return await queryValue(
+    sql,
     `select exists (select from itsm_plan_rows where run_id = ? and progress = 'pending' and remote_id is not null
        and (action = 'link' or (side = 'local' and action in ('create', 'update')))) as found`,
     [runId],
   );
-  return rows[0].found;
 }
 
 /** Approves all rows of a plan, or leaves all undecided. */
@@ -174,11 +174,11 @@ export async function countPlan(sql: Sql, runId: string): Promise<Record<string,
 
 /** The number of applied rows of a run. */
 export async function countApplied(sql: Sql, runId: string): Promise<number> {
-  const { rows } = await sql.raw(
+  return await queryValue(
+    sql,
     `select count(*) as count from itsm_plan_rows where run_id = ? and progress = 'applied'`,
     [runId],
   );
-  return rows[0].count;
 }
 
 export interface OutcomeCount {
@@ -192,13 +192,13 @@ export interface OutcomeCount {
 
 /** The number of rows of a plan by action, progress and approval. */
 export async function countOutcomes(sql: Sql, runId: string): Promise<OutcomeCount[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select action, progress, approval, progress = 'pending' and approval is distinct from 'rejected'
        and action not in ('conflict', 'stage', 'skip') as "isUndecided", count(*)::int as n
      from itsm_plan_rows where run_id = ? group by action, progress, approval`,
     [runId],
   );
-  return rows;
 }
 
 /** Records of the rows of a plan; null if there are more than `limit`. */
@@ -214,12 +214,12 @@ export async function findPlannedRecords(sql: Sql, runId: string, limit: number)
 
 /** Records of rows that were not applied. The next run reads them again. */
 export async function findUnappliedRecords(sql: Sql, runId: string): Promise<string[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `select distinct remote_id from itsm_plan_rows where run_id = ? and remote_id is not null
        and (progress in ('stale', 'refused') or approval = 'rejected' or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
     [runId],
   );
-  return rows.map(({ remote_id }: { remote_id: string }) => remote_id);
 }
 
 /** A plan without its rows. */
@@ -241,12 +241,12 @@ export async function readPlan(sql: Sql, runId: string): Promise<StoredPlan | un
 
 /** Ended runs of a mapping with writes whose outcome is unknown, oldest first. */
 export async function findRunsWithUnknownWrites(sql: Sql, mappingId: string): Promise<string[]> {
-  const { rows } = await sql.raw(
+  return await queryColumn<string>(
+    sql,
     `select r.id from itsm_runs r where r.mapping_id = ? and r.status in ('failed', 'cancelled', 'superseded')
        and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') order by r.id`,
     [mappingId],
   );
-  return rows.map(({ id }: { id: string }) => id);
 }
 
 /** Values of these cards and their records that an undo has restored, unless a later run has written the field. */
@@ -256,7 +256,8 @@ export async function readRestoredValues(
   cardIds: readonly string[],
   paths: readonly string[],
 ): Promise<{ remoteId: string; path: string; side: 'local' | 'remote'; value: Value }[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select remote_id as "remoteId", path, side, value from (
        select distinct on (p.remote_id, f.path) p.remote_id, f.path, p.side, p.action, r.trigger,
          p.row -> 'diff' -> f.path -> 'new' as value
@@ -268,7 +269,6 @@ export async function readRestoredValues(
      ) last where trigger = 'undo' and action = 'update'`,
     [mappingId, paths, cardIds, mappingId],
   );
-  return rows;
 }
 
 /** Records that runs of a mapping have created, with their cards, by correlation id. */

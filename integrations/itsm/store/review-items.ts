@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import type { Decision, Refusal, Resolution } from '../engine/model.types.ts';
 import type { RowResult } from '../engine/plan.types.ts';
 
@@ -85,13 +85,13 @@ export async function readDecisions(
 
 /** Values, and new cards (`path: null`), that a side has refused and whose review items are open. */
 export async function readRefusals(sql: Sql, mappingId: string): Promise<Refusal[]> {
-  const { rows } = await sql.raw(
+  return await queryRows(
+    sql,
     `select remote_id as "remoteId", path, refused_side as side, reason,
        jsonb_build_object('local', local, 'remote', remote) as values
      from itsm_review_items where mapping_id = ? and refused_side is not null and remote_id is not null`,
     [mappingId],
   );
-  return rows;
 }
 
 /** Opens review items for values and new cards that a side has refused. Earlier decisions on these values are dropped. */
