@@ -214,7 +214,7 @@ export interface FieldState {
 }
 
 /**
- * Three-conversion merge of one field. Changed on one side: the value is written to the other. Changed on both to different values:
+ * Three-way merge of one field. Changed on one side: the value is written to the other. Changed on both to different values:
  * the field's rule decides, or it is a conflict. A field without a base that is filled on one side is filled on the other.
  */
 export function compareField(
@@ -236,14 +236,14 @@ export function compareField(
   if (!hasChanged.local || !hasChanged.remote) {
     // a refused value has changed on one side only, and a user can decide for the other one
     const winner = state.winner ?? (hasChanged.remote ? 'remote' : 'local');
-    const side = winner === 'remote' ? 'local' : 'remote';
+    const side = otherSide(winner);
     const where = hasChanged.remote ? 'at the remote' : 'here';
     const why = base ? `'${path}' was changed only ${where}` : `'${path}' is only filled ${where}`;
     return writeOutcome(side, converted[side], direction, why, false);
   }
   const { winner, why } = resolveConflict(state);
   if (winner === undefined) return { kind: 'conflict', reason: `'${path}' ${why} ${values}` };
-  const side = winner === 'remote' ? 'local' : 'remote';
+  const side = otherSide(winner);
   return writeOutcome(side, converted[side], direction, `'${path}' ${why} ${values}`, true);
 }
 
@@ -290,7 +290,7 @@ function resolveConflict(state: FieldState): { winner: Side | undefined; why: st
     case 'newest_wins': {
       if (state.restoredSide) {
         // the undone run had replaced this value by the newer one of the other side
-        const winner = state.restoredSide === 'local' ? 'remote' : 'local';
+        const winner = otherSide(state.restoredSide);
         const older = `an undo restored the ${sideName(state.restoredSide)} value`;
         return { winner, why: `${both}; the ${sideName(winner)} change is newer, since ${older}` };
       }
@@ -306,6 +306,9 @@ function resolveConflict(state: FieldState): { winner: Side | undefined; why: st
       return { winner: undefined, why: both };
   }
 }
+
+/** The opposite side. */
+export const otherSide = (side: Side): Side => (side === 'local' ? 'remote' : 'local');
 
 const sideName = (side: Side): string => (side === 'local' ? "inventory's" : "remote's");
 

@@ -10,6 +10,7 @@ import {
   isReportedGone,
   type ObservationIndex,
   type PairIndex,
+  type RecordState,
   survivorOf,
 } from './state.ts';
 import { canonical, formatValue, isEqual } from './values.ts';
@@ -122,7 +123,7 @@ export function beginPlanning(
 }
 
 /** A row without its number; missing members are empty. */
-export type Draft = Pick<PlanRow, 'action' | 'reason'> & Partial<Omit<PlanRow, 'no'>>;
+type Draft = Pick<PlanRow, 'action' | 'reason'> & Partial<Omit<PlanRow, 'no'>>;
 
 /** An empty row. */
 export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
@@ -189,11 +190,22 @@ export function findActiveCard(planning: Planning, cardId: string): LocalCard | 
   return card && !card.archived ? card : undefined;
 }
 
-/** The ids of a pair in a row. */
-export const pairIds = (pair: Pair, cardId: string) => ({ remoteId: pair.remoteId, cardId });
+/** A pair with the state of its two sides. */
+export interface PairView {
+  pair: Pair;
+  /** The surviving card, which may be archived or deleted. */
+  cardId: string;
+  /** Undefined if it is archived or deleted. */
+  card: LocalCard | undefined;
+  recordState: RecordState;
+}
+
+/** Adds a row about a pair. */
+export const addPairRow = (planning: Planning, { pair, cardId }: PairView, draft: Draft): PlanRow =>
+  addRow(planning, { remoteId: pair.remoteId, cardId, ...draft });
 
 /** A pair whose fields are to be compared. */
-export interface Compared {
+interface Compared {
   remoteId: string;
   card: LocalCard;
   /** Undefined if the record was not read because it has not changed. */
@@ -368,14 +380,18 @@ function planWrite(planning: Planning, pair: Compared, fields: Field[], side: Si
   });
 }
 
-/** Describes the values of one side that differ from the base. A record that was not read has not changed. */
+/** Describes the values of one side that differ from the base. An object that was not read has not changed. */
 export function describeChangesSinceBase(
   { mapping }: Planning,
-  { card, record, base }: Compared,
+  {
+    card,
+    record,
+    base,
+  }: { card: LocalCard | undefined; record: RemoteRecord | undefined; base: Pair['base'] },
   side: Side,
 ): string[] {
-  if (side === 'remote' && !record) return [];
-  const values = side === 'local' ? localFields(mapping, card) : remoteFields(mapping, record!);
+  const local = side === 'local' && card ? localFields(mapping, card) : {};
+  const values = side === 'remote' && record ? remoteFields(mapping, record) : local;
   return Object.entries(values).flatMap(([path, now]) => {
     const before = base[path]?.[side] ?? null;
     return isEqual(now, before) ? [] : [`'${path}' from ${formatValue(before)} to ${formatValue(now)}`];

@@ -1,61 +1,59 @@
-import type { LocalCard, Pair, PairState, Side } from './model.types.ts';
+import type { PairState } from './model.types.ts';
 import {
-  addRow,
+  addPairRow,
   compareFields,
   findActiveCard,
   findResolution,
   mappedBase,
+  type PairView,
   type Planning,
-  pairIds,
   planFields,
 } from './plan.fields.ts';
-import { planGone, planQuarantined } from './plan.gone.ts';
-import { isLive, type RecordState, recordStateOf, survivorOf } from './state.ts';
+import { linked, planGone, planQuarantined, planReturn } from './plan.gone.ts';
+import { isLive, recordStateOf, survivorOf } from './state.ts';
 
 /**
  * Plans the pairs by the state of their two sides.
  * @param only the records whose pairs are planned; the other pairs are only context.
  */
 export function planPairs(planning: Planning, only?: ReadonlySet<string>): void {
-  const { syncState } = planning;
+  const { syncState, observation, mapping, index } = planning;
   for (const pair of syncState.pairs.values()) {
     if (only && !only.has(pair.remoteId)) continue;
-    planPair(planning, pair);
+    const cardId = survivorOf(pair.cardId, observation.local.redirects);
+    const recordState = recordStateOf(pair, mapping, index);
+    const view = { pair, cardId, card: findActiveCard(planning, cardId), recordState };
+    countAbsences(planning, view);
+    planPair(planning, view);
   }
 }
 
-function planPair(planning: Planning, pair: Pair): void {
-  const cardId = survivorOf(pair.cardId, planning.observation.local.redirects);
-  const card = findActiveCard(planning, cardId);
-  const recordState = recordStateOf(pair, planning.mapping, planning.index);
-  countAbsences(planning, pair, recordState);
-  const recordGone =
+function planPair(planning: Planning, view: PairView): void {
+  const { pair, cardId, card, recordState } = view;
+  const { kind } = pair.state;
+  const isRecordGone =
     recordState.kind === 'gone' ||
     recordState.kind === 'reclassified' ||
-    (sideGoneBefore(pair) === 'remote' && recordState.kind === 'unread');
-  const { kind } = pair.state;
-  if (kind === 'removed') planRemoved(planning, pair, cardId, card, recordState);
-  else if (recordGone && !card) planBothGone(planning, pair, cardId, recordState);
-  else if (kind !== 'unmapped' && planning.unmappedCards.has(cardId)) planUnmapped(planning, pair, cardId);
-  else if (kind === 'ended') planEnded(planning, pair, card, recordState);
+    (sideGoneBefore(view) === 'remote' && recordState.kind === 'unread');
+  if (kind === 'removed') planRemoved(planning, view);
+  else if (isRecordGone && !card) planBothGone(planning, view);
+  else if (kind !== 'unmapped' && planning.unmappedCards.has(cardId)) planUnmapped(planning, view);
+  else if (kind === 'ended') planEnded(planning, view);
   else if (kind === 'unmapped') return;
-  else if (recordState.kind === 'missing') planMissing(planning, pair, cardId, recordState.reason);
+  else if (recordState.kind === 'missing') planMissing(planning, view, recordState.reason);
   else if (recordState.kind === 'out_of_scope' || (card && !card.inFilter))
-    planOutOfScope(planning, pair, cardId, recordState);
-  else if (recordState.kind === 'reclassified')
-    planReclassified(planning, pair, cardId, card, recordState.to);
-  else if (kind === 'quarantined') planQuarantined(planning, pair, cardId, card, recordState);
-  else if (recordState.kind === 'gone' || !card) planGone(planning, pair, cardId, card, recordState);
-  else planBothPresent(planning, pair, card, recordState);
+    planOutOfScope(planning, view, recordState.kind === 'out_of_scope');
+  else if (recordState.kind === 'reclassified') planReclassified(planning, view, recordState.to);
+  else if (kind === 'quarantined') planQuarantined(planning, view);
+  else if (recordState.kind === 'gone' || !card) planGone(planning, view);
+  else planBothPresent(planning, view);
 }
 
 /** The side that an earlier run found gone. */
-function sideGoneBefore({ state }: Pair): Side | undefined {
-  return 'gone' in state ? state.gone : undefined;
-}
+const sideGoneBefore = ({ pair: { state } }: PairView) => ('gone' in state ? state.gone : undefined);
 
 /** Counts the consecutive full reads without the record of a live pair. */
-function countAbsences(planning: Planning, pair: Pair, recordState: RecordState): void {
+function countAbsences(planning: Planning, { pair, recordState }: PairView): void {
   if (!isLive(pair)) return;
   const exists = recordState.kind === 'there' || recordState.kind === 'out_of_scope';
   const absences = recordState.kind === 'missing' ? recordState.absences : exists ? 0 : pair.absences;
@@ -63,21 +61,17 @@ function countAbsences(planning: Planning, pair: Pair, recordState: RecordState)
 }
 
 /** The pair of an archived card is retained as `removed`, since both sides can be restored. */
-function planBothGone(planning: Planning, pair: Pair, cardId: string, recordState: RecordState): void {
+function planBothGone(planning: Planning, view: PairView): void {
+  const { pair, cardId, recordState } = view;
   const { state } = pair;
-  const isRestorable = state.kind !== 'unmapped' && planning.observation.local.cards.has(cardId);
+  const { local, now } = planning.observation;
+  const isRestorable = state.kind !== 'unmapped' && local.cards.has(cardId);
   const evidence = recordState.kind === 'gone' ? recordState.evidence : 'inventory';
   const removed: PairState =
     state.kind === 'quarantined'
       ? { ...state, kind: 'removed' }
-      : {
-          kind: 'removed',
-          gone: sideGoneBefore(pair) ?? 'remote',
-          evidence,
-          since: planning.observation.now,
-        };
-  addRow(planning, {
-    ...pairIds(pair, cardId),
+      : { kind: 'removed', gone: sideGoneBefore(view) ?? 'remote', evidence, since: now };
+  addPairRow(planning, view, {
     action: 'unlink',
     reason: 'Both the card and the record are gone',
     expects: { pair: state.kind },
@@ -89,99 +83,77 @@ function planBothGone(planning: Planning, pair: Pair, cardId: string, recordStat
  * Plans a pair of which both sides were gone. If the record has returned, its archived card is restored. A card that a user has
  * restored is deferred until it is known whether its record exists; if it does not, the card gets a new record.
  */
-function planRemoved(
-  planning: Planning,
-  pair: Pair,
-  cardId: string,
-  card: LocalCard | undefined,
-  recordState: RecordState,
-): void {
-  const { observation, index, pairIndex, mapping } = planning;
-  if (
-    !observation.local.cards.has(cardId) ||
-    pairIndex.primary.has(cardId) ||
-    planning.unmappedCards.has(cardId)
-  )
-    return;
-  const isInconclusive =
-    recordState.kind !== 'gone' && index.remote.lookups.get(pair.remoteId)?.kind === 'unknown';
-  const unknown = recordState.kind === 'out_of_scope' || isInconclusive;
+function planRemoved(planning: Planning, view: PairView): void {
+  const { pair, cardId, card, recordState } = view;
+  const { observation, index, pairIndex, mapping, unmappedCards, reserved } = planning;
+  const isFree = !pairIndex.primary.has(cardId) && !unmappedCards.has(cardId);
+  if (!observation.local.cards.has(cardId) || !isFree) return;
   if (recordState.kind !== 'there') {
-    if (card && unknown) {
-      planning.reserved.add(cardId);
-      planOutOfScope(planning, pair, cardId, { kind: 'unread' });
-    }
+    const isUnknown =
+      recordState.kind === 'out_of_scope' ||
+      (recordState.kind !== 'gone' && index.remote.lookups.get(pair.remoteId)?.kind === 'unknown');
+    if (!card || !isUnknown) return;
+    reserved.add(cardId);
+    planOutOfScope(planning, view, false);
     return;
   }
-  planning.reserved.add(cardId);
-  const expects = {
-    pair: 'removed',
-    card: { there: card !== undefined, fields: {} },
-    record: { there: true, fields: {} },
-  } as const;
-  const common = {
-    ...pairIds(pair, cardId),
-    expects,
+  reserved.add(cardId);
+  if (!card && mapping.sync_direction === 'push') return;
+  addPairRow(planning, view, {
+    ...(card
+      ? { action: 'release', reason: 'The card and the record exist again' }
+      : { action: 'restore', side: 'local', reason: 'The record exists again' }),
+    expects: {
+      pair: 'removed',
+      card: { there: card !== undefined, fields: {} },
+      record: { there: true, fields: {} },
+    },
     before: mappedBase(planning, pair),
-    state: { kind: 'linked' },
+    state: linked,
     was: pair.state,
-  } as const;
-  if (card) addRow(planning, { ...common, action: 'release', reason: 'The card and the record exist again' });
-  else if (mapping.sync_direction === 'push') return;
-  else addRow(planning, { ...common, action: 'restore', side: 'local', reason: 'The record exists again' });
+  });
   planning.again.add(pair.remoteId);
 }
 
 /** Resumes an ended pair if the side that was gone exists again. */
-function planEnded(
-  planning: Planning,
-  pair: Pair,
-  card: LocalCard | undefined,
-  recordState: RecordState,
-): void {
+function planEnded(planning: Planning, view: PairView): void {
+  const { pair, card, recordState } = view;
   if (pair.state.kind !== 'ended' || !card || planning.pairIndex.primary.has(card.id)) return;
   const { gone } = pair.state;
-  if (gone === 'remote' && recordState.kind !== 'there') return;
-  addRow(planning, {
-    ...pairIds(pair, card.id),
-    action: 'release',
-    reason: gone === 'local' ? 'The card exists again' : 'The record exists again',
-    expects: { pair: 'ended' },
-    state: { kind: 'linked' },
-  });
-  planning.again.add(pair.remoteId);
+  if (gone === 'local' || recordState.kind === 'there') planReturn(planning, view, gone);
 }
 
 /** Un-maps the pair of a card that was merged into an un-mapped card. */
-function planUnmapped(planning: Planning, pair: Pair, cardId: string): void {
-  addRow(planning, {
-    ...pairIds(pair, cardId),
+function planUnmapped(planning: Planning, view: PairView): void {
+  addPairRow(planning, view, {
     action: 'unlink',
     reason: 'The card was merged into a card that a user has un-mapped',
-    expects: { pair: pair.state.kind },
+    expects: { pair: view.pair.state.kind },
     state: { kind: 'unmapped' },
   });
 }
 
-function planMissing(planning: Planning, pair: Pair, cardId: string, why: string): void {
-  planning.again.add(pair.remoteId);
-  const reason = `The record is not known to be gone: ${why}`;
-  addRow(planning, { ...pairIds(pair, cardId), action: 'skip', reason });
+function planMissing(planning: Planning, view: PairView, why: string): void {
+  planning.again.add(view.pair.remoteId);
+  addPairRow(planning, view, { action: 'skip', reason: `The record is not known to be gone: ${why}` });
 }
 
-function planOutOfScope(planning: Planning, pair: Pair, cardId: string, recordState: RecordState): void {
+/** @param isRecord whether the record is out of scope, or else the card. */
+function planOutOfScope(planning: Planning, view: PairView, isRecord: boolean): void {
   // a record that matches the filter again has changed, so it is read in any case
-  if (recordState.kind !== 'out_of_scope') planning.again.add(pair.remoteId);
-  const what = recordState.kind === 'out_of_scope' ? 'record' : 'card';
+  if (!isRecord) planning.again.add(view.pair.remoteId);
+  const what = isRecord ? 'record' : 'card';
   const reason = `The ${what} no longer matches the filter of the mapping and is left unchanged`;
-  addRow(planning, { ...pairIds(pair, cardId), action: 'skip', reason });
+  addPairRow(planning, view, { action: 'skip', reason });
 }
 
-function planBothPresent(planning: Planning, pair: Pair, card: LocalCard, recordState: RecordState): void {
+function planBothPresent(planning: Planning, view: PairView): void {
+  const { pair, recordState } = view;
+  const card = view.card!;
   const primary = planning.pairIndex.primary.get(card.id);
   if (primary && primary !== pair && isLive(pair)) {
     const reason = `The card is synchronised with record ${primary.remoteId}; this record belonged to a card that was merged into it`;
-    addRow(planning, { ...pairIds(pair, card.id), action: 'skip', reason });
+    addPairRow(planning, view, { action: 'skip', reason });
     return;
   }
   const record = recordState.kind === 'there' ? recordState.record : undefined;
@@ -193,37 +165,28 @@ function planBothPresent(planning: Planning, pair: Pair, card: LocalCard, record
  * Plans a record that is in the table of another class now, which the mapping does not read. A user decides whether the card is
  * removed as if the record were deleted (`remote`), or retained without a record (`local`).
  */
-function planReclassified(
-  planning: Planning,
-  pair: Pair,
-  cardId: string,
-  card: LocalCard | undefined,
-  to: string,
-): void {
-  const ids = pairIds(pair, cardId);
+function planReclassified(planning: Planning, view: PairView, to: string): void {
+  const { remoteId, state } = view.pair;
   const reason = `The record was reclassified to ${to}, which the mapping does not read`;
-  const winner = findResolution(planning, pair.remoteId, null, null, to);
+  const winner = findResolution(planning, remoteId, null, null, to);
   if (winner === 'remote') {
-    const recordState = { kind: 'gone', evidence: 'look', isConfirmed: true } as const;
-    if (pair.state.kind === 'quarantined') planQuarantined(planning, pair, cardId, card, recordState);
-    else planGone(planning, pair, cardId, card, recordState);
+    const plan = state.kind === 'quarantined' ? planQuarantined : planGone;
+    plan(planning, { ...view, recordState: { kind: 'gone', evidence: 'look', isConfirmed: true } });
     return;
   }
   if (winner === 'local') {
-    addRow(planning, {
-      ...ids,
+    addPairRow(planning, view, {
       action: 'unlink',
       reason: `${reason}; a user decided to retain the card`,
-      expects: { pair: pair.state.kind },
+      expects: { pair: state.kind },
       state: { kind: 'ended', gone: 'remote' },
     });
     return;
   }
-  addRow(planning, {
-    ...ids,
+  addPairRow(planning, view, {
     action: 'conflict',
     reason: `${reason}: its card is retained until a user decides`,
     diff: { '': { old: null, new: to } },
   });
-  planning.again.add(pair.remoteId);
+  planning.again.add(remoteId);
 }
