@@ -1,22 +1,24 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { createSemaphore } from '../../../platform/semaphore.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { localStaleReason, remoteStaleReason, stateChanges } from './apply.check.ts';
 import {
   type ApplyContext,
-  allUnwritten,
-  describeUnwritten,
+  appliedOutcome,
   findMissingDependency,
+  finishRows,
   hasOpenReferences,
+  localStaleReason,
+  refusedRow,
+  remoteStaleReason,
   resolveReferences,
-  splitIndependent,
-  unappliedOutcome,
+  stateChanges,
+  unappliedRow,
 } from './apply.rows.ts';
 import { remoteFields } from './fields.ts';
-import type { Path, StateChange } from './model.types.ts';
+import type { Path, RecordLookup, StateChange } from './model.types.ts';
 import type {
   LocalState,
   PlanRow,
-  RemoteState,
   RemoteWrite,
   RemoteWriteResult,
   RowResult,
@@ -91,28 +93,20 @@ export async function settleBegunRows(applying: ApplyContext, rows: readonly Tra
     const endings = open.map(({ row }) =>
       unappliedRow(row, 'stale', 'It had not been executed when its run ended.'),
     );
-    await finishRows(applying, open, endings);
+    await finish(applying, open, endings);
   }
 }
 
 /** Stores the outcomes of rows. @returns the rows that have not ended. */
-async function finishRows(
-  { port, progress }: ApplyContext,
+async function finish(
+  applying: ApplyContext,
   open: readonly Sending[],
   endings: readonly RowResult[],
 ): Promise<Sending[]> {
-  if (endings.length === 0) return [...open];
-  await port.finish(endings);
-  for (const { row, outcome } of endings) progress.set(row.no, outcome.progress);
+  await finishRows(applying, endings);
   const ended = new Set(endings.map(({ row }) => row.no));
   return open.filter(({ row }) => !ended.has(row.no));
 }
-
-const unappliedRow = (row: PlanRow, progress: 'stale' | 'refused', message: string): RowResult => ({
-  row,
-  outcome: unappliedOutcome(progress, message),
-  changes: [],
-});
 
 /**
  * @param record the record after the write; null if unknown: then the base gets the sent values.
@@ -135,17 +129,15 @@ function appliedRow(
 ): RowResult {
   const row: PlanRow = adopted ? { ...sent, origin: 'linked' } : sent;
   const remoteId = row.remoteId ?? id ?? null;
-  const created = row.remoteId === null && id !== undefined ? { createdId: id } : {};
-  const paths = Object.keys(unwritten);
   return {
     row,
-    outcome: {
-      progress: 'applied',
-      message: paths.length > 0 ? describeUnwritten(unwritten) : notice,
-      ...created,
-      ...(paths.length > 0 && { unwritten }),
-    },
-    changes: stateChanges(mapping, row, { record, remoteId, cardId: row.cardId, unwritten: new Set(paths) }),
+    outcome: appliedOutcome(unwritten, row.remoteId === null ? id : undefined, notice),
+    changes: stateChanges(mapping, row, {
+      record,
+      remoteId,
+      cardId: row.cardId,
+      unwritten: new Set(Object.keys(unwritten)),
+    }),
   };
 }
 
@@ -156,7 +148,7 @@ async function lookUpSent(applying: ApplyContext, open: readonly Sending[]): Pro
   if (sent.length === 0) return [...open];
   const unsupported: Sending[] = [];
   const endings: RowResult[] = [];
-  const { failed } = await forEachConcurrently(sent, options.concurrency ?? CONCURRENCY, async (one) => {
+  const { failed } = await forEachConcurrently(sent, options, async (one) => {
     const trace = await port.findWrite(one.write, one.correlationId);
     // the record may have been changed since, so the base gets the sent values
     if (trace.kind === 'executed') {
@@ -167,7 +159,7 @@ async function lookUpSent(applying: ApplyContext, open: readonly Sending[]): Pro
   if (failed) throw failed.error;
   const ids = unsupported.flatMap(({ row }) => (row.remoteId === null || row.link ? [] : [row.remoteId]));
   const states =
-    ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RemoteState>();
+    ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RecordLookup>();
   for (const { row } of unsupported) {
     const found = findByState(mapping, row, states);
     if (found.kind === 'executed') endings.push(appliedRow(mapping, row, undefined, null));
@@ -175,7 +167,7 @@ async function lookUpSent(applying: ApplyContext, open: readonly Sending[]): Pro
       endings.push({ ...unappliedRow(row, 'stale', found.message), changes: found.changes });
     }
   }
-  return await finishRows(applying, open, endings);
+  return await finish(applying, open, endings);
 }
 
 /** Marks rows as begun unless they are stale. @returns the begun rows. */
@@ -192,7 +184,7 @@ async function begin(applying: ApplyContext, open: readonly Sending[]): Promise<
   const endings = open.flatMap(({ row }, n) =>
     staleReasons[n] === null ? [] : [unappliedRow(row, 'stale', staleReasons[n]!)],
   );
-  return await finishRows(applying, open, endings);
+  return await finish(applying, open, endings);
 }
 
 /** Sends the writes of rows whose records are unchanged. @returns the rows whose response was lost. */
@@ -200,7 +192,7 @@ async function send(applying: ApplyContext, open: readonly Sending[]): Promise<S
   const { mapping, port, options } = applying;
   const ids = open.flatMap(({ row }) => (row.expects.record && row.remoteId !== null ? [row.remoteId] : []));
   const states =
-    ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RemoteState>();
+    ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RecordLookup>();
   const endings: RowResult[] = [];
   const unchanged = open.filter(({ row }) => {
     const state = row.remoteId === null ? undefined : states.get(row.remoteId);
@@ -210,30 +202,20 @@ async function send(applying: ApplyContext, open: readonly Sending[]): Promise<S
   });
   const removed = unchanged.flatMap(({ row }) => (row.action === 'delete' ? [row] : []));
   if (removed.length > 0) await port.storeDeletedContent?.(removed);
-  const { failed } = await forEachConcurrently(
-    unchanged,
-    options.concurrency ?? CONCURRENCY,
-    async ({ row, write, correlationId }) => {
-      const state = row.remoteId === null ? undefined : states.get(row.remoteId);
-      const current = state?.kind === 'there' ? state.record : null;
-      const { result, unwritten } = await writeOneOrEach(applying, { row, write, correlationId }, current);
-      if (result.kind === 'done') {
-        const record = result.found ? null : result.record;
-        const notices = [result.notice, describeAlteredValues(mapping, row, record, unwritten)].filter(
-          Boolean,
-        );
-        const notice = notices.join(' ') || null;
-        endings.push(appliedRow(mapping, row, result.record?.id, record, { ...result, notice, unwritten }));
-      } else if (result.kind === 'refused') {
-        const outcome = {
-          ...unappliedOutcome('refused', result.message),
-          unwritten: allUnwritten(row, result.message),
-        };
-        endings.push({ row, outcome, changes: [] });
-      } else if (result.kind !== 'lost') endings.push(unappliedRow(row, result.kind, result.message));
-    },
-  );
-  const remaining = await finishRows(applying, open, endings);
+  const { failed } = await forEachConcurrently(unchanged, options, async ({ row, write, correlationId }) => {
+    const state = row.remoteId === null ? undefined : states.get(row.remoteId);
+    const current = state?.kind === 'there' ? state.record : null;
+    const { result, unwritten } = await writeOneOrEach(applying, { row, write, correlationId }, current);
+    if (result.kind === 'done') {
+      const record = result.found ? null : result.record;
+      const notices = [result.notice, describeAlteredValues(mapping, row, record, unwritten)].filter(Boolean);
+      const notice = notices.join(' ') || null;
+      endings.push(appliedRow(mapping, row, result.record?.id, record, { ...result, notice, unwritten }));
+    } else if (result.kind === 'refused') {
+      endings.push(refusedRow(row, result.message));
+    } else if (result.kind !== 'lost') endings.push(unappliedRow(row, result.kind, result.message));
+  });
+  const remaining = await finish(applying, open, endings);
   if (failed) throw failed.error;
   return remaining.map((one) => ({ ...one, wasSent: true }));
 }
@@ -288,23 +270,19 @@ async function writeOneOrEach(
 /** Processes all items concurrently. After an error no further item is started, and the running ones are awaited. */
 async function forEachConcurrently<T>(
   items: readonly T[],
-  concurrency: number,
+  { concurrency = CONCURRENCY }: ApplyContext['options'],
   act: (item: T) => Promise<void>,
 ): Promise<{ failed: { error: unknown } | undefined }> {
+  const limited = createSemaphore(concurrency);
   let failed: { error: unknown } | undefined;
-  let next = 0;
-  const work = async () => {
-    while (failed === undefined && next < items.length) {
-      const item = items[next]!;
-      next += 1;
-      try {
-        await act(item);
-      } catch (error) {
-        failed ??= { error };
-      }
+  const process = async (item: T) => {
+    try {
+      if (!failed) await act(item);
+    } catch (error) {
+      failed ??= { error };
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
+  await Promise.all(items.map((item) => limited(() => process(item))));
   return { failed };
 }
 
@@ -342,7 +320,7 @@ type Found =
  * Finds out by the record's state whether a write without a correlation id was executed. All values as sent: executed. All as
  * before: not executed. Otherwise the record was changed since: the values as sent become the base.
  */
-function findByState(mapping: Mapping, row: PlanRow, states: ReadonlyMap<string, RemoteState>): Found {
+function findByState(mapping: Mapping, row: PlanRow, states: ReadonlyMap<string, RecordLookup>): Found {
   const state = row.remoteId === null ? undefined : states.get(row.remoteId);
   if (!state || row.remoteId === null) return { kind: 'absent' };
   if (row.action === 'delete') return { kind: state.kind === 'gone' ? 'executed' : 'absent' };
@@ -362,4 +340,22 @@ function findByState(mapping: Mapping, row: PlanRow, states: ReadonlyMap<string,
     message: 'The response was lost, and the record was changed since.',
     changes: Object.keys(base).length > 0 ? [{ op: 'base', remoteId: row.remoteId, base }] : [],
   };
+}
+
+/** Splits rows into batches of at most `size` independent rows: no two have the same card or record, or need each other. */
+function* splitIndependent(rows: readonly TrackedRow[], size: number): Generator<TrackedRow[]> {
+  let part: TrackedRow[] = [];
+  let touched = new Set<string | number>();
+  for (const one of rows) {
+    const { no, needs, remoteId, cardId } = one.row;
+    const keys = [remoteId, cardId].filter((key) => key !== null);
+    if (part.length === size || [...keys, needs].some((key) => key !== null && touched.has(key))) {
+      yield part;
+      part = [];
+      touched = new Set();
+    }
+    part.push(one);
+    for (const key of [...keys, no]) touched.add(key);
+  }
+  if (part.length > 0) yield part;
 }

@@ -1,30 +1,27 @@
-import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import {
-  copiesFromRecord,
-  localStaleReason,
-  remoteStaleReason,
-  sourceStaleReason,
-  stateChanges,
-} from './apply.check.ts';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { applyRemote } from './apply.remote.ts';
 import {
   type ApplyContext,
   type ApplyOptions,
+  copiesFromRecord,
   findMissingDependency,
   groupIntoWindows,
+  localStaleReason,
+  remoteStaleReason,
   resolveReferences,
-  unappliedOutcome,
+  sourceStaleReason,
+  stateChanges,
+  unappliedRow,
 } from './apply.rows.ts';
-import type { Path, StateChange } from './model.types.ts';
+import type { RecordLookup } from './model.types.ts';
 import { isChange } from './plan.ts';
 import type {
   EnginePort,
   LocalStep,
   LocalWrite,
-  PlanHead,
+  Plan,
   PlanRow,
   Progress,
-  RemoteState,
   RowResult,
   TrackedRow,
 } from './plan.types.ts';
@@ -37,48 +34,30 @@ export interface Applied {
 }
 
 /**
- * Applies a plan in its order; independent rows are applied together. A row is applied only while the state that it was planned
- * from is unchanged. Resumable: ended rows are skipped, and a write that was sent is looked up before it is sent again.
+ * Applies the approved rows of a plan in its order; independent rows are applied together. A row is applied only while the state
+ * that it was planned from is unchanged. Resumable: ended rows are skipped, and a write that was sent is looked up before it is
+ * sent again.
  */
 export async function applyPlan(
   mapping: Mapping,
-  plan: PlanHead,
+  { id, stopped }: Pick<Plan, 'id' | 'stopped'>,
   port: EnginePort,
   options: ApplyOptions = {},
 ): Promise<Applied> {
   const counts: Applied['counts'] = { pending: 0, begun: 0, applied: 0, stale: 0, refused: 0, skipped: 0 };
-  if (plan.stopped !== null && !options.ignoreLimit) {
-    return { status: 'stopped', message: plan.stopped, counts };
-  }
-  const applying: ApplyContext = { mapping, planId: plan.id, port, options, progress: new Map() };
-  const again = new Set(plan.closing.again);
-  let undecided = 0;
+  if (stopped !== null) return { status: 'stopped', message: stopped, counts };
+  const applying: ApplyContext = { mapping, planId: id, port, options, progress: new Map() };
   for await (const chunk of port.rows()) {
-    const wanted = chunk.filter((one) => isWanted(one, options));
     for (const { row, progress } of chunk) applying.progress.set(row.no, progress);
-    const lost = await applyRows(applying, wanted);
-    for (const { row, approval } of chunk) {
-      const progress = applying.progress.get(row.no)!;
-      counts[progress] += 1;
-      if (progress === 'pending' && approval === null) undecided += 1;
-      if (row.remoteId !== null && isOpen(row, progress)) again.add(row.remoteId);
-    }
+    const lost = await applyRows(applying, chunk.filter(isWanted));
+    for (const { row } of chunk) counts[applying.progress.get(row.no)!] += 1;
     if (lost !== null) return { status: 'lost', message: `The response to row ${lost} was lost`, counts };
   }
-  if (undecided === 0) await port.close(closingChanges(plan, again));
   return { status: 'done', message: null, counts };
 }
 
-function isWanted({ row, progress, approval }: TrackedRow, { approvedOnly = false }: ApplyOptions): boolean {
-  if (progress === 'begun') return true;
-  if (progress !== 'pending') return false;
-  if (!isChange(row)) return true;
-  return approvedOnly ? approval === 'approved' : approval !== 'rejected';
-}
-
-/** Whether the next run has to read the row's record again. */
-const isOpen = (row: PlanRow, progress: Progress): boolean =>
-  progress === 'stale' || progress === 'refused' || (progress === 'pending' && isChange(row));
+const isWanted = ({ row, progress, approval }: TrackedRow): boolean =>
+  progress === 'begun' || (progress === 'pending' && (approval === 'approved' || !isChange(row)));
 
 /** @returns the number of a row whose outcome is unknown; null if there is none. */
 async function applyRows(applying: ApplyContext, wanted: readonly TrackedRow[]): Promise<number | null> {
@@ -89,17 +68,6 @@ async function applyRows(applying: ApplyContext, wanted: readonly TrackedRow[]):
     if (lost !== null) return lost;
   }
   return null;
-}
-
-function closingChanges(plan: PlanHead, again: ReadonlySet<string>): StateChange[] {
-  const { absences, watermark } = plan.closing;
-  return [
-    ...Object.entries(absences).map(
-      ([remoteId, count]): StateChange => ({ op: 'absences', remoteId, absences: count }),
-    ),
-    { op: 'again', remoteIds: [...again].sort() },
-    { op: 'watermark', watermark },
-  ];
 }
 
 /** Applies rows that write to the inventory or to the sync state only, in one transaction. */
@@ -115,7 +83,7 @@ async function applyLocal(applying: ApplyContext, rows: readonly TrackedRow[]): 
 async function readReferencedRecords(
   { mapping, port, options }: ApplyContext,
   rows: readonly TrackedRow[],
-): Promise<Map<string, RemoteState>> {
+): Promise<Map<string, RecordLookup>> {
   const ids = new Set<string>();
   for (const { row } of rows) {
     if (row.remoteId === null || !isChange(row)) continue;
@@ -128,14 +96,14 @@ async function readReferencedRecords(
 function createStep(
   { mapping, progress }: ApplyContext,
   row: PlanRow,
-  records: ReadonlyMap<string, RemoteState>,
+  records: ReadonlyMap<string, RecordLookup>,
 ): LocalStep | RowResult {
-  if (!isChange(row)) return { row, outcome: unappliedOutcome('skipped', row.reason), changes: [] };
+  if (!isChange(row)) return unappliedRow(row, 'skipped', row.reason);
   const record = row.remoteId === null ? undefined : records.get(row.remoteId);
   if (record) {
     const check = row.expects.record ? remoteStaleReason : sourceStaleReason;
     const staleReason = check(mapping, row, record);
-    if (staleReason !== null) return { row, outcome: unappliedOutcome('stale', staleReason), changes: [] };
+    if (staleReason !== null) return unappliedRow(row, 'stale', staleReason);
   }
   return {
     row,
@@ -152,8 +120,7 @@ function createStep(
 }
 
 function localWrite(mapping: Mapping, row: PlanRow): LocalWrite {
-  const values: Record<Path, Value> = {};
-  for (const [path, { new: value }] of Object.entries(row.diff)) values[path] = value;
+  const values = Object.fromEntries(Object.entries(row.diff).map(([path, { new: value }]) => [path, value]));
   const cardId = row.cardId ?? '';
   switch (row.action) {
     case 'create':

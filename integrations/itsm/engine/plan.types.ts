@@ -8,6 +8,7 @@ import type {
   Pair,
   PairState,
   Path,
+  RecordLookup,
   Side,
   StateChange,
 } from './model.types.ts';
@@ -128,9 +129,6 @@ export interface Plan {
   closing: { watermark: string | null; again: string[]; absences: Record<string, number> };
 }
 
-/** A plan without its rows. */
-export type PlanHead = Omit<Plan, 'rows'>;
-
 /** The result of comparing one field of a pair. */
 export type FieldOutcome =
   /** Unchanged. */
@@ -214,12 +212,6 @@ export type WriteTrace =
   | { kind: 'absent' }
   | { kind: 'unsupported' };
 
-/** A record read by key; `unknown`: the remote does not report whether it exists. */
-export type RemoteState =
-  | { kind: 'there'; record: RemoteRecord }
-  | { kind: 'gone' }
-  | { kind: 'unknown'; message: string };
-
 /** The state that is checked within the transaction of a local write. */
 export interface LocalState {
   card: LocalCard | null;
@@ -233,6 +225,12 @@ export interface TrackedRow {
   row: PlanRow;
   progress: Progress;
   approval: 'approved' | 'rejected' | null;
+}
+
+/** An applied row and the id of what it created. */
+export interface AppliedRow {
+  row: PlanRow;
+  createdId: string | null;
 }
 
 /** A row that writes to the inventory, or to the sync state only. */
@@ -275,7 +273,7 @@ export interface EnginePort {
     recordOf(cardId: string): string | undefined;
   }>;
   /** Reads records by key, whether or not they match the filter. */
-  readRemote(table: string, ids: readonly string[]): Promise<Map<string, RemoteState>>;
+  readRemote(table: string, ids: readonly string[]): Promise<Map<string, RecordLookup>>;
   /**
    * In one transaction, calls `check` of each row with the current state and marks the row as begun unless it is stale. The pair
    * of a begun row cannot be un-mapped until the row ends.
@@ -299,6 +297,4 @@ export interface EnginePort {
   findWrite(write: RemoteWrite, correlationId: string): Promise<WriteTrace>;
   /** Stores outcomes and their changes of the sync state in one transaction. */
   finish(endings: readonly RowResult[]): Promise<void>;
-  /** Stores the final changes of the sync state when the whole plan has ended. */
-  close(changes: StateChange[]): Promise<void>;
 }

@@ -1,6 +1,5 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { writesOtherThanAgreed } from './apply.check.ts';
-import { hasOpenReferences } from './apply.rows.ts';
+import { hasOpenReferences, writesOtherThanAgreed } from './apply.rows.ts';
 import type { Agreed, PairState, Path, Side, SyncState } from './model.types.ts';
 import { emptyRow } from './plan.fields.ts';
 import type { Outcome, Plan, PlanRow } from './plan.types.ts';

@@ -9,7 +9,7 @@ import type { Connector, Page } from '../connectors/connector.ts';
 import { settleBegunRows } from '../engine/apply.remote.ts';
 import type { ApplyOptions } from '../engine/apply.rows.ts';
 import { type Applied, applyPlan } from '../engine/apply.ts';
-import type { EnginePort, PlanHead, RowResult } from '../engine/plan.types.ts';
+import type { EnginePort, Plan, RowResult } from '../engine/plan.types.ts';
 import { emptySyncState, indexPairs } from '../engine/state.ts';
 import { RemoteError, unless } from '../remote.ts';
 import { loadPairs, storeChanges } from '../store/pairs.ts';
@@ -60,14 +60,7 @@ export async function applyRun(
   const head = await readPlan(ctx.db, runId);
   if (!head?.plan_made_at) throw notFound('plan of the run', runId);
   const mapping = head.mapping as Mapping;
-  const closing = head.closing as PlanHead['closing'];
-  const plan: PlanHead = {
-    id: runId,
-    mappingId: mapping.id,
-    createdAt: head.plan_made_at,
-    stopped: head.stopped,
-    closing,
-  };
+  const { watermark } = head.closing as Plan['closing'];
   const cards = await openCards(ctx, mapping, mapping.card_filter);
   const port = databasePort(
     { ...tools, ctx },
@@ -76,12 +69,11 @@ export async function applyRun(
   );
   // an undo does not copy values from records
   const changed =
-    plan.stopped === null && head.undo_of === null && (await hasCopyingRows(ctx.db, runId))
-      ? await changedSinceRead(tools.connector, mapping.remote_table, mapping.filter_query, closing.watermark)
+    head.stopped === null && head.undo_of === null && (await hasCopyingRows(ctx.db, runId))
+      ? await changedSinceRead(tools.connector, mapping.remote_table, mapping.filter_query, watermark)
       : new Set<string>();
-  const applied = await applyPlan(mapping, plan, port, {
+  const applied = await applyPlan(mapping, { id: runId, stopped: head.stopped }, port, {
     ...options,
-    approvedOnly: true,
     mayHaveChanged: (id) => changed === null || changed.has(id),
   });
   if (applied.status === 'lost')
@@ -243,7 +235,5 @@ function databasePort(
       const { pairs, redirects } = await loadPairs(ctx.db, mappingId, { remoteIds, cardIds });
       return indexPairs({ ...emptySyncState(), pairs }, redirects);
     },
-    // finishRun stores the final changes when no row is undecided
-    close: async () => {},
   };
 }

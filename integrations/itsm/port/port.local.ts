@@ -2,13 +2,12 @@ import { lockCards, lockHierarchy } from '../../../domain/inventory/cards/cards.
 import { lockNewEnds } from '../../../domain/inventory/relations/relations.load.ts';
 import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import type { Sql } from '../../../platform/database.ts';
-import { allUnwritten, describeUnwritten, touchedKeys, unappliedOutcome } from '../engine/apply.rows.ts';
+import { appliedOutcome, refusedRow, touchedKeys, unappliedRow } from '../engine/apply.rows.ts';
 import type { LocalCard, Pair, StateChange, SyncState } from '../engine/model.types.ts';
 import type {
   LocalState,
   LocalStep,
   LocalWrite,
-  Outcome,
   PlanRow,
   Progress,
   RowResult,
@@ -75,21 +74,14 @@ export async function applySteps(
     for (const [n, { row, changes }] of batch.entries()) {
       const result = results[n]!;
       if (result.kind === 'refused') {
-        const outcome = {
-          ...unappliedOutcome('refused', result.message),
-          unwritten: allUnwritten(row, result.message),
-        };
-        end({ row, outcome, changes: [] });
+        end(refusedRow(row, result.message));
         continue;
       }
       const card = result.cardId === null ? null : (state.card(result.cardId) ?? null);
-      const created = row.cardId !== null || result.cardId === null ? {} : { createdId: result.cardId };
       const { unwritten = {} } = result;
-      const paths = Object.keys(unwritten);
-      const details =
-        paths.length === 0 ? { message: null } : { message: describeUnwritten(unwritten), unwritten };
-      const outcome: Outcome = { progress: 'applied', ...details, ...created };
-      end({ row, outcome, changes: changes(card, new Set(paths)) });
+      const createdId = row.cardId === null ? (result.cardId ?? undefined) : undefined;
+      const outcome = appliedOutcome(unwritten, createdId);
+      end({ row, outcome, changes: changes(card, new Set(Object.keys(unwritten))) });
     }
     batch = [];
     touched = new Set();
@@ -111,17 +103,16 @@ export async function applySteps(
       step = resolveEnds(step, resolved);
     }
     const { row, write, check, changes } = step;
-    const keys = touchedKeys({ row });
+    const keys = touchedKeys(row);
     const needsBatch = row.needs !== null && touched.has(row.needs);
     if (needsBatch || keys.some((key) => touched.has(key))) await flush();
     const staleReason = check(state.stateOf(row), ended);
     if (staleReason !== null) {
-      end({ row, outcome: { progress: 'stale', message: staleReason }, changes: [] });
+      end(unappliedRow(row, 'stale', staleReason));
     } else if (hasUnresolvedEnd(step)) {
-      const message = 'A record at an end of the relation has no card.';
-      end({ row, outcome: { progress: 'stale', message }, changes: [] });
+      end(unappliedRow(row, 'stale', 'A record at an end of the relation has no card.'));
     } else if (write === null) {
-      end({ row, outcome: { progress: 'applied', message: null }, changes: changes(null) });
+      end({ row, outcome: appliedOutcome({}, undefined), changes: changes(null) });
     } else {
       batch.push(step);
       // relations with one end in common are independent

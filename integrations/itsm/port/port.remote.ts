@@ -7,7 +7,6 @@ import type { AgreedLink } from '../engine/model.types.ts';
 import type {
   EnginePort,
   PlanRow,
-  RemoteState,
   RemoteWrite,
   RemoteWriteResult,
   Restored,
@@ -143,13 +142,7 @@ export function remotePort(
 
   return {
     async readRemote(table, ids) {
-      const lookups = await connector.readByIds(table, [...ids], columns);
-      return new Map(
-        [...lookups].map(([id, lookup]): [string, RemoteState] => [
-          id,
-          lookup.kind === 'unknown' ? { kind: 'unknown', message: 'it is hidden from the account' } : lookup,
-        ]),
-      );
+      return await connector.readByIds(table, [...ids], columns);
     },
     writeRemote: (what, correlationId, current) => write(what, correlationId, current),
     async findWrite(what, correlationId): Promise<WriteTrace> {

@@ -7,10 +7,8 @@ import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { OpenedRemote } from '../connections/connections.open.ts';
-import type { Connector, RemoteLook } from '../connectors/connector.ts';
-import { type Finding, verifyPlan } from '../engine/apply.check.ts';
-import type { Outcome, RemoteState } from '../engine/plan.types.ts';
-import { emptySyncState } from '../engine/state.ts';
+import type { Connector } from '../connectors/connector.ts';
+import { verifyRows } from '../engine/verify.ts';
 import { budgetLeft } from '../limiter/limiter.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { deleteUnrelatedLinks } from '../store/links.ts';
@@ -103,38 +101,13 @@ async function verifyRemote(job: RunJob, run: RunRow, connector: Connector): Pro
     if (rows.length === 0) return count;
     after = rows.at(-1)!.row.no;
     const remoteIds = rows.flatMap(({ row, createdId }) => row.remoteId ?? createdId ?? []);
-    const lookups = await connector.readByIds(mapping.remote_table, remoteIds, columns);
+    const records = await connector.readByIds(mapping.remote_table, remoteIds, columns);
     const { pairs } = await loadPairs(db, mapping.id, { remoteIds });
-    const syncState = { ...emptySyncState(), pairs };
-    const outcomes = new Map(
-      rows.map(({ row: { no }, createdId }): [number, Outcome] => [
-        no,
-        { progress: 'applied', message: null, ...(createdId === null ? {} : { createdId }) },
-      ]),
-    );
-    const plan = { rows: rows.map(({ row }) => row) };
-    const found = verifyPlan(mapping, plan, {
-      outcomes,
-      syncState,
-      cards: new Map(),
-      records: statesOf(lookups),
-    });
-    await logFindings(job, run, found.slice(0, Math.max(MAX_LOGGED_FINDINGS - count, 0)));
+    const found = verifyRows(mapping, rows, { pairs, records });
+    for (const { no, message } of found.slice(0, Math.max(MAX_LOGGED_FINDINGS - count, 0)))
+      await logRun(db, run.id, 'verify', 'warning', `Row ${no}: ${message}`);
     count += found.length;
   }
-}
-
-const statesOf = (lookups: ReadonlyMap<string, RemoteLook>): Map<string, RemoteState> =>
-  new Map(
-    [...lookups].map(([id, lookup]) => [
-      id,
-      lookup.kind === 'unknown' ? { kind: 'unknown', message: 'it is hidden from the account' } : lookup,
-    ]),
-  );
-
-async function logFindings(job: RunJob, run: RunRow, findings: Finding[]): Promise<void> {
-  for (const { no, message } of findings)
-    await logRun(job.ctx.db, run.id, 'verify', 'warning', `Row ${no}: ${message}`);
 }
 
 /** Statistics of a run besides those of its rows. */

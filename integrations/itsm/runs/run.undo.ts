@@ -11,12 +11,11 @@ import { requirePermission } from '../../../domain/kernel/permissions/policy.ts'
 import { counted } from '../../../platform/counted.ts';
 import { type Db, inTransaction, queryValue, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { Outcome, PlanRow } from '../engine/plan.types.ts';
+import type { AppliedRow, Outcome, PlanRow } from '../engine/plan.types.ts';
 import { emptySyncState } from '../engine/state.ts';
 import { undoPlan } from '../engine/undo.ts';
 import { loadPairs } from '../store/pairs.ts';
 import {
-  type AppliedRow,
   addPlanRows,
   countApplied,
   countPlan,

@@ -2,7 +2,7 @@ import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import { emptyRow } from '../engine/plan.fields.ts';
-import type { PlanRow, Progress, TrackedRow } from '../engine/plan.types.ts';
+import type { AppliedRow, PlanRow, Progress, TrackedRow } from '../engine/plan.types.ts';
 
 const columns = 'no, action, side, remote_id as "remoteId", card_id as "cardId", row';
 
@@ -73,12 +73,6 @@ export const readBegunRows = (sql: Sql, runId: string): Promise<TrackedRow[]> =>
     where: `progress = 'begun' order by no`,
     bindings: [],
   });
-
-/** An applied row and the id of what it created. */
-export interface AppliedRow {
-  row: PlanRow;
-  createdId: string | null;
-}
 
 /** Applied rows from the end of the plan, before the given number. */
 export const readAppliedBackwards = (

@@ -79,7 +79,9 @@ export function landscape(over: Partial<Setting> = {}) {
       for (const [n, { row }] of steps.entries()) outcomes.set(row.no, ended[n]!);
       return ended;
     };
-    return await applyPlan(mapping, of, port, { remoteBatch: chunk, ...options });
+    const applied = await applyPlan(mapping, of, port, { remoteBatch: chunk, ...options });
+    if (applied.status === 'done') await port.close();
+    return applied;
   };
   return { sides, syncState, journal, outcomes, plan, apply };
 }

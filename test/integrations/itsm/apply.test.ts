@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyPlan } from '../../../integrations/itsm/engine/apply.check.ts';
+import { verifyRows } from '../../../integrations/itsm/engine/verify.ts';
 import { fields, landscape, mapping, started } from './apply.landscape.ts';
 import { Killed } from './histories/memory.port.ts';
 import type { Disruption } from './histories/steps.ts';
@@ -92,7 +92,7 @@ describe('a plan that is applied', () => {
     for (const key of ['k1', 'k2']) sides.create('local', fields(key, key));
     const made = plan();
     const approvals = new Map([[1, 'approved' as const]]);
-    expect((await apply(made, [], { approvals, approvedOnly: true })).counts).toMatchObject({
+    expect((await apply(made, [], { approvals })).counts).toMatchObject({
       applied: 1,
       pending: 1,
     });
@@ -110,25 +110,27 @@ describe('a plan that is applied', () => {
       message: expect.stringMatching('1 removal'),
     });
     expect(syncState.pairs.get(remote)?.state.kind).toBe('linked');
-    await apply(made, [], { ignoreLimit: true });
+    await apply({ ...made, stopped: null });
     expect(syncState.pairs.get(remote)?.state.kind).toBe('quarantined');
   });
 
-  it('is verified against both sides', async () => {
+  it('is verified against the records', async () => {
     const { sides, plan, apply, outcomes, card, remote, syncState } = await started();
     sides.edit('local', card, 'name', 'b');
     const made = plan();
     await apply(made);
-    const present = () => ({
-      outcomes,
-      syncState,
-      cards: sides.cards,
-      records: new Map([[remote, { kind: 'there' as const, record: sides.records.get(remote)! }]]),
-    });
-    expect(verifyPlan(mapping, made, present())).toEqual([]);
+    expect([...outcomes.values()]).toMatchObject([{ progress: 'applied' }]);
+    const findings = () =>
+      verifyRows(
+        mapping,
+        made.rows.map((row) => ({ row, createdId: null })),
+        {
+          pairs: syncState.pairs,
+          records: new Map([[remote, { kind: 'there', record: sides.records.get(remote)! }]]),
+        },
+      );
+    expect(findings()).toEqual([]);
     sides.edit('remote', remote, 'name', 'z');
-    expect(verifyPlan(mapping, made, present())).toEqual([
-      { no: 0, message: "'name' is 'z' instead of 'b'." },
-    ]);
+    expect(findings()).toEqual([{ no: 0, message: "'name' is 'z' instead of 'b'." }]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { verifyPlan } from '../../../integrations/itsm/engine/apply.check.ts';
 import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
+import { verifyRows } from '../../../integrations/itsm/engine/verify.ts';
 import { fields, mapping, started } from './apply.landscape.ts';
 
 describe('a plan that is undone', () => {
@@ -45,8 +45,8 @@ describe('a plan that is undone', () => {
       const records = new Map(
         [...sides.records].map(([id, record]) => [id, { kind: 'there', record }] as const),
       );
-      const present = { outcomes: new Map(outcomes), syncState, cards: sides.cards, records };
-      expect(verifyPlan(mapping, back, present)).toEqual([]);
+      const applied = back.rows.map((row) => ({ row, createdId: null }));
+      expect(verifyRows(mapping, applied, { pairs: syncState.pairs, records })).toEqual([]);
       // undo the undo
       const again = undoPlan('again', back, new Map(outcomes), syncState, sides.now());
       journal.clear();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { remoteStaleReason } from '../../../integrations/itsm/engine/apply.check.ts';
+import { remoteStaleReason } from '../../../integrations/itsm/engine/apply.rows.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/fields.ts';
 import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type { Observation, Pair, RecordLookup } from '../../../integrations/itsm/engine/model.types.ts';

@@ -3,10 +3,12 @@ import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.t
 import type {
   LocalCard,
   Path,
+  RecordLookup,
   Side,
   StateChange,
   SyncState,
 } from '../../../../integrations/itsm/engine/model.types.ts';
+import { isChange } from '../../../../integrations/itsm/engine/plan.ts';
 import type {
   EnginePort,
   LocalState,
@@ -15,7 +17,6 @@ import type {
   Plan,
   PlanRow,
   Progress,
-  RemoteState,
   RemoteWrite,
   RemoteWriteResult,
   RowResult,
@@ -79,8 +80,11 @@ export interface MemoryPortOptions {
 /** Ids of written records by correlation id. They belong to the remote, so that a kill does not lose them. */
 const storedCorrelationIds = new WeakMap<Sides, Map<string, string>>();
 
+/** `close` stores the final changes of the sync state unless rows are undecided, as `finishRun` does. */
+export type MemoryPort = EnginePort & { close(): Promise<void> };
+
 /** A port to the sides in memory, with the disruptions of a history. */
-export function memoryPort(options: MemoryPortOptions, journal: Journal): EnginePort {
+export function memoryPort(options: MemoryPortOptions, journal: Journal): MemoryPort {
   const {
     plan,
     chunk = 500,
@@ -138,7 +142,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
     journal.set(row.no, outcome);
     return outcome;
   };
-  const read = (id: string): RemoteState => {
+  const read = (id: string): RecordLookup => {
     const record = sides.records.get(id);
     return record ? { kind: 'there', record: structuredClone(record) } : { kind: 'gone' };
   };
@@ -191,7 +195,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
         yield plan.rows.slice(from, from + chunk).map((row) => ({
           row,
           progress: progressOf(row),
-          approval: approvals?.get(row.no) ?? null,
+          approval: approvals ? (approvals.get(row.no) ?? null) : 'approved',
         }));
       }
     },
@@ -236,6 +240,23 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Engine
       await call(() => {
         for (const one of endings) end(one);
       }),
-    close: async (changes) => await call(() => commit(changes)),
+    close: async () => {
+      const isPending = (row: PlanRow) => isChange(row) && progressIn(journal, row) === 'pending';
+      if (approvals && plan.rows.some((row) => isPending(row) && !approvals.has(row.no))) return;
+      const open = plan.rows.filter(
+        (row) => isPending(row) || ['stale', 'refused'].includes(progressIn(journal, row)),
+      );
+      const { absences, again, watermark } = plan.closing;
+      const remoteIds = new Set([...again, ...open.flatMap(({ remoteId }) => remoteId ?? [])]);
+      await call(() =>
+        commit([
+          ...Object.entries(absences).map(
+            ([remoteId, count]): StateChange => ({ op: 'absences', remoteId, absences: count }),
+          ),
+          { op: 'again', remoteIds: [...remoteIds].sort() },
+          { op: 'watermark', watermark },
+        ]),
+      );
+    },
   };
 }

@@ -98,7 +98,8 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     try {
       const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk });
       if (applied.status === 'lost') return false;
-      if (applied.status === 'stopped') throw new Error(`stopped: ${applied.message}`);
+      if (applied.status === 'done') await port.close();
+      else throw new Error(`stopped: ${applied.message}`);
     } catch (error) {
       if (error instanceof Killed) return false;
       throw error;
