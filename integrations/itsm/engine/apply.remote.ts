@@ -14,7 +14,7 @@ import {
   stateChanges,
   unappliedRow,
 } from './apply.rows.ts';
-import { remoteFields } from './fields.ts';
+import { canonical, formatValue, isEqual, remoteFields } from './fields.ts';
 import type { Path, RecordLookup, StateChange } from './model.types.ts';
 import type {
   LocalState,
@@ -24,7 +24,6 @@ import type {
   RowResult,
   TrackedRow,
 } from './plan.types.ts';
-import { canonical, formatValue, isEqual } from './values.ts';
 
 /** The maximum number of times that a write is sent; before each repetition it is looked up. */
 const ATTEMPTS = 3;

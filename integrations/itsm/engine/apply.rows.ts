@@ -1,8 +1,7 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { localFields, remoteFields } from './fields.ts';
+import { canonical, formatValue, isEqual, localFields, remoteFields } from './fields.ts';
 import type { Agreed, LocalCard, Path, RecordLookup, StateChange } from './model.types.ts';
-import { isChange } from './plan.ts';
 import type {
   EnginePort,
   LocalState,
@@ -12,7 +11,7 @@ import type {
   RowResult,
   TrackedRow,
 } from './plan.types.ts';
-import { canonical, formatValue, isEqual } from './values.ts';
+import { isChange } from './state.ts';
 
 /** Options of applying a plan. */
 export interface ApplyOptions {

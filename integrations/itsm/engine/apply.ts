@@ -14,7 +14,6 @@ import {
   unappliedRow,
 } from './apply.rows.ts';
 import type { RecordLookup } from './model.types.ts';
-import { isChange } from './plan.ts';
 import type {
   EnginePort,
   LocalStep,
@@ -25,6 +24,7 @@ import type {
   RowResult,
   TrackedRow,
 } from './plan.types.ts';
+import { isChange } from './state.ts';
 
 /** How applying ended. `lost`: the outcome of a write is unknown even after looking it up, so applying must be resumed. */
 export interface Applied {

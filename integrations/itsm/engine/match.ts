@@ -1,14 +1,7 @@
-import { hash } from 'node:crypto';
-import type { FieldMapping, Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { identityKey } from './fields.ts';
-import type { Decision, Path } from './model.types.ts';
-import type { Candidate } from './plan.types.ts';
-
-/** A record or a card with its values in the inventory's form. */
-export interface MatchItem {
-  id: string;
-  fields: Record<Path, Value>;
-}
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
+import type { Decision } from './model.types.ts';
+import type { Match, MatchItem } from './plan.types.ts';
+import { identityIndex, matchByIdentity } from './plan.unmatched.ts';
 
 /** The similarity of a record and a card. */
 export interface ScoredPair {
@@ -23,12 +16,6 @@ export interface ScoredPair {
 
 /** Scores the similarity of records and cards. May omit pairs that are not similar. */
 export type Scorer = (records: MatchItem[], cards: MatchItem[]) => ScoredPair[];
-
-/** The result of matching a record without a pair. */
-export type Match =
-  | { kind: 'link'; cardId: string; reason: string }
-  | { kind: 'stage'; candidates: Candidate[]; reason: string }
-  | { kind: 'new' };
 
 /** The input of matching. */
 export interface UnmatchedItems {
@@ -97,69 +84,6 @@ export function matchByDecision(
     }
   }
   return matches;
-}
-
-/** Records and cards with equal identity fields. */
-export interface IdentityGroup {
-  /** The number of records without a pair. */
-  records: number;
-  /** Cards without and with a pair. */
-  cards: readonly string[];
-  paired: readonly string[];
-}
-
-/** Groups records and cards by their identity fields. It contains only ids, so that it can index a whole table. */
-export interface IdentityIndex {
-  addRecord(record: MatchItem): void;
-  addCard(card: MatchItem): void;
-  addPaired(card: MatchItem): void;
-  /** Undefined if not all identity fields are filled, or the group is empty. */
-  find(item: MatchItem): IdentityGroup | undefined;
-}
-
-const none: readonly string[] = [];
-
-export function identityIndex(fields: readonly FieldMapping[]): IdentityIndex {
-  const groups = new Map<string, IdentityGroup>();
-  const change = (item: MatchItem, step: (group: IdentityGroup) => IdentityGroup) => {
-    const key = hashIdentity(fields, item);
-    if (key === null) return;
-    const group = groups.get(key) ?? { records: 0, cards: none, paired: none };
-    groups.set(key, step(group));
-  };
-  return {
-    addRecord: (record) => change(record, (group) => ({ ...group, records: group.records + 1 })),
-    addCard: (card) => change(card, (group) => ({ ...group, cards: [...group.cards, card.id] })),
-    addPaired: (card) => change(card, (group) => ({ ...group, paired: [...group.paired, card.id] })),
-    find: (item) => {
-      const key = hashIdentity(fields, item);
-      return key === null ? undefined : groups.get(key);
-    },
-  };
-}
-
-/** A hash of the identity fields: 72 bits make collisions improbable. Null unless all of them are filled. */
-export function hashIdentity(fields: readonly FieldMapping[], item: MatchItem): string | null {
-  const key = identityKey(fields, item.fields);
-  return key === null ? null : hash('sha256', key, 'base64url').slice(0, 12);
-}
-
-/** Matches a record by the group of its identity; undefined if there is no candidate. */
-export function matchByIdentity(group: IdentityGroup | undefined): Match | undefined {
-  if (!group) return undefined;
-  const { records, cards, paired } = group;
-  if (records === 1 && cards.length === 1 && paired.length === 0) {
-    return { kind: 'link', cardId: cards[0]!, reason: 'their identity fields are equal' };
-  }
-  const candidates = [...cards, ...paired].map((cardId) => ({ cardId, score: 1, why: 'same identity' }));
-  if (candidates.length === 0 && records === 1) return undefined;
-  return { kind: 'stage', candidates, reason: describeAmbiguity(group) };
-}
-
-function describeAmbiguity({ records, cards, paired }: IdentityGroup): string {
-  if (records > 1) return `${records} records have these identity fields`;
-  if (paired.length > 0) return 'a card with these identity fields belongs to another record';
-  return `${cards.length} cards have these identity fields`;
 }
 
 /** Matches the remaining records by their similarity to the remaining cards. */

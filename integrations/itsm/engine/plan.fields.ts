@@ -1,175 +1,18 @@
 import type { FieldMapping, Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { counted } from '../../../platform/counted.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { compareField, type FieldState, localFields, remoteFields, type TransformContext } from './fields.ts';
-import type { Agreed, LocalCard, Observation, Pair, Path, Side, SyncState } from './model.types.ts';
-import type { FieldOutcome, PlanRow } from './plan.types.ts';
 import {
-  findUnmappedCards,
-  indexObservation,
-  indexPairs,
-  isReportedGone,
-  type ObservationIndex,
-  type PairIndex,
-  type RecordState,
-  survivorOf,
-} from './state.ts';
-import { canonical, formatValue, isEqual } from './values.ts';
-
-/** The state of planning one part. */
-export interface Planning {
-  mapping: Mapping;
-  syncState: SyncState;
-  observation: Observation;
-  index: ObservationIndex;
-  pairIndex: PairIndex;
-  /** All pairs, live or not, by surviving card. */
-  pairsByCard: ReadonlyMap<string, Pair[]>;
-  /** Cards that a user has un-mapped. */
-  unmappedCards: ReadonlySet<string>;
-  /** Cards whose record has returned, or may have: no other record is linked with them or created for them. */
-  reserved: Set<string>;
-  transformContext: TransformContext;
-  rows: PlanRow[];
-  /** The number of the first row of this part. */
-  firstNo: number;
-  /** Records that the next run reads even if unchanged. */
-  again: Set<string>;
-  /** Records with values that cannot be converted yet. */
-  deferred: Deferrals;
-  /** Those of these values that are references to objects without a pair. */
-  openReferences: OpenReference[];
-  /** The number of relations that a mapping blocks which is paused or cannot run. */
-  blockedRelations: number;
-  /** New values of the pairs' `absences`. */
-  absences: Record<string, number>;
-}
-
-/** Why a record is deferred: records and cards that need a pair first; `hasOtherCause`: a value that cannot be converted. */
-interface Deferral {
-  records: Set<string>;
-  cards: Set<string>;
-  hasOtherCause: boolean;
-}
-
-/** Deferred records by remote id. */
-export type Deferrals = Map<string, Deferral>;
-
-/** A reference to an object without a pair, which the same plan may create or link. */
-export interface OpenReference {
-  /** The side that is written. */
-  side: Side;
-  path: Path;
-  /** The pair; the id that the plan is going to create is null. */
-  remoteId: string | null;
-  cardId: string | null;
-  /** The row that creates the pair. */
-  needs: number | null;
-  /** The values of both sides. */
-  values: { local: Value; remote: Value };
-  base: Agreed | null;
-  settled: boolean;
-  /** The referenced record; if `side` is `remote`, the referenced card. */
-  awaitedId: string;
-}
-
-/** What a part of a plan shares with the others. */
-export interface PartOptions {
-  firstNo?: number;
-  /** Resolves references to objects that are not in the sync state of this part. */
-  references?: Pick<TransformContext, 'cardOf' | 'recordOf' | 'closesCycle'>;
-  reserved?: Set<string>;
-}
-
-/** Begins planning a part. @param evaluate evaluates the formula of a transform. */
-export function beginPlanning(
-  mapping: Mapping,
-  syncState: SyncState,
-  observation: Observation,
-  evaluate: TransformContext['evaluate'],
-  { firstNo = 0, references, reserved = new Set() }: PartOptions = {},
-): Planning {
-  const known = indexPairs(syncState, observation.local.redirects);
-  const cardOf = (id: string) => known.cardOf(id) ?? references?.cardOf(id);
-  const index = indexObservation(observation.remote);
-  const recordOf = (id: string) => {
-    const record = known.presentRecordOf(id);
-    return record !== undefined && !isReportedGone(index, record) ? record : references?.recordOf(id);
-  };
-  return {
-    mapping,
-    syncState,
-    observation,
-    index,
-    pairIndex: known,
-    pairsByCard: Map.groupBy(syncState.pairs.values(), ({ cardId }) =>
-      survivorOf(cardId, observation.local.redirects),
-    ),
-    unmappedCards: findUnmappedCards(syncState),
-    reserved,
-    transformContext: {
-      cardOf,
-      recordOf,
-      evaluate,
-      ...(references?.closesCycle && { closesCycle: references.closesCycle }),
-    },
-    rows: [],
-    firstNo,
-    again: new Set(),
-    deferred: new Map(),
-    openReferences: [],
-    blockedRelations: 0,
-    absences: {},
-  };
-}
-
-/** A row without its number; missing members are empty. */
-type Draft = Pick<PlanRow, 'action' | 'reason'> & Partial<Omit<PlanRow, 'no'>>;
-
-/** An empty row. */
-export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
-  side: null,
-  remoteId: null,
-  cardId: null,
-  diff: {},
-  expects: {},
-  needs: null,
-  agreed: {},
-  forgets: [],
-  before: {},
-  state: null,
-  was: null,
-  restored: null,
-  drops: [],
-  origin: null,
-  candidates: [],
-  link: null,
-  baseLink: null,
-  cards: null,
-  path: null,
-  refusedBy: null,
-  settled: [],
-  refers: {},
-};
-
-/** Adds a row to the plan. */
-export function addRow(planning: Planning, draft: Draft): PlanRow {
-  const row: PlanRow = { ...emptyRow, ...draft, no: planning.firstNo + planning.rows.length };
-  planning.rows.push(row);
-  return row;
-}
-
-/** Defers a record. @param side the side that is to be written. */
-export function defer(
-  { deferred }: Planning,
-  remoteId: string,
-  side: Side,
-  awaitedId: string | undefined,
-): void {
-  const known = deferred.get(remoteId) ?? { records: new Set(), cards: new Set(), hasOtherCause: false };
-  deferred.set(remoteId, known);
-  if (awaitedId === undefined) known.hasOtherCause = true;
-  else known[side === 'local' ? 'records' : 'cards'].add(awaitedId);
-}
+  canonical,
+  compareField,
+  type FieldState,
+  formatValue,
+  isEqual,
+  localFields,
+  remoteFields,
+} from './fields.ts';
+import type { Agreed, Evidence, LocalCard, Pair, Path, Side } from './model.types.ts';
+import type { FieldOutcome, PlanRow } from './plan.types.ts';
+import { addRow, type Draft, defer, type ObservationIndex, type Planning } from './state.ts';
 
 /** The bases of the paths; null if there is none. */
 function baseOf(base: Record<Path, Agreed>, paths: readonly Path[]): Record<Path, Agreed | null> {
@@ -182,12 +25,6 @@ export function mappedBase({ mapping }: Planning, { base }: Pair): Record<Path, 
     base,
     mapping.fields.map(({ card_field: path }) => path),
   );
-}
-
-/** The card, unless it is archived or deleted. */
-export function findActiveCard(planning: Planning, cardId: string): LocalCard | undefined {
-  const card = planning.observation.local.cards.get(cardId);
-  return card && !card.archived ? card : undefined;
 }
 
 /** A pair with the state of its two sides. */
@@ -277,6 +114,7 @@ function blockWrite(
 }
 
 const nullIfNaN = (ms: number): number | null => (Number.isNaN(ms) ? null : ms);
+
 const parseTime = (text: string): number | null => nullIfNaN(Date.parse(text));
 
 /** The winner that a user has chosen for these values. */
@@ -396,4 +234,58 @@ export function describeChangesSinceBase(
     const before = base[path]?.[side] ?? null;
     return isEqual(now, before) ? [] : [`'${path}' from ${formatValue(before)} to ${formatValue(now)}`];
   });
+}
+
+/** What a run knows about the record of a pair. */
+export type RecordState =
+  | { kind: 'there'; record: RemoteRecord }
+  /** Not read, because it has not changed. */
+  | { kind: 'unread' }
+  /** It exists, but no longer matches the filter of the mapping. */
+  | { kind: 'out_of_scope' }
+  /** A full read did not contain it, which alone does not prove that it is gone. */
+  | { kind: 'missing'; absences: number; reason: string }
+  /** It is in the table of another class now, which the mapping does not read. */
+  | { kind: 'reclassified'; to: string }
+  /** `isConfirmed`: a user has decided that its counterpart is removed. */
+  | { kind: 'gone'; evidence: Evidence; mergedInto?: string; isConfirmed?: true };
+
+/**
+ * The state of a pair's record. It is gone only after a tombstone, a lookup by key, or several full reads without it. A read
+ * with a filter proves nothing, since the record may no longer match the filter.
+ */
+export function recordStateOf(pair: Pair, mapping: Mapping, index: ObservationIndex): RecordState {
+  const { remote, records, tombstones } = index;
+  const record = records.get(pair.remoteId);
+  const tombstone = tombstones.get(pair.remoteId);
+  const lookup = remote.lookups.get(pair.remoteId);
+  if (lookup?.kind === 'gone' && lookup.reclassified !== undefined)
+    return { kind: 'reclassified', to: lookup.reclassified };
+  if (lookup?.kind === 'gone' || record?.deleted)
+    return gone(lookup && !tombstone ? 'look' : 'tombstone', tombstone);
+  if (lookup?.kind === 'there') {
+    return mapping.filter_query !== null && !record
+      ? { kind: 'out_of_scope' }
+      : { kind: 'there', record: lookup.record };
+  }
+  if (record && !tombstone) return { kind: 'there', record };
+  const { absences } = pair;
+  const present = remote.shownIds?.has(pair.remoteId);
+  if (tombstone && (record || present)) {
+    return { kind: 'missing', absences, reason: 'the remote returns it and also reports it as deleted' };
+  }
+  if (tombstone) return gone('tombstone', tombstone);
+  if (remote.kind !== 'complete' || present) return { kind: 'unread' };
+  const enough = mapping.complete_reads;
+  if (mapping.filter_query !== null || enough === 0) {
+    return { kind: 'missing', absences, reason: 'it was not in the full read, which proves nothing' };
+  }
+  // reading it by key was inconclusive
+  const reads = absences + 1;
+  if (reads >= enough) return gone('readings', undefined);
+  return { kind: 'missing', absences: reads, reason: `it was not in ${counted(reads, 'full read')}` };
+}
+
+function gone(evidence: Evidence, tombstone: { mergedInto?: string } | undefined): RecordState {
+  return { kind: 'gone', evidence, mergedInto: tombstone?.mergedInto };
 }

@@ -2,14 +2,12 @@ import { localFields, otherSide, remoteFields } from './fields.ts';
 import type { Side } from './model.types.ts';
 import {
   addPairRow,
-  addRow,
   describeChangesSinceBase,
   findResolution,
   mappedBase,
   type PairView,
-  type Planning,
 } from './plan.fields.ts';
-import { findRecord, isLive } from './state.ts';
+import { addRow, findRecord, isLive, type Planning } from './state.ts';
 
 export const linked = { kind: 'linked' } as const;
 

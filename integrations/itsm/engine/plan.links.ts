@@ -1,7 +1,13 @@
 import type { AgreedLink, LinkObservation, Side } from './model.types.ts';
-import { addRow, type Deferrals, findActiveCard, type OpenReference, type Planning } from './plan.fields.ts';
 import type { PlanRow } from './plan.types.ts';
-import { linkKey } from './state.ts';
+import {
+  addRow,
+  findActiveCard,
+  linkKey,
+  type OpenReference,
+  type Planning,
+  type ResolvedReference,
+} from './state.ts';
 
 /** The numbers of the rows of a plan that create or link cards and records. */
 export interface CreatingRows {
@@ -23,12 +29,6 @@ export function creatingRowsIn(
     if (cardId !== null && side !== 'local') records.set(cardId, no);
   }
   return { ofCard: (id) => cards.get(id), ofRecord: (id) => records.get(id) };
-}
-
-/** A reference of a record that the plan resolves. */
-export interface ResolvedReference {
-  remoteId: string;
-  awaitedId: string;
 }
 
 /**
@@ -66,17 +66,6 @@ export function planReferences(
     });
     return remoteId === null ? [] : [{ remoteId, awaitedId }];
   });
-}
-
-/** Removes resolved references, and records without another reason for being deferred. */
-export function removeResolved(deferrals: Deferrals, resolved: readonly ResolvedReference[]): void {
-  for (const { remoteId, awaitedId } of resolved) {
-    const known = deferrals.get(remoteId);
-    if (!known) continue;
-    known.records.delete(awaitedId);
-    known.cards.delete(awaitedId);
-    if (known.records.size + known.cards.size === 0 && !known.hasOtherCause) deferrals.delete(remoteId);
-  }
 }
 
 /** A card at the end of a relation; `id` is null if the plan is going to create it. */

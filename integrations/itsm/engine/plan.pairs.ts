@@ -2,15 +2,14 @@ import type { PairState } from './model.types.ts';
 import {
   addPairRow,
   compareFields,
-  findActiveCard,
   findResolution,
   mappedBase,
   type PairView,
-  type Planning,
   planFields,
+  recordStateOf,
 } from './plan.fields.ts';
 import { linked, planGone, planQuarantined, planReturn } from './plan.gone.ts';
-import { isLive, recordStateOf, survivorOf } from './state.ts';
+import { findActiveCard, isLive, type Planning, survivorOf } from './state.ts';
 
 /**
  * Plans the pairs by the state of their two sides.

@@ -1,43 +1,33 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
 import type { TransformContext } from './fields.ts';
+import { matchByDecision, matchByScore, removeClaimed, type ScoredPair } from './match.ts';
+import type { Decision, Observation, Path, Side, SyncState } from './model.types.ts';
+import { type CreatingRows, type Ends, planLinks, planReferences } from './plan.links.ts';
+import { planPairs } from './plan.pairs.ts';
+import { createIdentityOwners, type IdentityOwners, planCards, unreadItems } from './plan.records.ts';
+import type { Match, MatchItem, PlanRow } from './plan.types.ts';
 import {
   type IdentityIndex,
   identityIndex,
-  type Match,
-  type MatchItem,
-  matchByDecision,
-  matchByIdentity,
-  matchByScore,
-  removeClaimed,
-  type ScoredPair,
-} from './match.ts';
-import type { Decision, Observation, Path, Side, SyncState } from './model.types.ts';
-import { beginPlanning, type Deferrals, type OpenReference, type Planning } from './plan.fields.ts';
-import {
-  type CreatingRows,
-  type Ends,
-  planLinks,
-  planReferences,
-  type ResolvedReference,
-} from './plan.links.ts';
-import { planPairs } from './plan.pairs.ts';
-import type { PlanRow } from './plan.types.ts';
-import {
-  createIdentityOwners,
-  type IdentityOwners,
   itemOfCard,
   itemOfRecord,
   linkedRecords,
+  matchByIdentity,
   pairedItems,
-  planCards,
   planRecord,
   readRecords,
   restoredItems,
   unpairedCards,
   unpairedRecords,
-  unreadItems,
 } from './plan.unmatched.ts';
+import {
+  beginPlanning,
+  type Deferrals,
+  type OpenReference,
+  type Planning,
+  type ResolvedReference,
+} from './state.ts';
 
 /** References that are planned together. */
 const REFERENCE_BATCH = 1_000;
@@ -294,6 +284,22 @@ function matchOf(planning: Planning, { index, matches }: MatchingState, record: 
   );
 }
 
+/**
+ * How a plan exceeds the deletion limit of its mapping; null if it does not. Many removals in one run are more likely an error
+ * at the source than intended.
+ */
+export function checkDeletionLimit(
+  { max_deletions: maxCount, max_deletion_ratio: maxRatio }: Mapping,
+  count: number,
+  pairs: number,
+): string | null {
+  if (count === 0) return null;
+  if (count > maxCount) return `${count} removals are more than the ${maxCount} that are allowed in one run.`;
+  if (count / pairs <= maxRatio) return null;
+  const percent = (ratio: number) => `${Math.round(ratio * 1000) / 10} %`;
+  return `${count} removals among ${pairs} pairs are more than the ${percent(maxRatio)} that are allowed in one run.`;
+}
+
 /** Indexes the identities of all existing records and paired cards, so that no duplicate record is created for a card. */
 async function findIdentityOwners(
   mapping: Mapping,
@@ -314,26 +320,4 @@ async function findIdentityOwners(
       if (asked.has(record.id)) owners.addRecord(itemOfRecord(planning, record));
   }
   return owners;
-}
-
-/** Whether a row changes something; the others are informative. */
-export const isChange = ({ action }: PlanRow): boolean => !['conflict', 'stage', 'skip'].includes(action);
-
-/** Whether a row counts towards the deletion limit. */
-export const isRemoval = ({ action }: PlanRow): boolean => action === 'delete' || action === 'quarantine';
-
-/**
- * How a plan exceeds the deletion limit of its mapping; null if it does not. Many removals in one run are more likely an error
- * at the source than intended.
- */
-export function checkDeletionLimit(
-  { max_deletions: maxCount, max_deletion_ratio: maxRatio }: Mapping,
-  count: number,
-  pairs: number,
-): string | null {
-  if (count === 0) return null;
-  if (count > maxCount) return `${count} removals are more than the ${maxCount} that are allowed in one run.`;
-  if (count / pairs <= maxRatio) return null;
-  const percent = (ratio: number) => `${Math.round(ratio * 1000) / 10} %`;
-  return `${count} removals among ${pairs} pairs are more than the ${percent(maxRatio)} that are allowed in one run.`;
 }

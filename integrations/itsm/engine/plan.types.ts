@@ -51,7 +51,7 @@ interface Expectation {
 }
 
 /** A card that a record may correspond to. `why`: what they have in common. */
-export interface Candidate {
+interface Candidate {
   cardId: string;
   /** 0 to 1. */
   score: number;
@@ -298,3 +298,15 @@ export interface EnginePort {
   /** Stores outcomes and their changes of the sync state in one transaction. */
   finish(endings: readonly RowResult[]): Promise<void>;
 }
+
+/** A record or a card with its values in the inventory's form. */
+export interface MatchItem {
+  id: string;
+  fields: Record<Path, Value>;
+}
+
+/** The result of matching a record without a pair. */
+export type Match =
+  | { kind: 'link'; cardId: string; reason: string }
+  | { kind: 'stage'; candidates: Candidate[]; reason: string }
+  | { kind: 'new' };

@@ -1,27 +1,19 @@
-import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { hash } from 'node:crypto';
+import type { FieldMapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
 import {
   type ConvertedRecord,
+  canonical,
   convertRecord,
   identityKey,
+  isEqual,
   localFields,
   remoteFields,
-  toRemote,
 } from './fields.ts';
-import { hashIdentity, type Match, type MatchItem } from './match.ts';
 import type { Agreed, LocalCard, Pair, Path } from './model.types.ts';
-import {
-  addRow,
-  agreedFields,
-  compareFields,
-  defer,
-  findActiveCard,
-  type Planning,
-  planFields,
-} from './plan.fields.ts';
-import type { PlanRow } from './plan.types.ts';
-import { recordStateOf, survivorOf } from './state.ts';
-import { canonical, isEqual } from './values.ts';
+import { agreedFields, compareFields, planFields } from './plan.fields.ts';
+import type { Match, MatchItem, PlanRow } from './plan.types.ts';
+import { addRow, defer, findActiveCard, type Planning, survivorOf } from './state.ts';
 
 /** Records that rows of the plan link. */
 export const linkedRecords = ({ rows }: Planning): string[] =>
@@ -73,25 +65,6 @@ export function restoredItems(planning: Planning): MatchItem[] {
   });
 }
 
-/**
- * Records that were not read and have a pair, but are not the primary record of an active card, with the values of the base.
- * @param only the records that are returned; the other pairs are only context.
- */
-export function unreadItems(planning: Planning, only?: ReadonlySet<string>): MatchItem[] {
-  const { syncState, observation, mapping, index, pairIndex } = planning;
-  return [...syncState.pairs.values()].flatMap((pair) => {
-    const { remoteId: id, state, base } = pair;
-    if ((only && !only.has(id)) || state.kind === 'removed') return [];
-    if ('gone' in state && state.gone === 'remote') return [];
-    const cardId = survivorOf(pair.cardId, observation.local.redirects);
-    const isPaired = pairIndex.primary.get(cardId) === pair && findActiveCard(planning, cardId);
-    if (isPaired || recordStateOf(pair, mapping, index).kind !== 'unread') return [];
-    return [
-      { id, fields: Object.fromEntries(Object.entries(base).map(([path, { local }]) => [path, local])) },
-    ];
-  });
-}
-
 /** A card as input of matching. */
 export const itemOfCard = ({ mapping }: Planning, card: LocalCard): MatchItem => ({
   id: card.id,
@@ -137,7 +110,7 @@ export function unpairedCards({
 }
 
 /** Pairs of a card whose record is gone: it can be linked with a new record, but none is created for it. */
-const endedPairs = ({ pairsByCard }: Planning, cardId: string): Pair[] =>
+export const endedPairs = ({ pairsByCard }: Planning, cardId: string): Pair[] =>
   (pairsByCard.get(cardId) ?? []).filter(
     (pair) => pair.cardId === cardId && pair.state.kind === 'ended' && pair.state.gone === 'remote',
   );
@@ -207,59 +180,7 @@ function planNewPair(planning: Planning, record: RemoteRecord, card: LocalCard, 
   planFields(planning, compared, fields, link);
 }
 
-/** Finds the object that already has the same identity: the first by id, records before cards. */
-export interface IdentityOwners {
-  addRecord(record: MatchItem): void;
-  addCard(card: MatchItem): void;
-  find(thing: MatchItem): { kind: 'record' | 'card'; id: string } | undefined;
-}
-
-export function createIdentityOwners({ fields }: Mapping): IdentityOwners {
-  const owners = { record: new Map<string, string>(), card: new Map<string, string>() };
-  const add = (kind: keyof typeof owners, one: MatchItem) => {
-    const key = hashIdentity(fields, one);
-    const other = key === null ? undefined : owners[kind].get(key);
-    if (key !== null && (other === undefined || one.id < other)) owners[kind].set(key, one.id);
-  };
-  return {
-    addRecord: (record) => add('record', record),
-    addCard: (card) => add('card', card),
-    find: (one) => {
-      const key = hashIdentity(fields, one);
-      if (key === null) return undefined;
-      for (const kind of ['record', 'card'] as const) {
-        const id = owners[kind].get(key);
-        if (id !== undefined) return { kind, id };
-      }
-      return undefined;
-    },
-  };
-}
-
-/** Plans records for cards without a record, unless another object has the same identity. */
-export function planCards(
-  planning: Planning,
-  cards: readonly LocalCard[],
-  claimedCards: ReadonlySet<string>,
-  owners: IdentityOwners,
-): void {
-  for (const card of cards) {
-    if (claimedCards.has(card.id) || endedPairs(planning, card.id).length > 0) continue;
-    const item = itemOfCard(planning, card);
-    const owner = owners.find(item);
-    if (owner === undefined) {
-      planCreateRemote(planning, card, 'The card has no record');
-      owners.addCard(item);
-      continue;
-    }
-    const reason = `${owner.kind === 'card' ? 'Card' : 'Record'} ${owner.id} has the same identity fields; they may be the same object`;
-    addRow(planning, { action: 'stage', cardId: card.id, reason });
-    // without the record in its delta, the next run would create another one for the card
-    if (owner.kind === 'record') planning.again.add(owner.id);
-  }
-}
-
-const newValues = (values: Record<Path, Value>) =>
+export const newValues = (values: Record<Path, Value>) =>
   Object.fromEntries(
     Object.entries(values)
       .filter(([, value]) => value !== null)
@@ -331,40 +252,65 @@ function planCreateLocal(
 const withoutNull = (values: Record<Path, Value>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 
-/** Plans a record for a card without one. */
-function planCreateRemote(planning: Planning, card: LocalCard, reason: string): void {
-  const { mapping, transformContext } = planning;
-  const values: Record<Path, Value> = {};
-  const agreed: Record<Path, Agreed> = {};
-  const problems: string[] = [];
-  const awaited: { path: Path; awaitedId: string }[] = [];
-  const locals = localFields(mapping, card);
-  for (const field of mapping.fields) {
-    const local = locals[field.card_field] ?? null;
-    const converted = toRemote(field, local, transformContext);
-    if (!converted.ok) {
-      problems.push(converted.problem);
-      if (converted.awaitedId !== undefined)
-        awaited.push({ path: field.card_field, awaitedId: converted.awaitedId });
-    } else {
-      values[field.card_field] = converted.value;
-      agreed[field.card_field] = { local, remote: converted.value };
-    }
+/** Records and cards with equal identity fields. */
+export interface IdentityGroup {
+  /** The number of records without a pair. */
+  records: number;
+  /** Cards without and with a pair. */
+  cards: readonly string[];
+  paired: readonly string[];
+}
+
+/** Groups records and cards by their identity fields. It contains only ids, so that it can index a whole table. */
+export interface IdentityIndex {
+  addRecord(record: MatchItem): void;
+  addCard(card: MatchItem): void;
+  addPaired(card: MatchItem): void;
+  /** Undefined if not all identity fields are filled, or the group is empty. */
+  find(item: MatchItem): IdentityGroup | undefined;
+}
+
+const none: readonly string[] = [];
+
+export function identityIndex(fields: readonly FieldMapping[]): IdentityIndex {
+  const groups = new Map<string, IdentityGroup>();
+  const change = (item: MatchItem, step: (group: IdentityGroup) => IdentityGroup) => {
+    const key = hashIdentity(fields, item);
+    if (key === null) return;
+    const group = groups.get(key) ?? { records: 0, cards: none, paired: none };
+    groups.set(key, step(group));
+  };
+  return {
+    addRecord: (record) => change(record, (group) => ({ ...group, records: group.records + 1 })),
+    addCard: (card) => change(card, (group) => ({ ...group, cards: [...group.cards, card.id] })),
+    addPaired: (card) => change(card, (group) => ({ ...group, paired: [...group.paired, card.id] })),
+    find: (item) => {
+      const key = hashIdentity(fields, item);
+      return key === null ? undefined : groups.get(key);
+    },
+  };
+}
+
+/** A hash of the identity fields: 72 bits make collisions improbable. Null unless all of them are filled. */
+export function hashIdentity(fields: readonly FieldMapping[], item: MatchItem): string | null {
+  const key = identityKey(fields, item.fields);
+  return key === null ? null : hash('sha256', key, 'base64url').slice(0, 12);
+}
+
+/** Matches a record by the group of its identity; undefined if there is no candidate. */
+export function matchByIdentity(group: IdentityGroup | undefined): Match | undefined {
+  if (!group) return undefined;
+  const { records, cards, paired } = group;
+  if (records === 1 && cards.length === 1 && paired.length === 0) {
+    return { kind: 'link', cardId: cards[0]!, reason: 'their identity fields are equal' };
   }
-  const omitted = problems.length > 0 ? `; omitted: ${problems.join(', ')}` : '';
-  const row = addRow(planning, {
-    action: 'create',
-    side: 'remote',
-    cardId: card.id,
-    reason: `${reason}${omitted}`,
-    diff: newValues(values),
-    expects: { unbound: true, card: { there: true, fields: locals } },
-    agreed,
-    origin: 'pushed',
-  });
-  for (const one of awaited) {
-    const values = { local: locals[one.path] ?? null, remote: null };
-    const ids = { remoteId: null, cardId: card.id, needs: row.no };
-    planning.openReferences.push({ ...one, ...ids, side: 'remote', values, base: null, settled: false });
-  }
+  const candidates = [...cards, ...paired].map((cardId) => ({ cardId, score: 1, why: 'same identity' }));
+  if (candidates.length === 0 && records === 1) return undefined;
+  return { kind: 'stage', candidates, reason: describeAmbiguity(group) };
+}
+
+function describeAmbiguity({ records, cards, paired }: IdentityGroup): string {
+  if (records > 1) return `${records} records have these identity fields`;
+  if (paired.length > 0) return 'a card with these identity fields belongs to another record';
+  return `${cards.length} cards have these identity fields`;
 }

@@ -1,9 +1,9 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { hasOpenReferences, writesOtherThanAgreed } from './apply.rows.ts';
+import { canonical, isEqual } from './fields.ts';
 import type { Agreed, PairState, Path, Side, SyncState } from './model.types.ts';
-import { emptyRow } from './plan.fields.ts';
 import type { Outcome, Plan, PlanRow } from './plan.types.ts';
-import { canonical, isEqual } from './values.ts';
+import { emptyRow } from './state.ts';
 
 /**
  * Plans the undo of an applied plan: the opposite of each row, from the last to the first. It is applied like any other plan: a

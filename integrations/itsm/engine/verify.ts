@@ -1,9 +1,8 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { writesOtherThanAgreed } from './apply.rows.ts';
-import { remoteFields } from './fields.ts';
+import { canonical, formatValue, isEqual, remoteFields } from './fields.ts';
 import type { Pair, RecordLookup } from './model.types.ts';
 import type { AppliedRow } from './plan.types.ts';
-import { canonical, formatValue, isEqual } from './values.ts';
 
 /** A state that differs from what an applied row has written. */
 export interface Finding {

@@ -9,7 +9,7 @@ import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
-import { canonical, isEqual } from '../engine/values.ts';
+import { canonical, isEqual } from '../engine/fields.ts';
 import type { MappingSettings } from './mapping.settings.ts';
 
 /**

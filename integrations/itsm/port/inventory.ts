@@ -17,9 +17,9 @@ import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import type { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
+import { formatValue } from '../engine/fields.ts';
 import type { Path } from '../engine/model.types.ts';
 import type { LocalWrite } from '../engine/plan.types.ts';
-import { formatValue } from '../engine/values.ts';
 import { type RelatedField, relatedFields } from './local.cards.ts';
 
 /** The result of a write: the card, or why it was refused. */

@@ -3,6 +3,7 @@ import { counted } from '../../../platform/counted.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Connector, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
 import { changedColumn } from '../connectors/safe-write.ts';
+import { canonical } from '../engine/fields.ts';
 import type { AgreedLink } from '../engine/model.types.ts';
 import type {
   EnginePort,
@@ -12,7 +13,6 @@ import type {
   Restored,
   WriteTrace,
 } from '../engine/plan.types.ts';
-import { canonical } from '../engine/values.ts';
 import { isRemoteError, type RemoteErrorCode, type RemoteRecord, unless } from '../remote.ts';
 import { findRecreated, readDeletedContent, storeDeletedContent } from '../store/plan-rows.ts';
 

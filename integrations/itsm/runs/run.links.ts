@@ -1,9 +1,8 @@
 import { inTransaction } from '../../../platform/database.ts';
 import type { AgreedLink, LocalCard, Observation, Pair, RemoteObservation } from '../engine/model.types.ts';
-import { beginPlanning, emptyRow } from '../engine/plan.fields.ts';
 import { type Ends, endsOf } from '../engine/plan.links.ts';
 import type { LinkPart } from '../engine/plan.ts';
-import { emptySyncState, indexPairs, linkKey, survivorOf } from '../engine/state.ts';
+import { beginPlanning, emptyRow, emptySyncState, indexPairs, linkKey, survivorOf } from '../engine/state.ts';
 import {
   findDifferingLinks,
   findTargets,

@@ -1,5 +1,5 @@
 import { referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
-import type { TransformContext } from '../engine/fields.ts';
+import { canonical, isEqual, type TransformContext } from '../engine/fields.ts';
 import type {
   Decision,
   LocalCard,
@@ -9,12 +9,9 @@ import type {
   RemoteObservation,
   Resolution,
 } from '../engine/model.types.ts';
-import type { Deferrals } from '../engine/plan.fields.ts';
-import { creatingRowsIn, removeResolved } from '../engine/plan.links.ts';
+import { creatingRowsIn } from '../engine/plan.links.ts';
 import {
   checkDeletionLimit,
-  isChange,
-  isRemoval,
   type Part,
   type PartChoice,
   type PartSource,
@@ -22,8 +19,14 @@ import {
   planInParts,
 } from '../engine/plan.ts';
 import type { Plan } from '../engine/plan.types.ts';
-import { emptySyncState, indexPairs } from '../engine/state.ts';
-import { canonical, isEqual } from '../engine/values.ts';
+import {
+  type Deferrals,
+  emptySyncState,
+  indexPairs,
+  isChange,
+  isRemoval,
+  removeResolved,
+} from '../engine/state.ts';
 import type { RemoteRecord } from '../remote.ts';
 import { readCreatingRows } from '../store/links.ts';
 import {

@@ -10,8 +10,9 @@ import type {
   MatchRecord,
   MatchResult,
 } from '../../matching/matching.types.ts';
-import type { MatchItem, ScoredPair } from '../engine/match.ts';
+import type { ScoredPair } from '../engine/match.ts';
 import type { Path } from '../engine/model.types.ts';
+import type { MatchItem } from '../engine/plan.types.ts';
 
 /** Almost certain pairs are linked; pairs that are more likely than not become review items. */
 const thresholds = { match: 0.95, possible: 0.5 };

@@ -1,8 +1,8 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
-import { emptyRow } from '../engine/plan.fields.ts';
 import type { AppliedRow, PlanRow, Progress, TrackedRow } from '../engine/plan.types.ts';
+import { emptyRow } from '../engine/state.ts';
 
 const columns = 'no, action, side, remote_id as "remoteId", card_id as "cardId", row';
 

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FieldMapping, FieldRule, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import {
+  canonical,
   compareField,
   type FieldState,
+  isEqual,
   type TransformContext,
   toLocal,
   toRemote,
 } from '../../../integrations/itsm/engine/fields.ts';
-import { canonical, isEqual } from '../../../integrations/itsm/engine/values.ts';
 import { mappedField } from './mapping.support.ts';
 
 const around: TransformContext = {

@@ -10,26 +10,19 @@ import type {
   RecordLookup,
   SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
-import { beginPlanning, type Deferrals } from '../../../integrations/itsm/engine/plan.fields.ts';
-import {
-  creatingRowsIn,
-  endsOf,
-  plannedCards,
-  removeResolved,
-} from '../../../integrations/itsm/engine/plan.links.ts';
-import {
-  checkDeletionLimit,
-  isRemoval,
-  type PartSource,
-  planInParts,
-} from '../../../integrations/itsm/engine/plan.ts';
+import { creatingRowsIn, endsOf, plannedCards } from '../../../integrations/itsm/engine/plan.links.ts';
+import { checkDeletionLimit, type PartSource, planInParts } from '../../../integrations/itsm/engine/plan.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
+  beginPlanning,
+  type Deferrals,
   emptySyncState,
   indexObservation,
   indexPairs,
   isLive,
+  isRemoval,
   linkKey,
+  removeResolved,
   survivorOf,
 } from '../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.ts';

@@ -7,7 +7,7 @@ import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
 import type { StateChange } from '../../../integrations/itsm/engine/model.types.ts';
-import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/state.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { storeChanges } from '../../../integrations/itsm/store/pairs.ts';

@@ -3,7 +3,7 @@ import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';
-import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/state.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';

@@ -8,35 +8,40 @@ import type {
   SyncState,
 } from '../../../integrations/itsm/engine/model.types.ts';
 import {
-  beginPlanning,
-  type PartOptions,
-  type Planning,
-} from '../../../integrations/itsm/engine/plan.fields.ts';
-import {
   creatingRowsIn,
   endsOf,
   planLinks,
   planReferences,
-  removeResolved,
 } from '../../../integrations/itsm/engine/plan.links.ts';
 import { planPairs } from '../../../integrations/itsm/engine/plan.pairs.ts';
-import { checkDeletionLimit, isRemoval } from '../../../integrations/itsm/engine/plan.ts';
-import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
   createIdentityOwners,
+  planCards,
+  unreadItems,
+} from '../../../integrations/itsm/engine/plan.records.ts';
+import { checkDeletionLimit } from '../../../integrations/itsm/engine/plan.ts';
+import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import {
   itemOfCard,
   itemOfRecord,
   linkedRecords,
   pairedItems,
-  planCards,
   planRecord,
   readRecords,
   restoredItems,
   unpairedCards,
   unpairedRecords,
-  unreadItems,
 } from '../../../integrations/itsm/engine/plan.unmatched.ts';
-import { indexObservation, isLive, survivorOf } from '../../../integrations/itsm/engine/state.ts';
+import {
+  beginPlanning,
+  indexObservation,
+  isLive,
+  isRemoval,
+  type PartOptions,
+  type Planning,
+  removeResolved,
+  survivorOf,
+} from '../../../integrations/itsm/engine/state.ts';
 
 interface PlanTools {
   score: Scorer;

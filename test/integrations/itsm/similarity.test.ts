@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { MatchItem } from '../../../integrations/itsm/engine/match.ts';
 import { matchByScore } from '../../../integrations/itsm/engine/match.ts';
+import type { MatchItem } from '../../../integrations/itsm/engine/plan.types.ts';
 import { type PartSizes, scoreSimilar } from '../../../integrations/itsm/runs/run.score.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { JobInterrupted } from '../../../domain/kernel/jobs/jobs.running.ts';
-import { emptyRow } from '../../../integrations/itsm/engine/plan.fields.ts';
+import { emptyRow } from '../../../integrations/itsm/engine/state.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { plainMapping } from './mapping.support.ts';

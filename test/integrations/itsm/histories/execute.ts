@@ -1,6 +1,6 @@
 import type { Path, Side } from '../../../../integrations/itsm/engine/model.types.ts';
-import { isChange } from '../../../../integrations/itsm/engine/plan.ts';
 import type { Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
+import { isChange } from '../../../../integrations/itsm/engine/state.ts';
 import { KEY, type Landscape, type ObjectState, PATHS, tokenOf, valueOnSide } from './landscape.ts';
 import { createLineage } from './lineage.ts';
 import { type Before, checkChanges, type HistoryState, type PerformAction, tokensOf } from './state.ts';

@@ -8,7 +8,6 @@ import type {
   StateChange,
   SyncState,
 } from '../../../../integrations/itsm/engine/model.types.ts';
-import { isChange } from '../../../../integrations/itsm/engine/plan.ts';
 import type {
   EnginePort,
   LocalState,
@@ -21,7 +20,12 @@ import type {
   RemoteWriteResult,
   RowResult,
 } from '../../../../integrations/itsm/engine/plan.types.ts';
-import { findOtherPair, groupPairsByCard, indexPairs } from '../../../../integrations/itsm/engine/state.ts';
+import {
+  findOtherPair,
+  groupPairsByCard,
+  indexPairs,
+  isChange,
+} from '../../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord, RemoteTombstone } from '../../../../integrations/itsm/remote.ts';
 import type { ObjectState } from './landscape.ts';
 import type { Disruption, Setting, UserAction } from './steps.ts';
