@@ -21,9 +21,8 @@ import {
   type OutcomeCount,
   readAppliedAtRemote,
 } from '../store/plan-rows.ts';
-import type { RunJob } from './run.begin.ts';
 import type { RunClosing } from './run.plan.ts';
-import type { RunMapping, Stopwatch } from './run.state.ts';
+import type { RunJob, RunMapping, Stopwatch } from './run.state.ts';
 
 /** The number of rows that are verified together. */
 const CHUNK = 200;
@@ -162,7 +161,8 @@ export async function finishRun(job: RunJob, runId: string, done: RunEffort): Pr
       pushed_watermark: rest.pushedWatermark,
     });
     await commitDeferred(sql, run.mapping_id, runId);
-    await deleteUnrelatedLinks(sql, run.mapping_id, runId);
+    if ((run.mapping as RunMapping).relations.length > 0)
+      await deleteUnrelatedLinks(sql, run.mapping_id, runId);
     await logRun(sql, runId, 'done', 'info', 'The run is done.');
     await changeRun(
       work,

@@ -4,17 +4,22 @@ import { type Ends, endsOf } from '../engine/plan.links.ts';
 import type { LinkPart } from '../engine/plan.ts';
 import { beginPlanning, emptyRow, emptySyncState, indexPairs, linkKey, survivorOf } from '../engine/state.ts';
 import {
+  deleteRemoteLinks,
+  deleteUnreadLinks,
   findDifferingLinks,
+  findStoredLinks,
   findTargets,
+  findTargetsToCheck,
   type LinkType,
   type PairRow,
   readPairRows,
   readRelationsOfSources,
   readRemoteLinks,
+  storeRemoteLinks,
 } from '../store/links.ts';
-import { findGone } from '../store/observed.ts';
+import { createObservation, findGone, storeObserved } from '../store/observed.ts';
 import { loadPairs, readLinks } from '../store/pairs.ts';
-import type { RunWork } from './run.state.ts';
+import { type RunWork, readAhead } from './run.state.ts';
 
 /** The number of source records in a part. */
 const CHUNK = 1_000;
@@ -201,7 +206,7 @@ async function activeCards({ db, cards }: RunWork, ids: string[]): Promise<Map<s
 }
 
 /** The mapped relation types; several remote types may correspond to one. */
-export function linkTypesOf({ mapping, mappingId }: Pick<RunWork, 'mapping' | 'mappingId'>): LinkType[] {
+function linkTypesOf({ mapping, mappingId }: Pick<RunWork, 'mapping' | 'mappingId'>): LinkType[] {
   const linkTypes = new Map<string, LinkType>();
   for (const relation of mapping.relations) {
     const { relation_type_key, remote_type, reversed, target_mapping_id: target } = relation;
@@ -218,4 +223,87 @@ export function linkTypesOf({ mapping, mappingId }: Pick<RunWork, 'mapping' | 'm
     linkTypes.set(key, linkType);
   }
   return [...linkTypes.values()];
+}
+
+/**
+ * Reads the relations of the mapped types. They are stored beyond the run, so that after a delta all relations are known, including
+ * those whose ends get cards later.
+ */
+export async function readRelations(work: RunWork): Promise<void> {
+  const types = [...new Set(work.mapping.relations.map(({ remote_type: remoteType }) => remoteType))];
+  const { connector, mappingId, runId, complete, syncState } = work;
+  const since = complete ? null : syncState.links_watermark;
+  const pages = readAhead(work, (cursor) =>
+    connector.readRelations({ types, since, limit: work.page, cursor }),
+  );
+  for await (const page of pages) {
+    const { state } = work;
+    const rows = page.relations.map(({ id, type, from, to }) => ({
+      remote_relation_id: id,
+      remote_type: type,
+      from_id: from,
+      to_id: to,
+    }));
+    await work.checkpoint(
+      {
+        cursor: page.next,
+        relations: state.relations + rows.length,
+        linksWithheld: state.linksWithheld || page.withheld,
+        newestLink: page.relations.reduce<string | null>(
+          (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
+          state.newestLink,
+        ),
+      },
+      (sql) => storeRemoteLinks(sql, mappingId, runId, rows),
+    );
+  }
+  if (since === null && !work.state.linksWithheld) {
+    await work.checkpoint({}, (sql) => deleteUnreadLinks(sql, mappingId, runId));
+  }
+}
+
+export async function readDeletedRelations(work: RunWork): Promise<void> {
+  const { connector, db, mappingId, syncState } = work;
+  if (syncState.links_watermark === null) return;
+  const deletions = await connector.relationDeletionsSince(syncState.links_watermark);
+  const ids = await findStoredLinks(
+    db,
+    mappingId,
+    deletions.map(({ id }) => id),
+  );
+  if (ids.length === 0) return;
+  const existing = connector.relationsThere ? await connector.relationsThere(ids) : new Set();
+  const gone = ids.filter((id) => !existing.has(id));
+  await work.checkpoint({}, (sql) => deleteRemoteLinks(sql, mappingId, gone));
+}
+
+/** The number of records in a lookup of relation ends. */
+const END_LOOKUP_BATCH = 100;
+
+/**
+ * Checks by key whether the target records of relations that only the inventory has still exist, if they belong to other mappings.
+ * A remote removes relations together with a record and refuses new ones to it, and the run that reads that record may be later
+ * than this one.
+ */
+export async function checkRelationEnds(work: RunWork): Promise<void> {
+  const { db, connector, mapping, runId, signal } = work;
+  const { sync_direction: direction, sync_mode: mode } = mapping;
+  const wanted = {
+    removals: direction !== 'push' && mode !== 'additive',
+    additions: direction !== 'pull',
+  };
+  for (const linkType of linkTypesOf(work)) {
+    // this run has read the records of its own mapping; relations to a mapping that cannot run are deferred in any case
+    const table = mapping.target_tables[linkType.target_mapping_id];
+    if (table === undefined) continue;
+    const ids = await inTransaction(db, (sql) => findTargetsToCheck(sql, linkType, wanted));
+    for (let at = 0; at < ids.length; at += END_LOOKUP_BATCH) {
+      signal.throwIfAborted();
+      const lookups = await connector.readByIds(table, ids.slice(at, at + END_LOOKUP_BATCH), []);
+      const gone = [...lookups].flatMap(([id, { kind: look }]) =>
+        look === 'gone' ? [createObservation(id, { look })] : [],
+      );
+      await work.checkpoint({}, (sql) => storeObserved(sql, runId, gone));
+    }
+  }
 }

@@ -53,7 +53,8 @@ import { loadPairs } from '../store/pairs.ts';
 import { addPlanRows, deletePlan, findByCorrelationIds, readRestoredValues } from '../store/plan-rows.ts';
 import { readDecisions, readRefusals } from '../store/review-items.ts';
 import { linkParts } from './run.links.ts';
-import { progressAfter, type RunWork, resumePoint, type SyncProgress } from './run.state.ts';
+import { progressAfter, resumePoint, type SyncProgress } from './run.read.ts';
+import type { RunWork } from './run.state.ts';
 
 /** The number of records in a part. */
 const CHUNK = 1_000;

@@ -1,15 +1,11 @@
-import { referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
-import { inTransaction } from '../../../platform/database.ts';
+import {
+  isLastFullReadByPush,
+  referencedMappings,
+  type SyncStateRow,
+} from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
 import type { RemoteRecord } from '../remote.ts';
-import {
-  deleteRemoteLinks,
-  deleteUnreadLinks,
-  findStoredLinks,
-  findTargetsToCheck,
-  storeRemoteLinks,
-} from '../store/links.ts';
 import {
   createObservation,
   findDeferred,
@@ -22,26 +18,40 @@ import {
   unconfirmedDeletions,
 } from '../store/observed.ts';
 import { loadPairs } from '../store/pairs.ts';
-import { linkTypesOf } from './run.links.ts';
-import { phases, type RunWork, resumePoint } from './run.state.ts';
+import { checkRelationEnds, readDeletedRelations, readRelations } from './run.links.ts';
+import { type Phase, phases, type RunInput, type RunState, type RunWork, readAhead } from './run.state.ts';
 
 /** The number of records in a chunk, and in a lookup by key. */
 const CHUNK = 1_000;
+
 const LOOKUP_BATCH = 500;
+
+type Read = (work: RunWork) => Promise<void>;
+
+const ofRelations =
+  (read: Read): Read =>
+  async (work) => {
+    if (work.mapping.relations.length > 0) await read(work);
+  };
+
+const readers: Record<Exclude<Phase, 'plan'>, Read> = {
+  records: readRecords,
+  again: readAgain,
+  deletions: readDeletions,
+  looks: readUnconfirmedDeletions,
+  local: readInventoryChanges,
+  relations: ofRelations(readRelations),
+  relation_deletions: ofRelations(readDeletedRelations),
+  ends: ofRelations(checkRelationEnds),
+};
 
 /** Reads the input of the plan, page by page. Each page is stored with the cursor of the next, from which a run resumes. */
 export async function readForRun(work: RunWork): Promise<void> {
-  for (let at = phases.indexOf(work.state.phase); phases[at] !== 'plan'; at += 1) {
+  for (let at = phases.indexOf(work.state.phase); ; at += 1) {
     work.signal.throwIfAborted();
     const phase = phases[at]!;
-    if (phase === 'records') await readRecords(work);
-    else if (phase === 'again') await readAgain(work);
-    else if (phase === 'deletions') await readDeletions(work);
-    else if (phase === 'looks') await readUnconfirmedDeletions(work);
-    else if (phase === 'local') await readInventoryChanges(work);
-    else if (phase === 'relations' || phase === 'relation_deletions') await readRelations(work, phase);
-    else if (phase === 'ends') await checkRelationEnds(work);
-    else return;
+    if (phase === 'plan') return;
+    await readers[phase](work);
     await work.checkpoint({ phase: phases[at + 1]!, cursor: null });
   }
 }
@@ -257,110 +267,119 @@ async function readChangedCards(work: RunWork): Promise<void> {
   }
 }
 
-/**
- * Reads the relations of the mapped types. They are stored beyond the run, so that after a delta all relations are known, including
- * those whose ends get cards later.
- */
-async function readRelations(work: RunWork, phase: 'relations' | 'relation_deletions'): Promise<void> {
-  const types = [...new Set(work.mapping.relations.map(({ remote_type: remoteType }) => remoteType))];
-  if (types.length === 0) return;
-  if (phase === 'relations') await readLinks(work, types);
-  else await readDeletedLinks(work);
+/** Where a run starts to read; null: from the beginning. */
+interface ResumePoint {
+  watermark: string | null;
+  localPosition: string | null;
+  /**
+   * Earlier reads have skipped records without a card, so the delta does not contain all of them, and no record may be created for
+   * a card that could correspond to one of them.
+   */
+  hasSkippedUnpaired: boolean;
 }
 
-async function readLinks(work: RunWork, types: string[]): Promise<void> {
-  const { connector, mappingId, runId, complete, syncState } = work;
-  const since = complete ? null : syncState.links_watermark;
-  const pages = readAhead(work, (cursor) =>
-    connector.readRelations({ types, since, limit: work.page, cursor }),
-  );
-  for await (const page of pages) {
-    const { state } = work;
-    const rows = page.relations.map(({ id, type, from, to }) => ({
-      remote_relation_id: id,
-      remote_type: type,
-      from_id: from,
-      to_id: to,
-    }));
-    await work.checkpoint(
-      {
-        cursor: page.next,
-        relations: state.relations + rows.length,
-        linksWithheld: state.linksWithheld || page.withheld,
-        newestLink: page.relations.reduce<string | null>(
-          (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
-          state.newestLink,
-        ),
-      },
-      (sql) => storeRemoteLinks(sql, mappingId, runId, rows),
-    );
-  }
-  if (since === null && !work.state.linksWithheld) {
-    await work.checkpoint({}, (sql) => deleteUnreadLinks(sql, mappingId, runId));
-  }
-}
+type Directed = Pick<RunInput, 'syncState' | 'mapping'>;
 
-async function readDeletedLinks(work: RunWork): Promise<void> {
-  const { connector, db, mappingId, syncState } = work;
-  if (syncState.links_watermark === null) return;
-  const deletions = await connector.relationDeletionsSince(syncState.links_watermark);
-  const ids = await findStoredLinks(
-    db,
-    mappingId,
-    deletions.map(({ id }) => id),
-  );
-  if (ids.length === 0) return;
-  const existing = connector.relationsThere ? await connector.relationsThere(ids) : new Set();
-  const gone = ids.filter((id) => !existing.has(id));
-  await work.checkpoint({}, (sql) => deleteRemoteLinks(sql, mappingId, gone));
-}
-
-/** The number of records in a lookup of relation ends. */
-const END_LOOKUP_BATCH = 100;
+/** The direction of a run that covers only one direction of a bidirectional mapping; else null. */
+const singleDirectionOf = ({
+  mapping: { sync_direction: direction, mapping_direction },
+}: Pick<Directed, 'mapping'>) => {
+  return direction === mapping_direction || direction === 'bidirectional' ? null : direction;
+};
 
 /**
- * Checks by key whether the target records of relations that only the inventory has still exist, if they belong to other mappings.
- * A remote removes relations together with a record and refuses new ones to it, and the run that reads that record may be later
- * than this one.
+ * Where a run starts to read. A pull of a bidirectional mapping shares the watermark with bidirectional runs, because it plans all
+ * that it has read; but not their feed position, because it pushes nothing. For a push it is the opposite.
  */
-async function checkRelationEnds(work: RunWork): Promise<void> {
-  const { db, connector, mapping, runId, signal } = work;
-  const { sync_direction: direction, sync_mode: mode } = mapping;
-  const wanted = {
-    removals: direction !== 'push' && mode !== 'additive',
-    additions: direction !== 'pull',
+export function resumePoint(run: Directed): ResumePoint {
+  const { syncState } = run;
+  const singleDirection = singleDirectionOf(run);
+  const { watermark, local_position: localPosition } = syncState;
+  if (singleDirection === 'pull')
+    return {
+      watermark,
+      localPosition: laterPosition(localPosition, syncState.pulled_position),
+      hasSkippedUnpaired: false,
+    };
+  if (singleDirection === 'push' && isLastFullReadByPush(syncState))
+    return { watermark: syncState.pushed_watermark, localPosition, hasSkippedUnpaired: true };
+  return { watermark, localPosition, hasSkippedUnpaired: run.mapping.mapping_direction === 'push' };
+}
+
+const laterPosition = (left: string | null, right: string | null): string | null =>
+  left === null || right === null ? (left ?? right) : BigInt(left) > BigInt(right) ? left : right;
+
+/** Where the next runs start to read. */
+export interface SyncProgress {
+  watermark: string | null;
+  linksWatermark: string | null;
+  localPosition: string | null;
+  /** When the last bidirectional full read began; null requires a full read. */
+  completeReadAt: string | null;
+  /** The same of runs in one direction of a bidirectional mapping. */
+  pulledReadAt: string | null;
+  pushedReadAt: string | null;
+  pulledPosition: string | null;
+  pushedWatermark: string | null;
+}
+
+/** The progress that is stored in the sync state. */
+export const storedProgress = (syncState: SyncStateRow): SyncProgress => ({
+  watermark: syncState.watermark,
+  linksWatermark: syncState.links_watermark,
+  localPosition: syncState.local_position,
+  completeReadAt: syncState.complete_read_at,
+  pulledReadAt: syncState.pulled_read_at,
+  pushedReadAt: syncState.pushed_read_at,
+  pulledPosition: syncState.pulled_position,
+  pushedWatermark: syncState.pushed_watermark,
+});
+
+/** Makes the next run of each direction a full read. */
+export const withFullReadNext = (progress: SyncProgress): SyncProgress => ({
+  ...progress,
+  completeReadAt: null,
+  pulledReadAt: null,
+  pushedReadAt: null,
+});
+
+/** Where the next runs start to read after this one. A run in one direction does not advance the progress of the other. */
+export function progressAfter(run: Directed & { state: RunState; complete: boolean }): SyncProgress {
+  const { state, complete, syncState } = run;
+  const before = storedProgress(syncState);
+  // with hidden columns nothing advances, so that their changes are read when they are visible again
+  const canAdvance = state.hidden.length === 0;
+  const singleDirection = singleDirectionOf(run);
+  const pulls = canAdvance && singleDirection !== 'push';
+  const pushes = canAdvance && singleDirection !== 'pull';
+  // the remote's time when reading began, since later changes belong to the next read. A clock that is ahead may be corrected
+  // before that and then report earlier times, so its lead does not count
+  const began =
+    state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
+  const later = (previous: string | null, newest: string | null) => {
+    const next = began ?? newest;
+    return previous === null || (next !== null && next > previous) ? next : previous;
   };
-  for (const linkType of linkTypesOf(work)) {
-    // this run has read the records of its own mapping; relations to a mapping that cannot run are deferred in any case
-    const table = mapping.target_tables[linkType.target_mapping_id];
-    if (table === undefined) continue;
-    const ids = await inTransaction(db, (sql) => findTargetsToCheck(sql, linkType, wanted));
-    for (let at = 0; at < ids.length; at += END_LOOKUP_BATCH) {
-      signal.throwIfAborted();
-      const lookups = await connector.readByIds(table, ids.slice(at, at + END_LOOKUP_BATCH), []);
-      const gone = [...lookups].flatMap(([id, { kind: look }]) =>
-        look === 'gone' ? [createObservation(id, { look })] : [],
-      );
-      await work.checkpoint({}, (sql) => storeObserved(sql, runId, gone));
-    }
+  // relations are stored for runs of either direction
+  const canAdvanceLinks = canAdvance && (complete || !state.linksWithheld);
+  const progress: SyncProgress = {
+    ...before,
+    watermark: pulls ? later(before.watermark, state.newest) : before.watermark,
+    linksWatermark: canAdvanceLinks ? later(before.linksWatermark, state.newestLink) : before.linksWatermark,
+    localPosition: pushes ? state.localPosition : before.localPosition,
+  };
+  const readAt = complete && canAdvance ? new Date(state.startedAt).toISOString() : undefined;
+  if (singleDirection === null) progress.completeReadAt = readAt ?? before.completeReadAt;
+  if (singleDirection === 'pull') {
+    progress.pulledReadAt = readAt ?? before.pulledReadAt;
+    progress.pulledPosition = canAdvance ? state.localPosition : before.pulledPosition;
   }
-}
-
-/** Reads pages from the checkpoint's cursor on, and requests the next page while one is processed. */
-async function* readAhead<P extends { next: string | null }>(
-  { signal, state }: Pick<RunWork, 'signal' | 'state'>,
-  readPage: (cursor: string | null) => Promise<P>,
-): AsyncGenerator<P> {
-  signal.throwIfAborted();
-  for (let pending = readPage(state.cursor); ; ) {
-    const page = await pending;
-    signal.throwIfAborted();
-    if (page.next !== null) {
-      pending = readPage(page.next);
-      // avoids an unhandled rejection if the caller stops before the next page
-      pending.catch(() => {});
-    }
-    yield page;
-    if (page.next === null) return;
+  if (singleDirection === 'push') {
+    progress.pushedReadAt = readAt ?? before.pushedReadAt;
+    progress.pushedWatermark = canAdvance
+      ? later(before.pushedWatermark, state.newest)
+      : before.pushedWatermark;
   }
+  // changes of hidden rows can only be detected by a full read
+  return state.withheld ? withFullReadNext(progress) : progress;
 }

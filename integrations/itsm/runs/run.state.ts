@@ -1,15 +1,37 @@
+import { boundedBy } from '../../../domain/access/jobs.owner.ts';
 import {
-  isLastFullReadByPush,
+  callerOfConnection,
+  loadConnection,
+  requireActive,
+} from '../../../domain/exchange/itsm/connections.load.ts';
+import {
+  loadMapping,
+  loadStoredMapping,
+  readSyncState,
+  requireMappingPermissions,
   type SyncStateRow,
   type UsableMapping,
 } from '../../../domain/exchange/itsm/mappings.load.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RunRow, RunStage } from '../../../domain/exchange/itsm/runs.store.ts';
+import {
+  loadRun,
+  logRun,
+  type RunRow,
+  type RunStage,
+  requireStatus,
+} from '../../../domain/exchange/itsm/runs.store.ts';
+import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Db } from '../../../platform/database.ts';
+import type { JobCounts, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
+import { type OpenedRemote, openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
-import type { CardReader } from '../port/local.cards.ts';
-import { type Clock, systemClock } from '../remote.ts';
+import { checkDrift } from '../mappings/mapping.drift.ts';
+import { type CardReader, openCards } from '../port/local.cards.ts';
+import { type Clock, isRemoteError, systemClock } from '../remote.ts';
 
 /** The phases of reading and planning in their order. An interrupted run resumes with its current phase. */
 export const phases = [
@@ -22,9 +44,9 @@ export const phases = [
   'relation_deletions',
   'ends',
   'plan',
-  'made',
 ] as const;
-type Phase = (typeof phases)[number];
+
+export type Phase = (typeof phases)[number];
 
 /** The checkpoint of reading and planning, stored with each page as JSON. */
 export interface RunState {
@@ -71,7 +93,7 @@ export interface RunMapping extends UsableMapping {
 }
 
 /** The input of a run. */
-interface RunInput {
+export interface RunInput {
   runId: string;
   mappingId: string;
   /** A full read, or a delta. */
@@ -100,123 +122,6 @@ export interface RunWork extends RunInput {
   ): Promise<void>;
 }
 
-/** Where a run starts to read; null: from the beginning. */
-interface ResumePoint {
-  watermark: string | null;
-  localPosition: string | null;
-  /**
-   * Earlier reads have skipped records without a card, so the delta does not contain all of them, and no record may be created for
-   * a card that could correspond to one of them.
-   */
-  hasSkippedUnpaired: boolean;
-}
-
-type Directed = Pick<RunInput, 'syncState' | 'mapping'>;
-
-/** The direction of a run that covers only one direction of a bidirectional mapping; else null. */
-const singleDirectionOf = ({
-  mapping: { sync_direction: direction, mapping_direction },
-}: Pick<Directed, 'mapping'>) => {
-  return direction === mapping_direction || direction === 'bidirectional' ? null : direction;
-};
-
-/**
- * Where a run starts to read. A pull of a bidirectional mapping shares the watermark with bidirectional runs, because it plans all
- * that it has read; but not their feed position, because it pushes nothing. For a push it is the opposite.
- */
-export function resumePoint(run: Directed): ResumePoint {
-  const { syncState } = run;
-  const singleDirection = singleDirectionOf(run);
-  const { watermark, local_position: localPosition } = syncState;
-  if (singleDirection === 'pull')
-    return {
-      watermark,
-      localPosition: laterPosition(localPosition, syncState.pulled_position),
-      hasSkippedUnpaired: false,
-    };
-  if (singleDirection === 'push' && isLastFullReadByPush(syncState))
-    return { watermark: syncState.pushed_watermark, localPosition, hasSkippedUnpaired: true };
-  return { watermark, localPosition, hasSkippedUnpaired: run.mapping.mapping_direction === 'push' };
-}
-
-const laterPosition = (left: string | null, right: string | null): string | null =>
-  left === null || right === null ? (left ?? right) : BigInt(left) > BigInt(right) ? left : right;
-
-/** Where the next runs start to read. */
-export interface SyncProgress {
-  watermark: string | null;
-  linksWatermark: string | null;
-  localPosition: string | null;
-  /** When the last bidirectional full read began; null requires a full read. */
-  completeReadAt: string | null;
-  /** The same of runs in one direction of a bidirectional mapping. */
-  pulledReadAt: string | null;
-  pushedReadAt: string | null;
-  pulledPosition: string | null;
-  pushedWatermark: string | null;
-}
-
-/** The progress that is stored in the sync state. */
-export const storedProgress = (syncState: SyncStateRow): SyncProgress => ({
-  watermark: syncState.watermark,
-  linksWatermark: syncState.links_watermark,
-  localPosition: syncState.local_position,
-  completeReadAt: syncState.complete_read_at,
-  pulledReadAt: syncState.pulled_read_at,
-  pushedReadAt: syncState.pushed_read_at,
-  pulledPosition: syncState.pulled_position,
-  pushedWatermark: syncState.pushed_watermark,
-});
-
-/** Makes the next run of each direction a full read. */
-export const withFullReadNext = (progress: SyncProgress): SyncProgress => ({
-  ...progress,
-  completeReadAt: null,
-  pulledReadAt: null,
-  pushedReadAt: null,
-});
-
-/** Where the next runs start to read after this one. A run in one direction does not advance the progress of the other. */
-export function progressAfter(run: Directed & { state: RunState; complete: boolean }): SyncProgress {
-  const { state, complete, syncState } = run;
-  const before = storedProgress(syncState);
-  // with hidden columns nothing advances, so that their changes are read when they are visible again
-  const canAdvance = state.hidden.length === 0;
-  const singleDirection = singleDirectionOf(run);
-  const pulls = canAdvance && singleDirection !== 'push';
-  const pushes = canAdvance && singleDirection !== 'pull';
-  // the remote's time when reading began, since later changes belong to the next read. A clock that is ahead may be corrected
-  // before that and then report earlier times, so its lead does not count
-  const began =
-    state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
-  const later = (previous: string | null, newest: string | null) => {
-    const next = began ?? newest;
-    return previous === null || (next !== null && next > previous) ? next : previous;
-  };
-  // relations are stored for runs of either direction
-  const canAdvanceLinks = canAdvance && (complete || !state.linksWithheld);
-  const progress: SyncProgress = {
-    ...before,
-    watermark: pulls ? later(before.watermark, state.newest) : before.watermark,
-    linksWatermark: canAdvanceLinks ? later(before.linksWatermark, state.newestLink) : before.linksWatermark,
-    localPosition: pushes ? state.localPosition : before.localPosition,
-  };
-  const readAt = complete && canAdvance ? new Date(state.startedAt).toISOString() : undefined;
-  if (singleDirection === null) progress.completeReadAt = readAt ?? before.completeReadAt;
-  if (singleDirection === 'pull') {
-    progress.pulledReadAt = readAt ?? before.pulledReadAt;
-    progress.pulledPosition = canAdvance ? state.localPosition : before.pulledPosition;
-  }
-  if (singleDirection === 'push') {
-    progress.pushedReadAt = readAt ?? before.pushedReadAt;
-    progress.pushedWatermark = canAdvance
-      ? later(before.pushedWatermark, state.newest)
-      : before.pushedWatermark;
-  }
-  // changes of hidden rows can only be detected by a full read
-  return state.withheld ? withFullReadNext(progress) : progress;
-}
-
 export type Stopwatch = ReturnType<typeof stopwatch>;
 
 /** Sums the seconds of each stage over all attempts of a run. */
@@ -240,3 +145,220 @@ export function stopwatch({ stats }: Pick<RunRow, 'stats'>) {
 }
 
 const round = (seconds: number): number => Math.round(seconds * 100) / 100;
+
+/** Reads pages from the checkpoint's cursor on, and requests the next page while one is processed. */
+export async function* readAhead<P extends { next: string | null }>(
+  { signal, state }: Pick<RunWork, 'signal' | 'state'>,
+  readPage: (cursor: string | null) => Promise<P>,
+): AsyncGenerator<P> {
+  signal.throwIfAborted();
+  for (let pending = readPage(state.cursor); ; ) {
+    const page = await pending;
+    signal.throwIfAborted();
+    if (page.next !== null) {
+      pending = readPage(page.next);
+      // avoids an unhandled rejection if the caller stops before the next page
+      pending.catch(() => {});
+    }
+    yield page;
+    if (page.next === null) return;
+  }
+}
+
+export type RunJob = RunningJob<{ run_id: string }>;
+
+/**
+ * Begins or resumes a run. A new run stores the present mapping and uses it until it ends.
+ * @returns null when the run has ended or is in review.
+ */
+export async function beginRun(job: RunJob): Promise<RunRow | null> {
+  return await command(job.ctx, async ({ sql, metamodel }) => {
+    const run = await loadRun(sql, job.payload.run_id, 'for update');
+    if (run.job_id !== job.id || !['queued', 'running'].includes(run.status) || run.mapping_id === null) {
+      return null;
+    }
+    await job.hold({ sql });
+    if (run.status === 'queued') {
+      await sql('itsm_runs')
+        .where({ id: run.id })
+        .update({ status: 'running', started_at: sql.raw('coalesce(started_at, clock_timestamp())') });
+    }
+    // drift is checked again before anything is read
+    if (run.mapping === null)
+      run.mapping = await storeMappingOfRun(sql, metamodel, run, run.trigger !== 'undo');
+    return { ...run, status: 'running' };
+  });
+}
+
+/**
+ * The job with the rights that the connection's owner and the requesting user have in common.
+ * @throws OwnerRefused when the owner is gone or lacks a permission that the run uses; EstateError `forbidden` when the
+ *   requesting user lacks one.
+ */
+export async function asOwner(job: RunJob, run: RunRow): Promise<RunJob> {
+  const { ctx } = job;
+  const mapping = { ...(await loadStoredMapping(ctx.db, run.mapping_id)), sync_direction: run.direction };
+  const owner = await callerOfConnection(ctx.db, ctx.metamodel, run.connection_id, mapping);
+  const caller = boundedBy(owner, ctx.caller);
+  requireMappingPermissions(caller, ctx.metamodel, mapping);
+  return { ...job, ctx: { ...ctx, caller } };
+}
+
+/**
+ * Stores the current mapping in the run.
+ * @param ignoreDrift allow a mapping that was broken by schema drift, because the drift is about to be checked again.
+ * @throws EstateError `wrong_state` when the mapping cannot run.
+ */
+async function storeMappingOfRun(
+  sql: Sql,
+  metamodel: Metamodel,
+  run: RunRow,
+  ignoreDrift = false,
+): Promise<RunMapping> {
+  const current = await loadMapping(sql, metamodel, run.mapping_id);
+  if (current.broken !== null && !(ignoreDrift && current.broken_by_drift))
+    throw new EstateError('wrong_state', `The mapping cannot run: ${current.broken}`);
+  const mapping: RunMapping = {
+    ...current,
+    sync_direction: run.direction,
+    mapping_direction: current.sync_direction,
+    again: (await readSyncState(sql, current.id)).again,
+  };
+  await sql('itsm_runs')
+    .where({ id: run.id })
+    .update({ mapping: JSON.stringify(mapping) });
+  return mapping;
+}
+
+/**
+ * Checks the schema of the remote before anything is read. The run excludes fields whose column is gone. If the schema cannot be
+ * read the run continues, unless the last check has found that the mapping cannot run.
+ * @throws EstateError `wrong_state` when the mapping cannot run without the excluded fields. @throws RemoteError
+ */
+export async function handleSchemaDrift(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+  clock: Clock,
+): Promise<RunRow> {
+  if (run.checkpoint !== null) return run;
+  try {
+    await checkDrift(job.ctx, run.mapping_id, connector, clock);
+  } catch (error) {
+    const canRun = connector.calls() === 0 || !(run.mapping as RunMapping).broken_by_drift;
+    if (!isRemoteError(error) || !canRun) throw error;
+  }
+  if (connector.calls() === 0) return run;
+  return await command(job.ctx, async ({ sql, metamodel }) => {
+    await job.hold({ sql });
+    return { ...run, mapping: await storeMappingOfRun(sql, metamodel, run) };
+  });
+}
+
+/** Makes the run a full read if the account cannot see what has changed. @throws RemoteError */
+export async function readAllIfChangesHidden(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+): Promise<RunRow> {
+  if (run.checkpoint !== null || !connector.deltaUnavailable) return run;
+  const why = await connector.deltaUnavailable();
+  if (why === null) return run;
+  return await command(job.ctx, async ({ sql }) => {
+    await job.hold({ sql });
+    await sql('itsm_runs').where({ id: run.id }).update({ complete: true });
+    await logRun(sql, run.id, 'read', 'warning', why);
+    return { ...run, complete: true };
+  });
+}
+
+/** Opens the connection of a run. @throws EstateError `wrong_state` when it is paused. */
+export async function openRemote(
+  services: Services,
+  run: RunRow,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<OpenedRemote> {
+  await requireActive(services.db, run.connection_id);
+  const connection = await loadConnection(services.db, services.secrets, run.connection_id);
+  return openConnection(services, connection, { signal, clock });
+}
+
+/** Creates the context of reading and planning, from the run's checkpoint if there is one. */
+export async function createRunWork(
+  job: RunJob,
+  run: RunRow,
+  connector: Connector,
+  { clock, page }: RunConditions = defaultConditions,
+): Promise<RunWork> {
+  requireStatus(run, 'running');
+  const { ctx } = job;
+  const mapping = run.mapping as RunMapping;
+  const cards = await openCards(ctx, mapping, mapping.card_filter);
+  const calls = run.remote_calls;
+  const work: RunWork = {
+    ctx,
+    db: ctx.db,
+    connector,
+    cards,
+    page,
+    signal: job.signal,
+    runId: run.id,
+    mappingId: mapping.id,
+    complete: run.complete,
+    mapping,
+    syncState: await readSyncState(ctx.db, mapping.id),
+    state: (run.checkpoint as RunState | null) ?? (await initialState(ctx, clock)),
+    async checkpoint(change, write) {
+      const state = { ...work.state, ...change };
+      await inTransaction(ctx.db, async (sql) => {
+        await requireActive(sql, run.connection_id);
+        await write?.(sql);
+        // asynchronous: what a crash of the database loses is read or planned again, and storePlan commits synchronously
+        await sql.raw(
+          `update itsm_runs set checkpoint = ?, remote_calls = ? where id = ?
+           returning set_config('synchronous_commit', 'off', true)`,
+          [JSON.stringify(state), calls + connector.calls(), run.id],
+        );
+        await job.checkpoint({ sql }, { counts: countsOf(state), ...jobProgress(state) });
+      });
+      work.state = state;
+    },
+  };
+  return work;
+}
+
+const countsOf = ({ fetched, relations }: RunState): JobCounts => ({
+  fetched,
+  relations_fetched: relations,
+});
+
+/** After this number of records the job shows half of the progress of reading; the total is unknown. */
+const HALF_PROGRESS = 10_000;
+
+function jobProgress({ phase, fetched, relations }: RunState): { progress: number; message: string } {
+  const read = fetched + relations;
+  if (phase === 'plan') return { progress: 0.4, message: 'planning' };
+  return { progress: (0.4 * read) / (read + HALF_PROGRESS), message: `${read} records and relations read` };
+}
+
+async function initialState({ db }: Ctx, clock: Clock): Promise<RunState> {
+  const { rows } = await db.raw('select coalesce(max(position), 0)::text as position from events');
+  const startedAt = clock.now();
+  return {
+    phase: 'records',
+    cursor: null,
+    startedAt,
+    now: new Date(startedAt).toISOString(),
+    aheadMs: null,
+    newest: null,
+    newestLink: null,
+    withheld: false,
+    linksWithheld: false,
+    hidden: [],
+    fetched: 0,
+    late: 0,
+    relations: 0,
+    localPosition: rows[0].position,
+  };
+}

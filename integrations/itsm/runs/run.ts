@@ -17,22 +17,20 @@ import { deleteObserved, findSuspiciouslyEmptyColumns } from '../store/observed.
 import { approvePlan, countPlan, findRunsWithUnknownWrites } from '../store/plan-rows.ts';
 import { markRepeatedItems, openReviewItems } from '../store/review-items.ts';
 import { applyStage } from './run.apply.ts';
-import {
-  asOwner,
-  beginRun,
-  createRunWork,
-  handleSchemaDrift,
-  openRemote,
-  type RunJob,
-  readAllIfChangesHidden,
-} from './run.begin.ts';
 import { type PlanSummary, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { scoreSimilar } from './run.score.ts';
 import {
+  asOwner,
+  beginRun,
+  createRunWork,
   defaultConditions,
+  handleSchemaDrift,
+  openRemote,
   type RunConditions,
+  type RunJob,
   type RunWork,
+  readAllIfChangesHidden,
   type Stopwatch,
   stopwatch,
 } from './run.state.ts';

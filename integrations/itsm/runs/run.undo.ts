@@ -22,9 +22,9 @@ import {
   findPlannedRecords,
   readAppliedBackwards,
 } from '../store/plan-rows.ts';
-import type { RunJob } from './run.begin.ts';
 import type { RunClosing } from './run.plan.ts';
-import { type Stopwatch, storedProgress, withFullReadNext } from './run.state.ts';
+import { storedProgress, withFullReadNext } from './run.read.ts';
+import type { RunJob, Stopwatch } from './run.state.ts';
 
 /**
  * Starts a run that undoes another one. It supersedes a plan of the mapping that is in review. Its job plans the rows.

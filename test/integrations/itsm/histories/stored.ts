@@ -16,9 +16,9 @@ import type { Outcome, Plan, PlanRow } from '../../../../integrations/itsm/engin
 import { applyRun } from '../../../../integrations/itsm/port/apply.run.ts';
 import { isRemoteError } from '../../../../integrations/itsm/remote.ts';
 import { finishRun } from '../../../../integrations/itsm/runs/run.apply.ts';
-import { createRunWork, type RunJob } from '../../../../integrations/itsm/runs/run.begin.ts';
 import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
 import { readForRun } from '../../../../integrations/itsm/runs/run.read.ts';
+import { createRunWork, type RunJob } from '../../../../integrations/itsm/runs/run.state.ts';
 import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
 import { storeChanges } from '../../../../integrations/itsm/store/pairs.ts';
 import { readRows } from '../../../../integrations/itsm/store/plan-rows.ts';
