@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { applyRows, decideRows } from '../../../domain/exchange/itsm/runs.commands.ts';
-import { runText } from '../../../domain/exchange/itsm/runs.queries.ts';
+import { applyRows, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
+import { runText } from '../../../domain/exchange/itsm/runs.store.ts';
 import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';

@@ -1,13 +1,8 @@
 import Type from 'typebox';
+import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { cancelRun, startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
-import {
-  listPlanRows,
-  listRunLog,
-  listRuns,
-  readRun,
-  runText,
-} from '../../../domain/exchange/itsm/runs.queries.ts';
-import type { RunDirection } from '../../../domain/exchange/itsm/runs.store.ts';
+import { listPlanRows, listRunLog } from '../../../domain/exchange/itsm/runs.queries.ts';
+import { listRuns, readRun, runText } from '../../../domain/exchange/itsm/runs.store.ts';
 import { Choice, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { downloadPlan } from '../../../reports/itsm/itsm-plan.download.ts';
 import { routesOf } from '../../operation.ts';
@@ -38,7 +33,7 @@ export function registerItsmRunRoutes(app: App): void {
 
   const queued = { 202: run('The run, which continues as a job') };
 
-  const start = (url: string, id: string, summary: string, direction: RunDirection | undefined) =>
+  const start = (url: string, id: string, summary: string, direction: SyncDirection | undefined) =>
     routes.post(`/api/v1/itsm-sync/sync/${url}/:mapping_id`, {
       id,
       summary,

@@ -1,4 +1,4 @@
-import { runText } from '../../../domain/exchange/itsm/runs.queries.ts';
+import { runText } from '../../../domain/exchange/itsm/runs.store.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { routesOf } from '../../operation.ts';
 import { ItsmRunSchema } from '../../schemas/itsm-runs.ts';

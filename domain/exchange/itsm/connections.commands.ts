@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { type Sql, sqlState } from '../../../platform/database.ts';
+import { type Db, inTransaction, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -11,14 +11,14 @@ import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { ConnectionCreate, ConnectionPatch, ConnectionSettings } from './connections.input.ts';
+import { connectionText, MANAGE_SYNC } from './connections.queries.ts';
+import { mergeConnection } from './connections.rules.ts';
 import {
   type LoadedConnection,
   loadConnection,
   ownerColumnsOfConnection,
   secretContext,
-} from './connections.load.ts';
-import { connectionText, MANAGE_SYNC } from './connections.queries.ts';
-import { mergeConnection } from './connections.rules.ts';
+} from './itsm.load.ts';
 
 /** The services that creating and changing a connection need. */
 export interface ConnectionTools {
@@ -184,4 +184,45 @@ async function withUniqueName(write: PromiseLike<unknown>): Promise<void> {
     }
     throw error;
   }
+}
+
+/** The refresh token of a connection. The remote may replace it with each use (refresh token rotation). */
+export interface RefreshTokens {
+  /** Reads the stored token: another process may have replaced it. */
+  read(): Promise<string | undefined>;
+  /** Stores the new token, unless the stored one is no longer the used one. */
+  replace(used: string, renewed: string): Promise<void>;
+}
+
+/** Renewing a token records no event: no setting changes, and the connection stays tested. */
+export function refreshTokensOf(
+  { db, secrets }: { db: Db; secrets: SecretBox },
+  connectionId: string,
+): RefreshTokens {
+  return {
+    async read() {
+      try {
+        return (await loadConnection(db, secrets, connectionId)).secrets.refresh_token;
+      } catch (error) {
+        // deleted meanwhile
+        if (error instanceof EstateError && error.code === 'not_found') return undefined;
+        throw error;
+      }
+    },
+    async replace(used, renewed) {
+      await inTransaction(db, async (sql) => {
+        const { rows } = await sql.raw('select from itsm_connections where id = ? for update', [
+          connectionId,
+        ]);
+        if (!rows[0]) return;
+        const { secrets: stored } = await loadConnection(sql, secrets, connectionId);
+        if (stored.refresh_token !== used) return;
+        const sealed = secrets.seal(
+          JSON.stringify({ ...stored, refresh_token: renewed }),
+          secretContext(connectionId),
+        );
+        await sql('itsm_connections').where({ id: connectionId }).update({ secrets: sealed });
+      });
+    },
+  };
 }

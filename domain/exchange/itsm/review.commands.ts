@@ -3,9 +3,8 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { requireMappingPermissionsById } from './connections.load.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
-import { lockSyncState, markForReread } from './mappings.load.ts';
+import { lockSyncState, markForReread, requireMappingPermissionsById } from './itsm.load.ts';
 
 /** A user's decision: the winner of a conflict, or the card of a record (null: a new card). */
 type ReviewDecision = { winner: 'local' | 'remote' } | { card_id: string | null };

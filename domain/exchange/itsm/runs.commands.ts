@@ -1,15 +1,14 @@
-import type { Knex } from 'knex';
 import type { Sql } from '../../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
 import { OwnerRefused } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { pauseConnection, requireRunRights } from './connections.load.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
-import { needsFullRead } from './mappings.load.ts';
+import { pauseConnection, requireRunRights } from './itsm.load.ts';
+import type { SyncDirection } from './mappings.types.ts';
 import { clearDue } from './runs.due.ts';
 import { itsmRunJob } from './runs.job.ts';
 import {
@@ -19,117 +18,10 @@ import {
   insertRun,
   loadRun,
   logRun,
-  type RunDirection,
   type RunStage,
   type RunTrigger,
   requireStatus,
 } from './runs.store.ts';
-
-/** Selects rows of a plan; default: all pending rows. */
-interface RowSelection {
-  rows?: readonly number[];
-  action?: string;
-}
-
-const isPending = `run_id = ? and progress = 'pending' and action not in ('conflict', 'stage', 'skip')`;
-
-/**
- * Approves or rejects rows of a plan in review. A later decision replaces an earlier one.
- * @returns the number of rows.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state`; `validation_failed` if a given row is not pending.
- */
-export async function decideRows(
-  ctx: Ctx,
-  runId: string,
-  decision: 'approved' | 'rejected',
-  selection: RowSelection,
-): Promise<number> {
-  requirePermission(ctx.caller, MANAGE_SYNC);
-  return await command(ctx, async (work) => {
-    const run = await loadRun(work.sql, runId, 'for update');
-    requireStatus(run, 'review');
-    const count = await markRows(work.sql, ctx, runId, decision, selection);
-    if (count > 0) {
-      const more = { word: decision, count, ...selection };
-      await changeRun(work, runId, 'itsm_run.decided', {}, {}, more);
-    }
-    return count;
-  });
-}
-
-async function markRows(
-  sql: Knex.Transaction,
-  ctx: Ctx,
-  runId: string,
-  decision: 'approved' | 'rejected',
-  { rows, action }: RowSelection,
-): Promise<number> {
-  const selected = rows && [...new Set(rows)];
-  const { rows: marked } = await sql.raw(
-    `with marked as (
-       update itsm_plan_rows set approval = ?, decided_by = ?
-       where ${isPending} ${selected ? 'and no = any(?::integer[])' : ''} ${action ? 'and action = ?' : ''}
-       returning 1
-     ) select count(*)::int as n from marked`,
-    [decision, ctx.caller.userId, runId, ...(selected ? [selected] : []), ...(action ? [action] : [])],
-  );
-  const count: number = marked[0].n;
-  if (selected && !action && count < selected.length) {
-    throw invalidField('rows', 'unknown_row', 'Some of the rows are not in the plan, or are not pending.');
-  }
-  return count;
-}
-
-/**
- * Queues the application of a plan: the given rows, else the approved rows, else (if none is approved) all rows not rejected.
- * @param overrideLimit apply a plan that exceeds the deletion limit.
- * @throws EstateError `forbidden`, `not_found`, `wrong_state`, `validation_failed`.
- */
-export async function applyRows(
-  ctx: Ctx,
-  runId: string,
-  { rows, overrideLimit = false }: { rows?: readonly number[]; overrideLimit?: boolean },
-): Promise<void> {
-  requirePermission(ctx.caller, MANAGE_SYNC);
-  await command(ctx, async (work) => {
-    const { sql } = work;
-    const run = await loadRun(sql, runId, 'for update');
-    requireStatus(run, 'review');
-    await requireUnpaused(sql, run.mapping_id);
-    await requireRunRights(ctx, work, run.connection_id, run.mapping_id!, run.direction);
-    if (run.stopped !== null && run.limit_overridden_by === null && !overrideLimit) {
-      throw new EstateError('wrong_state', `The plan was stopped: ${run.stopped}`, {
-        extra: { run_id: runId, stopped: run.stopped },
-      });
-    }
-    if (rows) await markRows(sql, ctx, runId, 'approved', { rows });
-    else {
-      await sql.raw(
-        `update itsm_plan_rows set approval = 'approved', decided_by = ? where ${isPending} and approval is null
-           and not exists (select from itsm_plan_rows a where a.run_id = ? and a.progress = 'pending'
-             and a.approval = 'approved')`,
-        [ctx.caller.userId, runId, runId],
-      );
-    }
-    const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: runId });
-    await changeRun(work, runId, 'itsm_run.applying', {
-      status: 'running',
-      stage: 'apply',
-      job_id,
-      ...(run.stopped !== null && overrideLimit ? { limit_overridden_by: ctx.caller.userId } : {}),
-    });
-  });
-}
-
-async function requireUnpaused(sql: Knex.Transaction, mappingId: string | null): Promise<void> {
-  const { rows } = await sql.raw(
-    `select m.is_active and c.is_active as active from itsm_mappings m
-     join itsm_connections c on c.id = m.connection_id where m.id = ?`,
-    [mappingId],
-  );
-  if (rows[0]?.active) return;
-  throw new EstateError('wrong_state', 'The mapping or its connection is paused or deleted.');
-}
 
 /**
  * Cancels a run that is queued, running or in review. Applied rows stay applied. The next run reads the record again that was
@@ -165,7 +57,7 @@ export interface RunRequest {
   mappingId: string;
   trigger: RunTrigger;
   /** Default: the direction of the mapping. */
-  direction?: RunDirection;
+  direction?: SyncDirection;
   /** Whether the run is a full read; default: whether the last full read is too old. */
   complete?: boolean;
   /** Apply the plan without review; default: the setting of the mapping. */
@@ -187,7 +79,7 @@ export async function prepareUndo(ctx: Ctx, work: Work, mappingId: string): Prom
 
 interface MappingToRun {
   connection_id: string;
-  sync_direction: RunDirection;
+  sync_direction: SyncDirection;
   auto_apply: boolean;
   is_active: boolean;
   connection_active: boolean;
@@ -248,7 +140,7 @@ async function queueRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
 }
 
 /** @param direction of the requested run; default: the direction of the mapping. */
-async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Promise<MappingToRun> {
+async function lockMapping(sql: Sql, id: string, direction?: SyncDirection): Promise<MappingToRun> {
   const { rows } = await sql.raw(
     `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active, m.due_at is not null as due,
        ${needsFullRead('coalesce(a.direction, m.sync_direction)')} as needs_complete
@@ -262,7 +154,7 @@ async function lockMapping(sql: Sql, id: string, direction?: RunDirection): Prom
   return rows[0];
 }
 
-function requireRunnable(mapping: MappingToRun, id: string, direction: RunDirection): void {
+function requireRunnable(mapping: MappingToRun, id: string, direction: SyncDirection): void {
   const extra = { mapping_id: id };
   if (!mapping.connection_active)
     throw new EstateError('wrong_state', 'The connection is paused.', { extra });
@@ -321,3 +213,43 @@ async function markDue(sql: Sql, mappingId: string, other: { id: string; stage: 
   const message = 'A scheduled run is due. It starts when this run has ended.';
   await logRun(sql, other.id, other.stage, 'info', message);
 }
+
+/** An SQL expression of {@link isLastFullReadByPush} over a sync state `b`. */
+const isLastFullReadByPushSql =
+  "coalesce(b.pushed_read_at > coalesce(b.complete_read_at, timestamptz '-infinity'), false)";
+
+/**
+ * Cards without a record that may get one now: new ones, those that were changed after the remote refused them, and those whose
+ * record a user rejected in the last run. When earlier runs skipped records without a card, only a full read can find out whether
+ * one of those records belongs to such a card.
+ */
+const hasNewCards = `(exists (
+  select from events e join cards c on c.id = e.card_id and c.type = m.card_type_key and c.status = 'ACTIVE'
+  where e.position > b.local_position and e.card_type = m.card_type_key
+    and (e.event_type in ('card.created', 'card.restored') or exists (
+      select from itsm_plan_rows r join itsm_runs u on u.id = r.run_id and u.mapping_id = m.id
+      where r.card_id = c.id and r.action = 'create' and r.side = 'remote' and r.progress = 'refused'))
+    and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id))
+  or exists (
+    select from itsm_plan_rows r join cards c on c.id = r.card_id and c.status = 'ACTIVE'
+    where r.run_id = (select u.id from itsm_runs u where u.mapping_id = m.id and u.status = 'completed'
+        order by u.created_at desc limit 1)
+      and r.action = 'create' and r.side = 'remote' and r.approval = 'rejected'
+      and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id)))`;
+
+const isFresh = (readAt: string): string =>
+  `coalesce(${readAt} >= now() - make_interval(hours => m.complete_every_hours), false)`;
+
+/**
+ * An SQL expression over a mapping `m` and its sync state `b`: whether a run needs a full read. Runs in one direction also
+ * use what runs in both directions have read.
+ * @param direction an SQL expression for the direction of the run.
+ */
+const needsFullRead = (direction: string): string => `coalesce(case
+  when ${direction} = m.sync_direction then b.watermark is null or b.local_position is null
+    or not ${isFresh('b.complete_read_at')} or (m.sync_direction = 'push' and ${hasNewCards})
+  when ${direction} = 'pull' then b.watermark is null
+    or not ${isFresh('greatest(b.complete_read_at, b.pulled_read_at)')}
+  when ${isLastFullReadByPushSql} then b.pushed_watermark is null or b.local_position is null
+    or not ${isFresh('b.pushed_read_at')} or ${hasNewCards}
+  else b.watermark is null or b.local_position is null or not ${isFresh('b.complete_read_at')} end, true)`;

@@ -1,78 +1,11 @@
-import type { Sql } from '../../../platform/database.ts';
 import { survivingCard } from '../../inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
-
-const runListSpec: ListSpec = {
-  name: 'itsm-runs',
-  from: 'itsm_runs r',
-  id: 'r.id',
-  sorts: { created_at: { sql: 'r.created_at', type: 'timestamptz', filled: true, immutable: true } },
-  defaultSort: 'created_at',
-  defaultDir: 'desc',
-  members: {
-    id: 'r.id',
-    connection_id: 'r.connection_id',
-    mapping_id: 'r.mapping_id',
-    job_id: 'r.job_id',
-    direction: 'r.direction',
-    trigger: 'r.trigger',
-    status: 'r.status',
-    stage: 'r.stage',
-    progress: `case when r.status = 'completed' then 1
-      else (select j.progress from jobs j where j.id = r.job_id) end`,
-    complete: 'r.complete',
-    auto_apply: 'r.auto_apply',
-    stopped: 'r.stopped',
-    limit_overridden_by: 'r.limit_overridden_by',
-    stats: `jsonb_build_object('fetched', 0, 'relations_fetched', 0, 'processed', 0, 'created', 0, 'updated', 0, 'deleted', 0,
-      'relations_created', 0, 'relations_deleted', 0, 'skipped', 0, 'errors', 0) || r.stats`,
-    remote_calls: 'r.remote_calls',
-    error_code: 'r.error_code',
-    error_message: 'r.error_message',
-    undo_of: 'r.undo_of',
-    created_by: 'r.created_by',
-    created_at: 'utc(r.created_at)',
-    started_at: 'utc(r.started_at)',
-    planned_at: 'utc(r.plan_made_at)',
-    completed_at: 'utc(r.completed_at)',
-  },
-};
-
-interface RunFilters {
-  connection_id?: string;
-  mapping_id?: string;
-  status?: string;
-  direction?: string;
-}
-
-/** Runs, the newest first. @throws EstateError `forbidden`. */
-export async function listRuns(ctx: Ctx, params: ListParams & RunFilters): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  const { connection_id, mapping_id, status, direction, ...rest } = params;
-  const where = equalConditions({
-    'r.connection_id': connection_id,
-    'r.mapping_id': mapping_id,
-    'r.status': status,
-    'r.direction': direction,
-  });
-  return await runList(ctx.db, runListSpec, where, rest, { owner: ctx.caller.userId });
-}
-
-/** One run. @throws EstateError `forbidden`, `not_found`. */
-export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  return await runText(ctx.db, id);
-}
-
-/** One run as JSON, without a permission check. @throws EstateError `not_found`. */
-export async function runText(sql: Sql, id: string): Promise<JsonText> {
-  return await readItem(sql, runListSpec, 'run', id);
-}
+import { equalConditions, runText } from './runs.store.ts';
 
 const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'
   when 'applied' then 'applied' when 'skipped' then case p.approval when 'rejected' then 'rejected' else 'skipped' end
@@ -258,12 +191,6 @@ export async function readPlanRows(
   );
   return rows.map(({ item: one }: { item: Record<string, unknown> }) => one);
 }
-
-/** Equality conditions for the given filters. */
-export const equalConditions = (members: Record<string, string | undefined>): Condition[] =>
-  Object.entries(members).flatMap(([sql, value]) =>
-    value === undefined ? [] : [{ sql: `${sql} = ?`, bindings: [value] }],
-  );
 
 /** Paths of mapped fields whose values the caller may not see. */
 export function hiddenPaths({ caller, metamodel }: Ctx): string[] {

@@ -1,10 +1,15 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import type { Work } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { loadAlertRecipients } from './mappings.load.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { VIEW_SYNC } from './connections.queries.ts';
+import { loadAlertRecipients } from './itsm.load.ts';
+import type { SyncDirection } from './mappings.types.ts';
 
 const columns = `id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
   mapping, checkpoint, stopped, limit_overridden_by, closing, utc(plan_made_at) as plan_made_at, stats,
@@ -94,13 +99,11 @@ export function requireStatus(run: Pick<RunRow, 'id' | 'status'>, ...allowed: Ru
   });
 }
 
-/** Which sides a run may write to: the inventory, the remote, or both. */
-export type RunDirection = 'pull' | 'push' | 'bidirectional';
-
 /** What started a run. */
 export type RunTrigger = 'manual' | 'schedule' | 'changes' | 'undo';
 
 type RunStatus = 'queued' | 'running' | 'review' | 'completed' | 'failed' | 'cancelled' | 'superseded';
+
 export type RunStage = 'read' | 'match' | 'plan' | 'review' | 'apply' | 'verify' | 'done';
 
 /** Figures of a run: what was read, the rows of the plan and their outcomes, and seconds by stage. */
@@ -139,7 +142,7 @@ export interface RunRow {
   connection_id: string;
   mapping_id: string;
   job_id: string | null;
-  direction: RunDirection;
+  direction: SyncDirection;
   trigger: RunTrigger;
   status: RunStatus;
   stage: RunStage;
@@ -267,3 +270,76 @@ export async function abortRun(
     completed_at: sql.raw('clock_timestamp()'),
   });
 }
+
+const runListSpec: ListSpec = {
+  name: 'itsm-runs',
+  from: 'itsm_runs r',
+  id: 'r.id',
+  sorts: { created_at: { sql: 'r.created_at', type: 'timestamptz', filled: true, immutable: true } },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  members: {
+    id: 'r.id',
+    connection_id: 'r.connection_id',
+    mapping_id: 'r.mapping_id',
+    job_id: 'r.job_id',
+    direction: 'r.direction',
+    trigger: 'r.trigger',
+    status: 'r.status',
+    stage: 'r.stage',
+    progress: `case when r.status = 'completed' then 1
+      else (select j.progress from jobs j where j.id = r.job_id) end`,
+    complete: 'r.complete',
+    auto_apply: 'r.auto_apply',
+    stopped: 'r.stopped',
+    limit_overridden_by: 'r.limit_overridden_by',
+    stats: `jsonb_build_object('fetched', 0, 'relations_fetched', 0, 'processed', 0, 'created', 0, 'updated', 0, 'deleted', 0,
+      'relations_created', 0, 'relations_deleted', 0, 'skipped', 0, 'errors', 0) || r.stats`,
+    remote_calls: 'r.remote_calls',
+    error_code: 'r.error_code',
+    error_message: 'r.error_message',
+    undo_of: 'r.undo_of',
+    created_by: 'r.created_by',
+    created_at: 'utc(r.created_at)',
+    started_at: 'utc(r.started_at)',
+    planned_at: 'utc(r.plan_made_at)',
+    completed_at: 'utc(r.completed_at)',
+  },
+};
+
+interface RunFilters {
+  connection_id?: string;
+  mapping_id?: string;
+  status?: string;
+  direction?: string;
+}
+
+/** Runs, the newest first. @throws EstateError `forbidden`. */
+export async function listRuns(ctx: Ctx, params: ListParams & RunFilters): Promise<JsonText> {
+  requirePermission(ctx.caller, VIEW_SYNC);
+  const { connection_id, mapping_id, status, direction, ...rest } = params;
+  const where = equalConditions({
+    'r.connection_id': connection_id,
+    'r.mapping_id': mapping_id,
+    'r.status': status,
+    'r.direction': direction,
+  });
+  return await runList(ctx.db, runListSpec, where, rest, { owner: ctx.caller.userId });
+}
+
+/** One run. @throws EstateError `forbidden`, `not_found`. */
+export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, VIEW_SYNC);
+  return await runText(ctx.db, id);
+}
+
+/** One run as JSON, without a permission check. @throws EstateError `not_found`. */
+export async function runText(sql: Sql, id: string): Promise<JsonText> {
+  return await readItem(sql, runListSpec, 'run', id);
+}
+
+/** Equality conditions for the given filters. */
+export const equalConditions = (members: Record<string, string | undefined>): Condition[] =>
+  Object.entries(members).flatMap(([sql, value]) =>
+    value === undefined ? [] : [{ sql: `${sql} = ?`, bindings: [value] }],
+  );

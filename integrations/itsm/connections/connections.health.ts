@@ -1,5 +1,5 @@
-import { type LoadedConnection, loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { VIEW_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { type LoadedConnection, loadConnection } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Db } from '../../../platform/database.ts';

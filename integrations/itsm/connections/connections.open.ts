@@ -1,12 +1,9 @@
+import { type RefreshTokens, refreshTokensOf } from '../../../domain/exchange/itsm/connections.commands.ts';
 import type {
   ConnectionKind,
   ConnectionWithSecrets,
 } from '../../../domain/exchange/itsm/connections.input.ts';
-import {
-  type LoadedConnection,
-  type RefreshTokens,
-  refreshTokensOf,
-} from '../../../domain/exchange/itsm/connections.load.ts';
+import type { LoadedConnection } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { OutboundTls } from '../../../platform/outbound.ts';
 import type { Connector, Right } from '../connectors/connector.ts';

@@ -1,7 +1,10 @@
 import { storeTestResult } from '../../../domain/exchange/itsm/connections.commands.ts';
-import { type LoadedConnection, loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { loadMappingsOf } from '../../../domain/exchange/itsm/mappings.load.ts';
+import {
+  type LoadedConnection,
+  loadConnection,
+  loadMappingsOf,
+} from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { runList } from '../../../domain/kernel/lists/lists.run.ts';

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { takeOverConnection } from '../../../domain/exchange/itsm/connections.load.ts';
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import type { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
 import {
   loadMappedTypes,
   loadStoredMapping,
   requireMappingPermissions,
-} from '../../../domain/exchange/itsm/mappings.load.ts';
+  takeOverConnection,
+} from '../../../domain/exchange/itsm/itsm.load.ts';
+import type { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
 import { mappingText } from '../../../domain/exchange/itsm/mappings.queries.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';

@@ -1,5 +1,5 @@
 import { VIEW_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { loadStoredMapping } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadStoredMapping } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { findCardField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';

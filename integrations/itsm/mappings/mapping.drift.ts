@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { loadAlertRecipients, loadStoredMapping } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadAlertRecipients, loadStoredMapping } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type {
   DictionaryColumn,

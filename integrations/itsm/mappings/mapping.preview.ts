@@ -1,5 +1,5 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { loadMapping, referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadMapping, referencedMappings } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { findCardField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
@@ -16,7 +16,7 @@ import type { Match, MatchItem } from '../engine/plan.types.ts';
 import { emptySyncState, indexPairs, type PairIndex } from '../engine/state.ts';
 import { openCards } from '../port/local.cards.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { loadPairs } from '../store/pairs.ts';
+import { loadPairs } from '../store/sync-state.ts';
 import { createEvaluate } from './expressions.ts';
 
 /** What of both sides is shown. */

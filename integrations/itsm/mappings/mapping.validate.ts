@@ -3,7 +3,7 @@ import {
   loadMappedTypes,
   loadMappingsOf,
   loadStoredMapping,
-} from '../../../domain/exchange/itsm/mappings.load.ts';
+} from '../../../domain/exchange/itsm/itsm.load.ts';
 import { metamodelFaults, stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { DictionaryColumn, Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';

@@ -1,7 +1,7 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { counted } from '../../../platform/counted.ts';
 import type { Sql } from '../../../platform/database.ts';
-import type { Connector, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
+import type { Connector, Page, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
 import { changedColumn } from '../connectors/safe-write.ts';
 import { canonical } from '../engine/fields.ts';
 import type { AgreedLink } from '../engine/model.types.ts';
@@ -190,6 +190,7 @@ interface DeletedContent {
 
 /** The number of relations in a page, and the maximum number of pages that are searched. */
 const PAGE = 1_000;
+
 const MOST_PAGES = 200;
 
 /** Stores the content of records before they are deleted, and restores it when a deletion is undone. */
@@ -289,4 +290,42 @@ async function relationsOf(connector: Connector, ids: ReadonlySet<string>): Prom
     if (cursor === null) break;
   }
   return found;
+}
+
+/** The maximum number of pages of changed records that are read before applying; if there are more, all records are read by key. */
+const CHANGED_PAGES = 10;
+
+const CHANGED_PAGE = 1_000;
+
+/** Records that have changed since they were read for the plan; null if unknown. */
+export async function changedSinceRead(
+  connector: Connector,
+  table: string,
+  filter: string | null,
+  watermark: string | null,
+): Promise<Set<string> | null> {
+  if (watermark === null) return null;
+  // changes at the time of the watermark have been read
+  const since = new Date(Date.parse(watermark) + 1_000).toISOString();
+  const changed = new Set<string>();
+  let cursor: string | null = null;
+  for (let pages = 0; pages < CHANGED_PAGES; pages += 1) {
+    const read = connector.readSince({
+      table,
+      fields: [],
+      ...(filter === null ? {} : { filter }),
+      limit: CHANGED_PAGE,
+      cursor,
+      since,
+      overlapMs: 0,
+      display: false,
+    });
+    // the account may read records, but not which have changed
+    const page: Page | null = await unless(read, ['forbidden'], null);
+    if (page === null) return null;
+    for (const { id } of page.records) changed.add(id);
+    cursor = page.next;
+    if (cursor === null) return changed;
+  }
+  return null;
 }

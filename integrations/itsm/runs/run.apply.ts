@@ -1,5 +1,4 @@
-import { requireActive } from '../../../domain/exchange/itsm/connections.load.ts';
-import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { lockSyncState, requireActive } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow, RunStats } from '../../../domain/exchange/itsm/runs.store.ts';
 import { changeRun, endRejectedRows, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { command } from '../../../domain/kernel/command.ts';
@@ -13,7 +12,6 @@ import { budgetLeft } from '../limiter/limiter.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { deleteUnrelatedLinks } from '../store/links.ts';
 import { commitDeferred } from '../store/observed.ts';
-import { loadPairs, storeChanges } from '../store/pairs.ts';
 import {
   countOutcomes,
   endInformativeRows,
@@ -21,6 +19,7 @@ import {
   type OutcomeCount,
   readAppliedAtRemote,
 } from '../store/plan-rows.ts';
+import { loadPairs, storeChanges } from '../store/sync-state.ts';
 import type { RunClosing } from './run.plan.ts';
 import type { RunJob, RunMapping, Stopwatch } from './run.state.ts';
 

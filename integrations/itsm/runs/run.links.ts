@@ -18,7 +18,7 @@ import {
   storeRemoteLinks,
 } from '../store/links.ts';
 import { createObservation, findGone, storeObserved } from '../store/observed.ts';
-import { loadPairs, readLinks } from '../store/pairs.ts';
+import { loadPairs, readLinks } from '../store/sync-state.ts';
 import { type RunWork, readAhead } from './run.state.ts';
 
 /** The number of source records in a part. */

@@ -1,4 +1,4 @@
-import { referencedMappings } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { referencedMappings } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { canonical, isEqual, type TransformContext } from '../engine/fields.ts';
 import type {
   Decision,
@@ -36,12 +36,10 @@ import {
   type DeferredRecord,
   deleteUncommittedDeferred,
   findDeleted,
-  findParentCycles,
   type IdPage,
   inconclusiveRecords,
   livePairs,
   markResolvedDeferred,
-  type NewParent,
   observedPairs,
   type RecordObservation,
   readObserved,
@@ -49,9 +47,14 @@ import {
   unpairedCards,
   unpairedRecords,
 } from '../store/observed.ts';
-import { loadPairs } from '../store/pairs.ts';
 import { addPlanRows, deletePlan, findByCorrelationIds, readRestoredValues } from '../store/plan-rows.ts';
-import { readDecisions, readRefusals } from '../store/review-items.ts';
+import {
+  findParentCycles,
+  loadPairs,
+  type NewParent,
+  readDecisions,
+  readRefusals,
+} from '../store/sync-state.ts';
 import { linkParts } from './run.links.ts';
 import { progressAfter, resumePoint, type SyncProgress } from './run.read.ts';
 import type { RunWork } from './run.state.ts';

@@ -2,7 +2,7 @@ import {
   isLastFullReadByPush,
   referencedMappings,
   type SyncStateRow,
-} from '../../../domain/exchange/itsm/mappings.load.ts';
+} from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { RemoteLook } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
 import type { RemoteRecord } from '../remote.ts';
@@ -17,7 +17,7 @@ import {
   storeObserved,
   unconfirmedDeletions,
 } from '../store/observed.ts';
-import { loadPairs } from '../store/pairs.ts';
+import { loadPairs } from '../store/sync-state.ts';
 import { checkRelationEnds, readDeletedRelations, readRelations } from './run.links.ts';
 import { type Phase, phases, type RunInput, type RunState, type RunWork, readAhead } from './run.state.ts';
 

@@ -2,16 +2,14 @@ import { boundedBy } from '../../../domain/access/jobs.owner.ts';
 import {
   callerOfConnection,
   loadConnection,
-  requireActive,
-} from '../../../domain/exchange/itsm/connections.load.ts';
-import {
   loadMapping,
   loadStoredMapping,
   readSyncState,
+  requireActive,
   requireMappingPermissions,
   type SyncStateRow,
   type UsableMapping,
-} from '../../../domain/exchange/itsm/mappings.load.ts';
+} from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import {
   loadRun,

@@ -15,7 +15,7 @@ import { settleRun } from '../port/apply.run.ts';
 import { isRemoteError } from '../remote.ts';
 import { deleteObserved, findSuspiciouslyEmptyColumns } from '../store/observed.ts';
 import { approvePlan, countPlan, findRunsWithUnknownWrites } from '../store/plan-rows.ts';
-import { markRepeatedItems, openReviewItems } from '../store/review-items.ts';
+import { markRepeatedItems, openReviewItems } from '../store/sync-state.ts';
 import { applyStage } from './run.apply.ts';
 import { type PlanSummary, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';

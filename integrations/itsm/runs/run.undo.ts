@@ -1,5 +1,5 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { prepareUndo } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { itsmRunJob } from '../../../domain/exchange/itsm/runs.job.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
@@ -14,7 +14,6 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { AppliedRow, Outcome, PlanRow } from '../engine/plan.types.ts';
 import { emptySyncState } from '../engine/state.ts';
 import { undoPlan } from '../engine/undo.ts';
-import { loadPairs } from '../store/pairs.ts';
 import {
   addPlanRows,
   countApplied,
@@ -22,6 +21,7 @@ import {
   findPlannedRecords,
   readAppliedBackwards,
 } from '../store/plan-rows.ts';
+import { loadPairs } from '../store/sync-state.ts';
 import type { RunClosing } from './run.plan.ts';
 import { storedProgress, withFullReadNext } from './run.read.ts';
 import type { RunJob, Stopwatch } from './run.state.ts';

@@ -1,7 +1,7 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
-import type { AppliedRow, PlanRow, Progress, TrackedRow } from '../engine/plan.types.ts';
+import type { AppliedRow, PlanRow, Progress, RowResult, TrackedRow } from '../engine/plan.types.ts';
 import { emptyRow } from '../engine/state.ts';
 
 const columns = 'no, action, side, remote_id as "remoteId", card_id as "cardId", row';
@@ -111,12 +111,14 @@ export async function markBegun(sql: Sql, runId: string, nos: readonly number[])
 }
 
 /** Stores how rows ended; each ends once. */
-export async function markEnded(
-  sql: Sql,
-  runId: string,
-  ends: readonly { no: number; progress: Progress; message: string | null; createdId: string | null }[],
-): Promise<void> {
-  if (ends.length === 0) return;
+export async function markEnded(sql: Sql, runId: string, endings: readonly RowResult[]): Promise<void> {
+  if (endings.length === 0) return;
+  const ends = endings.map(({ row: { no }, outcome: { progress, message, createdId = null } }) => ({
+    no,
+    progress,
+    message,
+    createdId,
+  }));
   await sql.raw(
     `update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v."createdId",
        ended_at = clock_timestamp()

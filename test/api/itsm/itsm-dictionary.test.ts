@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadConnection } from '../../../domain/exchange/itsm/connections.load.ts';
-import { loadMapping } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { loadConnection, loadMapping } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { openConnection } from '../../../integrations/itsm/connections/connections.open.ts';
 import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.ts';
 import { failure } from '../../emulators/servicenow/http.ts';

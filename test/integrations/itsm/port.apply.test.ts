@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
@@ -10,7 +10,7 @@ import type { StateChange } from '../../../integrations/itsm/engine/model.types.
 import { emptyRow } from '../../../integrations/itsm/engine/state.ts';
 import { applyRun } from '../../../integrations/itsm/port/apply.run.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
-import { storeChanges } from '../../../integrations/itsm/store/pairs.ts';
+import { storeChanges } from '../../../integrations/itsm/store/sync-state.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';

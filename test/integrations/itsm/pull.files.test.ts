@@ -6,7 +6,7 @@ import { closeAfterAll } from '../../support/harness.ts';
 import { connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
 
 /** The number of files that a pull executes between route and remote. Lower it when files are merged. */
-const MOST = 48;
+const MOST = 37;
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const isOfArea = (file: string) => /^(integrations\/itsm|domain\/exchange\/itsm)\//.test(file);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { readSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
@@ -8,7 +8,7 @@ import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';
 import { linkKey } from '../../../integrations/itsm/engine/state.ts';
 import { stopwatch } from '../../../integrations/itsm/runs/run.state.ts';
 import { planUndo } from '../../../integrations/itsm/runs/run.undo.ts';
-import { loadPairs, type PairChoice, readLinks } from '../../../integrations/itsm/store/pairs.ts';
+import { loadPairs, type PairChoice, readLinks } from '../../../integrations/itsm/store/sync-state.ts';
 import type { Sql } from '../../../platform/database.ts';
 
 /** Inserts a connection and a mapping. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockSyncState } from '../../../domain/exchange/itsm/mappings.load.ts';
+import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
@@ -9,7 +9,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Pair, PairState, StateChange } from '../../../integrations/itsm/engine/model.types.ts';
 import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
 import { openCards } from '../../../integrations/itsm/port/local.cards.ts';
-import { storeChanges } from '../../../integrations/itsm/store/pairs.ts';
+import { storeChanges } from '../../../integrations/itsm/store/sync-state.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
 import { mappingOf } from './histories/landscape.ts';

@@ -1,4 +1,4 @@
-import { secretContext } from '../../../domain/exchange/itsm/connections.load.ts';
+import { secretContext } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';

@@ -1,4 +1,4 @@
-import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.load.ts';
+import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.commands.ts';
 import type { OutboundTls } from '../../../../platform/outbound.ts';
 import { type TransportConfig, usualTransport } from '../transport.ts';
 

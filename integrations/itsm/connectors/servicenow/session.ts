@@ -1,4 +1,4 @@
-import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.load.ts';
+import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.commands.ts';
 import { isRemoteError, RemoteError, unless } from '../../remote.ts';
 import { basicAuth, type Session, type Transport } from '../transport.ts';
 import type { ServiceNowAuth } from './config.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lockSyncState } from '../../../../domain/exchange/itsm/mappings.load.ts';
+import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.store.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
@@ -20,8 +20,8 @@ import { planRun } from '../../../../integrations/itsm/runs/run.plan.ts';
 import { readForRun } from '../../../../integrations/itsm/runs/run.read.ts';
 import { createRunWork, type RunJob } from '../../../../integrations/itsm/runs/run.state.ts';
 import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
-import { storeChanges } from '../../../../integrations/itsm/store/pairs.ts';
 import { readRows } from '../../../../integrations/itsm/store/plan-rows.ts';
+import { storeChanges } from '../../../../integrations/itsm/store/sync-state.ts';
 import { inTransaction } from '../../../../platform/database.ts';
 import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';

@@ -1,11 +1,151 @@
+import type { Knex } from 'knex';
+import type { SecretBox } from '../../../platform/crypto.ts';
 import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
-import type { Caller } from '../../kernel/context.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { callerOfOwner, type OwnerRefused, ownedBy } from '../../access/jobs.owner.ts';
+import type { Caller, Ctx, Work } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import type { ConnectionSecrets, ConnectionSettings, ConnectionWithSecrets } from './connections.input.ts';
+import { MANAGE_SYNC } from './connections.queries.ts';
 import { findBrokenReason, parseRelationPath, stoppedColumns, usesCosts } from './mappings.rules.ts';
-import type { Mapping } from './mappings.types.ts';
+import type { Mapping, SyncDirection } from './mappings.types.ts';
+
+/** The encryption context of the secrets of a connection. */
+export const secretContext = (id: string): string => `itsm_connection.${id}`;
+
+/** A stored connection with its secrets in clear text. */
+export interface LoadedConnection extends ConnectionWithSecrets {
+  id: string;
+  /** Changes with each update of the settings. */
+  version: string;
+}
+
+/**
+ * Loads a connection with its secrets in clear text, to call the remote or to change the connection.
+ * @throws EstateError `not_found`.
+ */
+export async function loadConnection(
+  sql: Sql,
+  secrets: SecretBox,
+  id: string,
+  lock: '' | 'for update' = '',
+): Promise<LoadedConnection> {
+  const { rows } = await sql.raw(
+    `select name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate, sources,
+       new_records, correlation_column, is_active, secrets, updated_at::text as version
+     from itsm_connections where id = ? ${lock}`,
+    [id],
+  );
+  if (!rows[0]) throw notFound('connection', id);
+  const { secrets: sealed, version, ...settings } = rows[0];
+  return {
+    id,
+    version,
+    settings: settings as ConnectionSettings,
+    secrets: JSON.parse(secrets.open(sealed, secretContext(id))) as ConnectionSecrets,
+  };
+}
+
+/** Runs also call this between their steps, so that they stop when the connection is paused. @throws EstateError `wrong_state`. */
+export async function requireActive(sql: Sql, id: string): Promise<void> {
+  const connection = await sql('itsm_connections').where({ id }).first('is_active');
+  if (connection?.is_active) return;
+  throw new EstateError('wrong_state', 'The connection is paused: set its is_active to true, and run again.');
+}
+
+/**
+ * The columns by which the caller becomes the owner of a connection. Its runs act with the owner's rights, so the caller
+ * needs the permissions that all of its mappings use.
+ * @throws EstateError `forbidden` naming the missing permission.
+ */
+export async function ownerColumnsOfConnection(
+  ctx: Ctx,
+  { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
+  connectionId: string,
+): Promise<ReturnType<typeof ownedBy>> {
+  for (const mapping of await loadMappingsOf(sql, connectionId)) {
+    requireMappingPermissions(ctx.caller, metamodel, mapping);
+  }
+  return ownedBy(ctx.caller);
+}
+
+/** Makes the caller the owner of a connection. @throws EstateError `forbidden` as {@link ownerColumnsOfConnection}. */
+export async function takeOverConnection(ctx: Ctx, work: Work, id: string): Promise<void> {
+  const { owner_id: before } = await work.sql('itsm_connections').where({ id }).forUpdate().first('owner_id');
+  const columns = await ownerColumnsOfConnection(ctx, work, id);
+  await work.sql('itsm_connections').where({ id }).update(columns);
+  if (before === columns.owner_id) return;
+  const changes = { owner_id: { old: before, new: columns.owner_id } };
+  work.emit({ event_type: 'itsm_connection.updated', data: { id, changes } });
+}
+
+/**
+ * Checks that the caller has the permissions that runs of a mapping use.
+ * @throws EstateError `forbidden` naming the missing permission, `not_found`.
+ */
+export async function requireMappingPermissionsById(
+  ctx: Ctx,
+  { sql, metamodel }: Pick<Work, 'sql' | 'metamodel'>,
+  mappingId: string,
+): Promise<void> {
+  requireMappingPermissions(ctx.caller, metamodel, await loadStoredMapping(sql, mappingId));
+}
+
+/**
+ * Checks that the caller and the owner of the connection have the permissions that a run uses.
+ * @throws EstateError `forbidden` naming the missing permission; OwnerRefused when the owner lacks it.
+ */
+export async function requireRunRights(
+  ctx: Ctx,
+  { sql, metamodel }: Work,
+  connectionId: string,
+  mappingId: string,
+  direction: SyncDirection,
+): Promise<void> {
+  const mapping = { ...(await loadStoredMapping(sql, mappingId)), sync_direction: direction };
+  requireMappingPermissions(ctx.caller, metamodel, mapping);
+  await callerOfConnection(sql, metamodel, connectionId, mapping);
+}
+
+/**
+ * Runs of a mapping act as the owner of its connection.
+ * @throws OwnerRefused when the owner is gone, inactive, or lacks a permission that the mapping uses.
+ */
+export async function callerOfConnection(
+  sql: Sql,
+  metamodel: Metamodel,
+  connectionId: string,
+  mapping: MappingScope,
+): Promise<Caller> {
+  const owned = await sql('itsm_connections').where({ id: connectionId }).first('owner_id', 'rights');
+  const needed = [MANAGE_SYNC, ...permissionsOfMapping(metamodel, mapping)] as const;
+  return await callerOfOwner(sql, owned, 'connection', needed);
+}
+
+/** Pauses the connection of a mapping whose owner lacks permissions, and notifies the users who can take it over. */
+export async function pauseConnection(
+  { sql, emit }: { sql: Knex.Transaction; emit: Work['emit'] },
+  mappingId: string,
+  { message }: OwnerRefused,
+): Promise<void> {
+  const { rows } = await sql.raw(
+    `update itsm_connections set is_active = false, paused_reason = ?, updated_at = now()
+     where id = (select connection_id from itsm_mappings where id = ?) and is_active returning id, name`,
+    [message, mappingId],
+  );
+  if (!rows[0]) return;
+  const changes = {
+    is_active: { old: true, new: false },
+    paused_reason: { old: null, new: message },
+  };
+  const recipients = await loadSyncManagers(sql);
+  emit({
+    event_type: 'itsm_connection.paused',
+    data: { ...rows[0], changes, recipients },
+  });
+}
 
 const selectMapping = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode,
     m.filter_query, m.card_filter, m.card_defaults, m.record_defaults, m.max_deletions, m.max_deletion_ratio,
@@ -44,7 +184,7 @@ export type MappingScope = Pick<
 >;
 
 /** The permissions that runs of a mapping use in the inventory. */
-export function permissionsOfMapping(metamodel: Metamodel, mapping: MappingScope): AppPermission[] {
+function permissionsOfMapping(metamodel: Metamodel, mapping: MappingScope): AppPermission[] {
   const { sync_direction: direction, sync_mode: mode, relations, fields } = mapping;
   const relates = relations.length > 0 || fields.some(({ card_field }) => parseRelationPath(card_field));
   const writes = direction !== 'push';
@@ -83,7 +223,7 @@ export async function loadAlertRecipients(sql: Sql, createdBy: string | null): P
 }
 
 /** The users who may manage synchronisation. */
-export async function loadSyncManagers(sql: Sql): Promise<string[]> {
+async function loadSyncManagers(sql: Sql): Promise<string[]> {
   return await queryColumn<string>(
     sql,
     `select u.id from users u join roles r on r.key = u.role
@@ -205,43 +345,3 @@ export const isLastFullReadByPush = ({
   pushed_read_at,
 }: Pick<SyncStateRow, 'complete_read_at' | 'pushed_read_at'>): boolean =>
   pushed_read_at !== null && (complete_read_at === null || complete_read_at < pushed_read_at);
-
-/** An SQL expression of {@link isLastFullReadByPush} over a sync state `b`. */
-const isLastFullReadByPushSql =
-  "coalesce(b.pushed_read_at > coalesce(b.complete_read_at, timestamptz '-infinity'), false)";
-
-/**
- * Cards without a record that may get one now: new ones, those that were changed after the remote refused them, and those whose
- * record a user rejected in the last run. When earlier runs skipped records without a card, only a full read can find out whether
- * one of those records belongs to such a card.
- */
-const hasNewCards = `(exists (
-  select from events e join cards c on c.id = e.card_id and c.type = m.card_type_key and c.status = 'ACTIVE'
-  where e.position > b.local_position and e.card_type = m.card_type_key
-    and (e.event_type in ('card.created', 'card.restored') or exists (
-      select from itsm_plan_rows r join itsm_runs u on u.id = r.run_id and u.mapping_id = m.id
-      where r.card_id = c.id and r.action = 'create' and r.side = 'remote' and r.progress = 'refused'))
-    and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id))
-  or exists (
-    select from itsm_plan_rows r join cards c on c.id = r.card_id and c.status = 'ACTIVE'
-    where r.run_id = (select u.id from itsm_runs u where u.mapping_id = m.id and u.status = 'completed'
-        order by u.created_at desc limit 1)
-      and r.action = 'create' and r.side = 'remote' and r.approval = 'rejected'
-      and not exists (select from itsm_pairs p where p.mapping_id = m.id and p.card_id = c.id)))`;
-
-const isFresh = (readAt: string): string =>
-  `coalesce(${readAt} >= now() - make_interval(hours => m.complete_every_hours), false)`;
-
-/**
- * An SQL expression over a mapping `m` and its sync state `b`: whether a run needs a full read. Runs in one direction also
- * use what runs in both directions have read.
- * @param direction an SQL expression for the direction of the run.
- */
-export const needsFullRead = (direction: string): string => `coalesce(case
-  when ${direction} = m.sync_direction then b.watermark is null or b.local_position is null
-    or not ${isFresh('b.complete_read_at')} or (m.sync_direction = 'push' and ${hasNewCards})
-  when ${direction} = 'pull' then b.watermark is null
-    or not ${isFresh('greatest(b.complete_read_at, b.pulled_read_at)')}
-  when ${isLastFullReadByPushSql} then b.pushed_watermark is null or b.local_position is null
-    or not ${isFresh('b.pushed_read_at')} or ${hasNewCards}
-  else b.watermark is null or b.local_position is null or not ${isFresh('b.complete_read_at')} end, true)`;

@@ -1,0 +1,116 @@
+import type { Knex } from 'knex';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { MANAGE_SYNC } from './connections.queries.ts';
+import { requireRunRights } from './itsm.load.ts';
+import { itsmRunJob } from './runs.job.ts';
+import { changeRun, loadRun, requireStatus } from './runs.store.ts';
+
+/** Selects rows of a plan; default: all pending rows. */
+interface RowSelection {
+  rows?: readonly number[];
+  action?: string;
+}
+
+const isPending = `run_id = ? and progress = 'pending' and action not in ('conflict', 'stage', 'skip')`;
+
+/**
+ * Approves or rejects rows of a plan in review. A later decision replaces an earlier one.
+ * @returns the number of rows.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state`; `validation_failed` if a given row is not pending.
+ */
+export async function decideRows(
+  ctx: Ctx,
+  runId: string,
+  decision: 'approved' | 'rejected',
+  selection: RowSelection,
+): Promise<number> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  return await command(ctx, async (work) => {
+    const run = await loadRun(work.sql, runId, 'for update');
+    requireStatus(run, 'review');
+    const count = await markRows(work.sql, ctx, runId, decision, selection);
+    if (count > 0) {
+      const more = { word: decision, count, ...selection };
+      await changeRun(work, runId, 'itsm_run.decided', {}, {}, more);
+    }
+    return count;
+  });
+}
+
+async function markRows(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  runId: string,
+  decision: 'approved' | 'rejected',
+  { rows, action }: RowSelection,
+): Promise<number> {
+  const selected = rows && [...new Set(rows)];
+  const { rows: marked } = await sql.raw(
+    `with marked as (
+       update itsm_plan_rows set approval = ?, decided_by = ?
+       where ${isPending} ${selected ? 'and no = any(?::integer[])' : ''} ${action ? 'and action = ?' : ''}
+       returning 1
+     ) select count(*)::int as n from marked`,
+    [decision, ctx.caller.userId, runId, ...(selected ? [selected] : []), ...(action ? [action] : [])],
+  );
+  const count: number = marked[0].n;
+  if (selected && !action && count < selected.length) {
+    throw invalidField('rows', 'unknown_row', 'Some of the rows are not in the plan, or are not pending.');
+  }
+  return count;
+}
+
+/**
+ * Queues the application of a plan: the given rows, else the approved rows, else (if none is approved) all rows not rejected.
+ * @param overrideLimit apply a plan that exceeds the deletion limit.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state`, `validation_failed`.
+ */
+export async function applyRows(
+  ctx: Ctx,
+  runId: string,
+  { rows, overrideLimit = false }: { rows?: readonly number[]; overrideLimit?: boolean },
+): Promise<void> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    const run = await loadRun(sql, runId, 'for update');
+    requireStatus(run, 'review');
+    await requireUnpaused(sql, run.mapping_id);
+    await requireRunRights(ctx, work, run.connection_id, run.mapping_id!, run.direction);
+    if (run.stopped !== null && run.limit_overridden_by === null && !overrideLimit) {
+      throw new EstateError('wrong_state', `The plan was stopped: ${run.stopped}`, {
+        extra: { run_id: runId, stopped: run.stopped },
+      });
+    }
+    if (rows) await markRows(sql, ctx, runId, 'approved', { rows });
+    else {
+      await sql.raw(
+        `update itsm_plan_rows set approval = 'approved', decided_by = ? where ${isPending} and approval is null
+           and not exists (select from itsm_plan_rows a where a.run_id = ? and a.progress = 'pending'
+             and a.approval = 'approved')`,
+        [ctx.caller.userId, runId, runId],
+      );
+    }
+    const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: runId });
+    await changeRun(work, runId, 'itsm_run.applying', {
+      status: 'running',
+      stage: 'apply',
+      job_id,
+      ...(run.stopped !== null && overrideLimit ? { limit_overridden_by: ctx.caller.userId } : {}),
+    });
+  });
+}
+
+async function requireUnpaused(sql: Knex.Transaction, mappingId: string | null): Promise<void> {
+  const { rows } = await sql.raw(
+    `select m.is_active and c.is_active as active from itsm_mappings m
+     join itsm_connections c on c.id = m.connection_id where m.id = ?`,
+    [mappingId],
+  );
+  if (rows[0]?.active) return;
+  throw new EstateError('wrong_state', 'The mapping or its connection is paused or deleted.');
+}
