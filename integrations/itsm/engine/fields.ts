@@ -153,29 +153,37 @@ export function localFields(mapping: Mapping, card: LocalCard): Record<Path, Val
   );
 }
 
-/** The values of a record in the inventory's form. */
-export interface ConvertedRecord {
+/** The values of a record or a card in the form of the other side. */
+interface ConvertedValues {
+  /** By path. */
   fields: Record<Path, Value>;
   /** By path, why a value could not be converted. */
   problems: Record<Path, string>;
-  /** By path, the record that needs a card before the value can be converted. */
+  /** By path, the record or card that needs a pair before the value can be converted. */
   awaitedIds: Record<Path, string>;
 }
 
 /** Converts the values of a record to the inventory's form. */
-export function convertRecord(
-  mapping: Mapping,
-  record: RemoteRecord,
-  context: TransformContext,
-): ConvertedRecord {
-  const result: ConvertedRecord = { fields: {}, problems: {}, awaitedIds: {} };
-  const values = remoteFields(mapping, record);
-  for (const field of mapping.fields) {
-    const converted = toLocal(field, values[field.card_field] ?? null, context);
-    if (converted.ok) result.fields[field.card_field] = converted.value;
+export const convertRecord = (mapping: Mapping, record: RemoteRecord, context: TransformContext) =>
+  convertValues(mapping, remoteFields(mapping, record), (field, value) => toLocal(field, value, context));
+
+/** Converts the values of a card to the remote's form. */
+export const convertCard = (mapping: Mapping, card: LocalCard, context: TransformContext) =>
+  convertValues(mapping, localFields(mapping, card), (field, value) => toRemote(field, value, context));
+
+function convertValues(
+  { fields }: Mapping,
+  values: Record<Path, Value>,
+  convert: (field: FieldMapping, value: Value) => Transformed,
+): ConvertedValues {
+  const result: ConvertedValues = { fields: {}, problems: {}, awaitedIds: {} };
+  for (const field of fields) {
+    const { card_field: path } = field;
+    const converted = convert(field, values[path] ?? null);
+    if (converted.ok) result.fields[path] = converted.value;
     else {
-      result.problems[field.card_field] = converted.problem;
-      if (converted.awaitedId !== undefined) result.awaitedIds[field.card_field] = converted.awaitedId;
+      result.problems[path] = converted.problem;
+      if (converted.awaitedId !== undefined) result.awaitedIds[path] = converted.awaitedId;
     }
   }
   return result;

@@ -45,9 +45,9 @@ export function matchRecords(
   const open = () => unmatched.records.filter(({ id }) => !matches.has(id));
   removeClaimed(free, matches.values());
   const index = identityIndex(mapping.fields);
-  for (const record of open()) index.addRecord(record);
-  for (const card of free.values()) index.addCard(card);
-  for (const card of unmatched.paired) index.addPaired(card);
+  for (const record of open()) index.add('records', record);
+  for (const card of free.values()) index.add('cards', card);
+  for (const card of unmatched.paired) index.add('paired', card);
   for (const record of open()) {
     const match = matchByIdentity(index.find(record));
     if (match) matches.set(record.id, match);

@@ -1,9 +1,9 @@
-import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { localFields, toRemote } from './fields.ts';
-import type { Agreed, LocalCard, Path } from './model.types.ts';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { convertCard, localFields } from './fields.ts';
+import type { LocalCard } from './model.types.ts';
 import { recordStateOf } from './plan.fields.ts';
 import type { MatchItem } from './plan.types.ts';
-import { endedPairs, hashIdentity, itemOfCard, newValues } from './plan.unmatched.ts';
+import { endedPairs, hashIdentity, itemOfCard, planCreation } from './plan.unmatched.ts';
 import { addRow, findActiveCard, type Planning, survivorOf } from './state.ts';
 
 /**
@@ -26,31 +26,19 @@ export function unreadItems(planning: Planning, only?: ReadonlySet<string>): Mat
 }
 
 /** Finds the object that already has the same identity: the first by id, records before cards. */
-export interface IdentityOwners {
-  addRecord(record: MatchItem): void;
-  addCard(card: MatchItem): void;
-  find(thing: MatchItem): { kind: 'record' | 'card'; id: string } | undefined;
-}
+export type IdentityOwners = ReturnType<typeof createIdentityOwners>;
 
-export function createIdentityOwners({ fields }: Mapping): IdentityOwners {
-  const owners = { record: new Map<string, string>(), card: new Map<string, string>() };
-  const add = (kind: keyof typeof owners, one: MatchItem) => {
-    const key = hashIdentity(fields, one);
-    const other = key === null ? undefined : owners[kind].get(key);
-    if (key !== null && (other === undefined || one.id < other)) owners[kind].set(key, one.id);
-  };
+export function createIdentityOwners({ fields }: Mapping) {
+  const owners = new Map<string, { kind: 'record' | 'card'; id: string }>();
   return {
-    addRecord: (record) => add('record', record),
-    addCard: (card) => add('card', card),
-    find: (one) => {
-      const key = hashIdentity(fields, one);
-      if (key === null) return undefined;
-      for (const kind of ['record', 'card'] as const) {
-        const id = owners[kind].get(key);
-        if (id !== undefined) return { kind, id };
-      }
-      return undefined;
+    add(kind: 'record' | 'card', item: MatchItem): void {
+      const { id } = item;
+      const key = hashIdentity(fields, item);
+      if (key === null) return;
+      const other = owners.get(key);
+      if (!other || (kind === other.kind ? id < other.id : kind === 'record')) owners.set(key, { kind, id });
     },
+    find: (item: MatchItem) => owners.get(hashIdentity(fields, item) ?? ''),
   };
 }
 
@@ -66,8 +54,8 @@ export function planCards(
     const item = itemOfCard(planning, card);
     const owner = owners.find(item);
     if (owner === undefined) {
-      planCreateRemote(planning, card, 'The card has no record');
-      owners.addCard(item);
+      planCreateRemote(planning, card);
+      owners.add('card', item);
       continue;
     }
     const reason = `${owner.kind === 'card' ? 'Card' : 'Record'} ${owner.id} has the same identity fields; they may be the same object`;
@@ -78,39 +66,13 @@ export function planCards(
 }
 
 /** Plans a record for a card without one. */
-function planCreateRemote(planning: Planning, card: LocalCard, reason: string): void {
+function planCreateRemote(planning: Planning, card: LocalCard): void {
   const { mapping, transformContext } = planning;
-  const values: Record<Path, Value> = {};
-  const agreed: Record<Path, Agreed> = {};
-  const problems: string[] = [];
-  const awaited: { path: Path; awaitedId: string }[] = [];
   const locals = localFields(mapping, card);
-  for (const field of mapping.fields) {
-    const local = locals[field.card_field] ?? null;
-    const converted = toRemote(field, local, transformContext);
-    if (!converted.ok) {
-      problems.push(converted.problem);
-      if (converted.awaitedId !== undefined)
-        awaited.push({ path: field.card_field, awaitedId: converted.awaitedId });
-    } else {
-      values[field.card_field] = converted.value;
-      agreed[field.card_field] = { local, remote: converted.value };
-    }
-  }
-  const omitted = problems.length > 0 ? `; omitted: ${problems.join(', ')}` : '';
-  const row = addRow(planning, {
-    action: 'create',
-    side: 'remote',
-    cardId: card.id,
-    reason: `${reason}${omitted}`,
-    diff: newValues(values),
+  const converted = convertCard(mapping, card, transformContext);
+  planCreation(planning, 'remote', { remoteId: null, cardId: card.id }, converted, locals, {
+    reason: 'The card has no record',
     expects: { unbound: true, card: { there: true, fields: locals } },
-    agreed,
     origin: 'pushed',
   });
-  for (const one of awaited) {
-    const values = { local: locals[one.path] ?? null, remote: null };
-    const ids = { remoteId: null, cardId: card.id, needs: row.no };
-    planning.openReferences.push({ ...one, ...ids, side: 'remote', values, base: null, settled: false });
-  }
 }

@@ -140,7 +140,7 @@ export async function* planInParts(
     const planning = await begin({ remoteIds });
     planPairs(planning, new Set(remoteIds));
     for (const id of linkedRecords(planning)) claimed.add(id);
-    for (const one of restoredItems(planning)) index.addPaired(one);
+    for (const one of restoredItems(planning)) index.add('paired', one);
     yield finishPart(planning);
   }
 
@@ -192,6 +192,25 @@ export async function* planInParts(
 
 type Begin = (choice: PartChoice) => Promise<Planning>;
 
+async function* unpairedRecordItems(
+  source: PartSource,
+  begin: Begin,
+  claimed: ReadonlySet<string>,
+): AsyncGenerator<MatchItem> {
+  for await (const remoteIds of source.unpairedRecords()) {
+    const planning = await begin({ remoteIds });
+    for (const record of unpairedRecords(planning, claimed)) yield itemOfRecord(planning, record);
+  }
+}
+
+async function* unpairedCardItems(source: PartSource, begin: Begin): AsyncGenerator<MatchItem> {
+  for await (const cardIds of source.unpairedCards()) {
+    const planning = await begin({ cardIds });
+    const asked = new Set(cardIds);
+    for (const card of unpairedCards(planning)) if (asked.has(card.id)) yield itemOfCard(planning, card);
+  }
+}
+
 /** Indexes all records and cards without a pair by identity. @param index already contains the cards that are restored. */
 async function indexUnmatched(
   index: IdentityIndex,
@@ -202,30 +221,21 @@ async function indexUnmatched(
   const decisions = new Map(source.decisions.map((one) => [one.remoteId, one]));
   const decided: MatchItem[] = [];
   let hasRecords = false;
-  for await (const remoteIds of source.unpairedRecords()) {
-    const planning = await begin({ remoteIds });
-    for (const record of unpairedRecords(planning, claimed)) {
-      hasRecords = true;
-      const one = itemOfRecord(planning, record);
-      if (decisions.has(one.id)) decided.push(one);
-      else index.addRecord(one);
-    }
+  for await (const one of unpairedRecordItems(source, begin, claimed)) {
+    hasRecords = true;
+    if (decisions.has(one.id)) decided.push(one);
+    else index.add('records', one);
   }
   const matches = await matchDecided(source, begin, decided);
-  for (const one of decided) if (!matches.has(one.id)) index.addRecord(one);
+  for (const one of decided) if (!matches.has(one.id)) index.add('records', one);
   const taken = new Set([...matches.values()].map((match) => (match.kind === 'link' ? match.cardId : '')));
   const free = new Set<string>();
-  for await (const cardIds of hasRecords || source.createsRecords ? source.unpairedCards() : []) {
-    const planning = await begin({ cardIds });
-    const asked = new Set(cardIds);
-    for (const card of unpairedCards(planning)) {
-      if (!asked.has(card.id)) continue;
-      free.add(card.id);
-      if (hasRecords && !taken.has(card.id)) index.addCard(itemOfCard(planning, card));
-    }
+  for await (const one of hasRecords || source.createsRecords ? unpairedCardItems(source, begin) : []) {
+    free.add(one.id);
+    if (hasRecords && !taken.has(one.id)) index.add('cards', one);
   }
   for await (const remoteIds of hasRecords ? source.livePairs() : []) {
-    for (const one of pairedItems(await begin({ remoteIds }), new Set(remoteIds))) index.addPaired(one);
+    for (const one of pairedItems(await begin({ remoteIds }), new Set(remoteIds))) index.add('paired', one);
   }
   return { index, unpairedCards: free, matches };
 }
@@ -258,23 +268,15 @@ async function matchSimilar(
   const free = new Set(all);
   removeClaimed(free, matches.values());
   const records: MatchItem[] = [];
-  for await (const remoteIds of source.unpairedRecords()) {
-    const planning = await begin({ remoteIds });
-    for (const record of unpairedRecords(planning, claimed)) {
-      const one = itemOfRecord(planning, record);
-      if (matches.has(one.id)) continue;
-      const match = matchByIdentity(index.find(one));
-      if (match) removeClaimed(free, [match]);
-      else records.push(one);
-    }
+  for await (const one of unpairedRecordItems(source, begin, claimed)) {
+    if (matches.has(one.id)) continue;
+    const match = matchByIdentity(index.find(one));
+    if (match) removeClaimed(free, [match]);
+    else records.push(one);
   }
   if (records.length === 0 || free.size === 0) return;
   const cards: MatchItem[] = [];
-  for await (const cardIds of source.unpairedCards()) {
-    const planning = await begin({ cardIds });
-    for (const card of unpairedCards(planning))
-      if (free.delete(card.id)) cards.push(itemOfCard(planning, card));
-  }
+  for await (const one of unpairedCardItems(source, begin)) if (free.delete(one.id)) cards.push(one);
   for (const [id, match] of matchByScore(await tools.score(records, cards))) matches.set(id, match);
 }
 
@@ -310,14 +312,14 @@ async function findIdentityOwners(
   for await (const remoteIds of source.allPairs()) {
     const planning = await begin({ remoteIds });
     const asked = new Set(remoteIds);
-    for (const one of pairedItems(planning, asked)) owners.addCard(one);
-    for (const one of unreadItems(planning, asked)) owners.addRecord(one);
+    for (const one of pairedItems(planning, asked)) owners.add('card', one);
+    for (const one of unreadItems(planning, asked)) owners.add('record', one);
   }
   for await (const remoteIds of source.readRecords()) {
     const planning = await begin({ remoteIds });
     const asked = new Set(remoteIds);
     for (const record of readRecords(planning))
-      if (asked.has(record.id)) owners.addRecord(itemOfRecord(planning, record));
+      if (asked.has(record.id)) owners.add('record', itemOfRecord(planning, record));
   }
   return owners;
 }

@@ -1,16 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FieldMapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
-import {
-  type ConvertedRecord,
-  canonical,
-  convertRecord,
-  identityKey,
-  isEqual,
-  localFields,
-  remoteFields,
-} from './fields.ts';
-import type { Agreed, LocalCard, Pair, Path } from './model.types.ts';
+import { canonical, convertRecord, identityKey, isEqual, localFields, remoteFields } from './fields.ts';
+import type { LocalCard, Pair, Path, Side } from './model.types.ts';
 import { agreedFields, compareFields, planFields } from './plan.fields.ts';
 import type { Match, MatchItem, PlanRow } from './plan.types.ts';
 import { addRow, defer, findActiveCard, type Planning, survivorOf } from './state.ts';
@@ -115,14 +107,6 @@ export const endedPairs = ({ pairsByCard }: Planning, cardId: string): Pair[] =>
     (pair) => pair.cardId === cardId && pair.state.kind === 'ended' && pair.state.gone === 'remote',
   );
 
-/** The values of a record, for the user who decides which card it corresponds to. */
-const recordValues = ({ fields }: MatchItem): PlanRow['diff'] =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([path, value]) =>
-      canonical(value) === null ? [] : [[path, { old: null, new: value }]],
-    ),
-  );
-
 /** Plans a record without a pair by its match. Adds the cards that the match claims to `claimedCards`. */
 export function planRecord(
   planning: Planning,
@@ -131,33 +115,27 @@ export function planRecord(
   claimedCards: Set<string>,
 ): void {
   const { mapping, syncState, observation } = planning;
+  const stage = (candidates: PlanRow['candidates'], reason: string) => {
+    const diff = newValues(itemOfRecord(planning, record).fields);
+    addRow(planning, { action: 'stage', remoteId: record.id, reason, candidates, diff });
+    planning.again.add(record.id);
+  };
   const original = observation.duplicates?.get(record.id);
   if (original && !observation.decisions.some(({ remoteId }) => remoteId === record.id)) {
     const why = `It has the correlation id of record ${original.of}, which was created for the card`;
     const reason = `${why}: the request may have been sent twice. Remove one of the two records at the remote`;
-    const candidates = [{ cardId: original.cardId, score: 1, why }];
-    const diff = recordValues(itemOfRecord(planning, record));
-    addRow(planning, { action: 'stage', remoteId: record.id, reason, candidates, diff });
-    planning.again.add(record.id);
-    return;
-  }
-  if (match.kind === 'link') {
+    stage([{ cardId: original.cardId, score: 1, why }], reason);
+  } else if (match.kind === 'link') {
     claimedCards.add(match.cardId);
     planNewPair(planning, record, observation.local.cards.get(match.cardId)!, match.reason);
-    return;
-  }
-  if (match.kind === 'stage') {
+  } else if (match.kind === 'stage') {
     for (const { cardId } of match.candidates) claimedCards.add(cardId);
-    planning.again.add(record.id);
-    const { candidates, reason } = match;
-    const diff = recordValues(itemOfRecord(planning, record));
-    addRow(planning, { action: 'stage', remoteId: record.id, reason, candidates, diff });
-    return;
+    stage(match.candidates, match.reason);
+  } else {
+    const known = syncState.pairs.get(record.id);
+    const isNew = !known || known.state.kind === 'removed';
+    if (mapping.sync_direction !== 'push' && isNew) planCreateLocal(planning, record);
   }
-  const known = syncState.pairs.get(record.id);
-  if (mapping.sync_direction === 'push' || (known && known.state.kind !== 'removed')) return;
-  const view = convertRecord(mapping, record, planning.transformContext);
-  planCreateLocal(planning, record, view, 'The record has no card');
 }
 
 function planNewPair(planning: Planning, record: RemoteRecord, card: LocalCard, why: string): void {
@@ -180,66 +158,49 @@ function planNewPair(planning: Planning, record: RemoteRecord, card: LocalCard, 
   planFields(planning, compared, fields, link);
 }
 
-export const newValues = (values: Record<Path, Value>) =>
+/** The filled values, as new ones. */
+const newValues = (values: Record<Path, Value>): PlanRow['diff'] =>
   Object.fromEntries(
-    Object.entries(values)
-      .filter(([, value]) => value !== null)
-      .map(([path, value]) => [path, { old: null, new: value }]),
+    Object.entries(values).flatMap(([path, value]) =>
+      canonical(value) === null ? [] : [[path, { old: null, new: value }]],
+    ),
   );
 
-/** Plans a card for a record without one. Values that cannot be converted yet are omitted, and written when they can. */
-function planCreateLocal(
+/**
+ * Plans a card or a record for an object without one. Values that cannot be converted yet are omitted, and written when they can.
+ * @param source the values of the object, by path.
+ */
+export function planCreation(
   planning: Planning,
-  record: RemoteRecord,
-  view: ConvertedRecord,
-  reason: string,
+  side: Side,
+  ids: { remoteId: string | null; cardId: string | null },
+  { fields, problems, awaitedIds }: ReturnType<typeof convertRecord>,
+  source: Record<Path, Value>,
+  draft: Pick<PlanRow, 'reason' | 'expects' | 'origin'> & { diff?: PlanRow['diff'] },
 ): void {
-  const { mapping, syncState } = planning;
-  const problems = Object.values(view.problems);
-  if (view.fields.name == null) {
-    planning.again.add(record.id);
-    const why = view.problems.name ?? 'it has no name';
-    addRow(planning, { action: 'skip', remoteId: record.id, reason: `No card can be created: ${why}` });
-    return;
-  }
-  const remote = remoteFields(mapping, record);
-  const agreed: Record<Path, Agreed> = {};
-  for (const [path, local] of Object.entries(view.fields))
-    agreed[path] = { local, remote: remote[path] ?? null };
-  const omitted = problems.length > 0 ? `; omitted: ${problems.join(', ')}` : '';
-  const values = withoutNull({ ...mapping.card_defaults, ...withoutNull(view.fields) });
-  const diff = newValues(values);
-  const refusal = planning.observation.refusals?.find(
-    (one) =>
-      one.remoteId === record.id &&
-      one.path === null &&
-      isEqual(canonical(one.values.remote), canonical(values)),
-  );
-  if (refusal) {
-    planning.again.add(record.id);
-    const { reason, side } = refusal;
-    addRow(planning, { action: 'stage', remoteId: record.id, reason, diff, refusedBy: side });
-    return;
-  }
+  const both = (path: Path, converted: Value) => {
+    const values = { local: source[path] ?? null, remote: source[path] ?? null };
+    return { ...values, [side]: converted };
+  };
+  const why = Object.values(problems);
   const row = addRow(planning, {
+    ...ids,
     action: 'create',
-    side: 'local',
-    remoteId: record.id,
-    reason: `${reason}${omitted}`,
-    diff,
-    expects: { pair: syncState.pairs.get(record.id)?.state.kind ?? 'none' },
-    agreed,
-    origin: 'pulled',
+    side,
+    diff: newValues(fields),
+    agreed: Object.fromEntries(Object.entries(fields).map(([path, value]) => [path, both(path, value)])),
+    ...draft,
+    reason: why.length > 0 ? `${draft.reason}; omitted: ${why.join(', ')}` : draft.reason,
   });
-  for (const path of Object.keys(view.problems)) {
-    const awaitedId = view.awaitedIds[path];
-    defer(planning, record.id, 'local', awaitedId);
+  for (const path of Object.keys(problems)) {
+    const awaitedId = awaitedIds[path];
+    if (ids.remoteId !== null) defer(planning, ids.remoteId, side, awaitedId);
     if (awaitedId === undefined) continue;
-    const values = { local: canonical(row.diff[path]?.new), remote: remote[path] ?? null };
-    const ids = { remoteId: record.id, cardId: null, needs: row.no };
+    const values = both(path, canonical(row.diff[path]?.new));
     planning.openReferences.push({
       ...ids,
-      side: 'local',
+      needs: row.no,
+      side,
       path,
       values,
       base: null,
@@ -249,45 +210,65 @@ function planCreateLocal(
   }
 }
 
-const withoutNull = (values: Record<Path, Value>) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+/** Plans a card for a record without one. */
+function planCreateLocal(planning: Planning, record: RemoteRecord): void {
+  const { mapping, syncState, observation, transformContext } = planning;
+  const converted = convertRecord(mapping, record, transformContext);
+  const { fields, problems } = converted;
+  if (fields.name == null) {
+    planning.again.add(record.id);
+    const reason = `No card can be created: ${problems.name ?? 'it has no name'}`;
+    addRow(planning, { action: 'skip', remoteId: record.id, reason });
+    return;
+  }
+  const filled = Object.entries(fields).filter(([, value]) => value !== null);
+  const diff = newValues({ ...mapping.card_defaults, ...Object.fromEntries(filled) });
+  const values = Object.fromEntries(Object.entries(diff).map(([path, { new: value }]) => [path, value]));
+  const refusal = observation.refusals?.find(
+    (one) =>
+      one.remoteId === record.id &&
+      one.path === null &&
+      isEqual(canonical(one.values.remote), canonical(values)),
+  );
+  if (refusal) {
+    planning.again.add(record.id);
+    const { reason, side: refusedBy } = refusal;
+    addRow(planning, { action: 'stage', remoteId: record.id, reason, diff, refusedBy });
+    return;
+  }
+  const ids = { remoteId: record.id, cardId: null };
+  planCreation(planning, 'local', ids, converted, remoteFields(mapping, record), {
+    diff,
+    reason: 'The record has no card',
+    expects: { pair: syncState.pairs.get(record.id)?.state.kind ?? 'none' },
+    origin: 'pulled',
+  });
+}
 
 /** Records and cards with equal identity fields. */
 export interface IdentityGroup {
-  /** The number of records without a pair. */
-  records: number;
+  /** Records without a pair. */
+  records: string[];
   /** Cards without and with a pair. */
-  cards: readonly string[];
-  paired: readonly string[];
+  cards: string[];
+  paired: string[];
 }
 
 /** Groups records and cards by their identity fields. It contains only ids, so that it can index a whole table. */
-export interface IdentityIndex {
-  addRecord(record: MatchItem): void;
-  addCard(card: MatchItem): void;
-  addPaired(card: MatchItem): void;
-  /** Undefined if not all identity fields are filled, or the group is empty. */
-  find(item: MatchItem): IdentityGroup | undefined;
-}
+export type IdentityIndex = ReturnType<typeof identityIndex>;
 
-const none: readonly string[] = [];
-
-export function identityIndex(fields: readonly FieldMapping[]): IdentityIndex {
+export function identityIndex(fields: readonly FieldMapping[]) {
   const groups = new Map<string, IdentityGroup>();
-  const change = (item: MatchItem, step: (group: IdentityGroup) => IdentityGroup) => {
-    const key = hashIdentity(fields, item);
-    if (key === null) return;
-    const group = groups.get(key) ?? { records: 0, cards: none, paired: none };
-    groups.set(key, step(group));
-  };
   return {
-    addRecord: (record) => change(record, (group) => ({ ...group, records: group.records + 1 })),
-    addCard: (card) => change(card, (group) => ({ ...group, cards: [...group.cards, card.id] })),
-    addPaired: (card) => change(card, (group) => ({ ...group, paired: [...group.paired, card.id] })),
-    find: (item) => {
+    add(kind: keyof IdentityGroup, item: MatchItem): void {
       const key = hashIdentity(fields, item);
-      return key === null ? undefined : groups.get(key);
+      if (key === null) return;
+      const group = groups.get(key) ?? { records: [], cards: [], paired: [] };
+      groups.set(key, group);
+      group[kind].push(item.id);
     },
+    /** Undefined if not all identity fields are filled, or the group is empty. */
+    find: (item: MatchItem): IdentityGroup | undefined => groups.get(hashIdentity(fields, item) ?? ''),
   };
 }
 
@@ -301,16 +282,16 @@ export function hashIdentity(fields: readonly FieldMapping[], item: MatchItem): 
 export function matchByIdentity(group: IdentityGroup | undefined): Match | undefined {
   if (!group) return undefined;
   const { records, cards, paired } = group;
-  if (records === 1 && cards.length === 1 && paired.length === 0) {
+  if (records.length === 1 && cards.length === 1 && paired.length === 0) {
     return { kind: 'link', cardId: cards[0]!, reason: 'their identity fields are equal' };
   }
   const candidates = [...cards, ...paired].map((cardId) => ({ cardId, score: 1, why: 'same identity' }));
-  if (candidates.length === 0 && records === 1) return undefined;
+  if (candidates.length === 0 && records.length === 1) return undefined;
   return { kind: 'stage', candidates, reason: describeAmbiguity(group) };
 }
 
 function describeAmbiguity({ records, cards, paired }: IdentityGroup): string {
-  if (records > 1) return `${records} records have these identity fields`;
+  if (records.length > 1) return `${records.length} records have these identity fields`;
   if (paired.length > 0) return 'a card with these identity fields belongs to another record';
   return `${cards.length} cards have these identity fields`;
 }

@@ -98,9 +98,9 @@ function planUnmatched(planning: Planning, score: Scorer): void {
   )
     return;
   const owners = createIdentityOwners(mapping);
-  for (const one of pairedItems(planning)) owners.addCard(one);
-  for (const record of readRecords(planning)) owners.addRecord(itemOfRecord(planning, record));
-  for (const one of unreadItems(planning)) owners.addRecord(one);
+  for (const one of pairedItems(planning)) owners.add('card', one);
+  for (const record of readRecords(planning)) owners.add('record', itemOfRecord(planning, record));
+  for (const one of unreadItems(planning)) owners.add('record', one);
   planCards(planning, cards, claimedCards, owners);
 }
 
