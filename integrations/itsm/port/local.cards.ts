@@ -217,7 +217,8 @@ async function relationsChangedAt(
       `select distinct on (q.id) q.id, ? as path, utc(e.at) as at
        from unnest(?::uuid[]) q(id) join events e on e.${own === 'source_id' ? 'card_id' : 'peer_card_id'} = q.id
          and e.relation_type = ? and e.event_type like 'relation.%'
-         and jsonb_exists_any(e.data -> 'changes', array['source_id', 'target_id'])
+         and (e.event_type in ('relation.created', 'relation.deleted')
+           or jsonb_exists_any(e.data -> 'changes', array['source_id', 'target_id']))
        order by q.id, e.position desc`,
       [path, ids, relationType],
     );

@@ -5,6 +5,7 @@ import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
+import { createRelation, deleteRelation } from '../../../domain/inventory/relations/relations.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Pair, PairState, StateChange } from '../../../integrations/itsm/engine/model.types.ts';
 import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
@@ -180,5 +181,27 @@ describe('the card reader', () => {
     expect(Object.keys(moments.get(ids[0]!)!)).toEqual(['name']);
     const { name, description } = moments.get(ids[1]!)!;
     expect(Date.parse(description!)).toBeGreaterThanOrEqual(Date.parse(name!));
+  });
+
+  it.each(['relations', 'reverse_relations'])('tells when %s were last created or deleted', async (side) => {
+    const path = `${side}.relAppSuccessor`;
+    const reader = await openCards(ctx, { ...mapping, fields: [mappedField(path, path)] }, null);
+    const [own, other] = await make([`own ${side}`, `other ${side}`]);
+    const changedAt = async () => {
+      const times = await reader.changedAt(t.services.db, [own!], [path]);
+      return times.get(own!)?.[path];
+    };
+    expect(await changedAt()).toBeUndefined();
+    const [source_id, target_id] = side === 'relations' ? [own!, other!] : [other!, own!];
+    const { id } = await createRelation(ctx, { type: 'relAppSuccessor', source_id, target_id });
+    const created = await changedAt();
+    expect(created).toMatch(/Z$/);
+    await deleteRelation(ctx, id);
+    expect(Date.parse((await changedAt())!)).toBeGreaterThanOrEqual(Date.parse(created!));
+    expect(await changedAt()).toBe(
+      (
+        await t.services.db('events').where({ relation_id: id }).orderBy('position', 'desc').first()
+      ).at.toISOString(),
+    );
   });
 });
