@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -8,6 +9,26 @@ import { lockSyncState, markForReread, requireMappingPermissionsById } from './i
 
 /** A user's decision: the winner of a conflict, or the card of a record (null: a new card). */
 type ReviewDecision = { winner: 'local' | 'remote' } | { card_id: string | null };
+
+/** @throws EstateError `validation_failed` unless the card can be the card of the record. */
+async function requireFreeCard(sql: Sql, mappingId: string, remoteId: string, cardId: string): Promise<void> {
+  const [card] = await queryRows<{ other: string | null }>(
+    sql,
+    `select (select min(p.remote_id) from itsm_pairs p
+         where p.mapping_id = m.id and p.card_id = c.id and p.remote_id <> ? and p.state = 'linked') as other
+     from cards c join itsm_mappings m on m.id = ? and m.card_type_key = c.type
+     where c.id = ? and c.status = 'ACTIVE'`,
+    [remoteId, mappingId, cardId],
+  );
+  if (!card)
+    throw invalidField('card_id', 'unknown_card', 'is not an active card of the mapping’s card type');
+  if (card.other !== null)
+    throw invalidField(
+      'card_id',
+      'card_in_use',
+      `is the card of record ${card.other}: un-map that record first, or set null for a new card`,
+    );
+}
 
 /**
  * Decides a review item; the next run applies the decision. The decision of a conflict is valid as long as neither side has
@@ -45,15 +66,7 @@ export async function decideReviewItem(ctx: Ctx, id: string, decision: ReviewDec
           'Set card_id to the card of the record, or to null for a new card.',
         );
       }
-      if (decision.card_id !== null) {
-        const { rows } = await sql.raw(
-          `select c.id from cards c join itsm_mappings m on m.id = ? and m.card_type_key = c.type
-           where c.id = ? and c.status = 'ACTIVE'`,
-          [mapping_id, decision.card_id],
-        );
-        if (!rows[0])
-          throw invalidField('card_id', 'unknown_card', 'is not an active card of the mapping’s card type');
-      }
+      if (decision.card_id !== null) await requireFreeCard(sql, mapping_id, remote_id, decision.card_id);
       await sql('itsm_decisions')
         .insert({ mapping_id, remote_id, card_id: decision.card_id, created_by: ctx.caller.userId })
         .onConflict(['mapping_id', 'remote_id'])

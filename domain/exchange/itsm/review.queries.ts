@@ -23,7 +23,7 @@ function reviewItemList(hidden: string[]): ListSpec {
       remote_id: 'q.remote_id',
       card_id: 'q.card_id',
       card_name: 'c.name',
-      record_name: `case when q.kind = 'match' then q.remote ->> 'name' end`,
+      record_name: `case when q.kind = 'match' and q.remote_id is not null then q.remote ->> 'name' end`,
       path: 'q.path',
       local: shown('q.local'),
       remote: {

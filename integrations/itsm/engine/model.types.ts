@@ -153,11 +153,14 @@ export interface Resolution {
 }
 
 /**
- * A value that a side has refused; it is not written again while both values are unchanged. `path: null`: a new card that the
- * inventory has refused; the remote value is an object with its values by path.
+ * A value that a side has refused; it is not written again while both values are unchanged. `path: null`: a new card or record;
+ * the remote value is an object with its values by path.
  */
 export interface Refusal {
-  remoteId: string;
+  /** Null for a new record. */
+  remoteId: string | null;
+  /** Null for a new card. */
+  cardId: string | null;
   path: Path | null;
   side: Side;
   values: { local: Value; remote: Value };

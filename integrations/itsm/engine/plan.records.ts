@@ -1,9 +1,16 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { convertCard, localFields } from './fields.ts';
+import { canonical, convertCard, isEqual, localFields } from './fields.ts';
 import type { LocalCard } from './model.types.ts';
 import { recordStateOf } from './plan.fields.ts';
 import type { MatchItem } from './plan.types.ts';
-import { endedPairs, hashIdentity, itemOfCard, planCreation } from './plan.unmatched.ts';
+import {
+  endedPairs,
+  hashIdentity,
+  itemOfCard,
+  newValues,
+  planCreation,
+  writtenValues,
+} from './plan.unmatched.ts';
 import { addRow, findActiveCard, type Planning, survivorOf } from './state.ts';
 
 /**
@@ -67,10 +74,23 @@ export function planCards(
 
 /** Plans a record for a card without one. */
 function planCreateRemote(planning: Planning, card: LocalCard): void {
-  const { mapping, transformContext } = planning;
+  const { mapping, transformContext, observation } = planning;
   const locals = localFields(mapping, card);
   const converted = convertCard(mapping, card, transformContext);
+  const diff = newValues(converted.fields);
+  const refusal = observation.refusals?.find(
+    ({ remoteId, cardId, values }) =>
+      remoteId === null &&
+      cardId === card.id &&
+      isEqual(canonical(values.remote), canonical(writtenValues(diff))),
+  );
+  if (refusal) {
+    const { reason, side: refusedBy } = refusal;
+    addRow(planning, { action: 'stage', cardId: card.id, reason, diff, refusedBy });
+    return;
+  }
   planCreation(planning, 'remote', { remoteId: null, cardId: card.id }, converted, locals, {
+    diff,
     reason: 'The card has no record',
     expects: { unbound: true, card: { there: true, fields: locals } },
     origin: 'pushed',

@@ -159,12 +159,16 @@ function planNewPair(planning: Planning, record: RemoteRecord, card: LocalCard, 
 }
 
 /** The filled values, as new ones. */
-const newValues = (values: Record<Path, Value>): PlanRow['diff'] =>
+export const newValues = (values: Record<Path, Value>): PlanRow['diff'] =>
   Object.fromEntries(
     Object.entries(values).flatMap(([path, value]) =>
       canonical(value) === null ? [] : [[path, { old: null, new: value }]],
     ),
   );
+
+/** The values that a row writes, by path. */
+export const writtenValues = (diff: PlanRow['diff']): Record<Path, Value> =>
+  Object.fromEntries(Object.entries(diff).map(([path, { new: value }]) => [path, value]));
 
 /**
  * Plans a card or a record for an object without one. Values that cannot be converted yet are omitted, and written when they can.
@@ -223,12 +227,11 @@ function planCreateLocal(planning: Planning, record: RemoteRecord): void {
   }
   const filled = Object.entries(fields).filter(([, value]) => value !== null);
   const diff = newValues({ ...mapping.card_defaults, ...Object.fromEntries(filled) });
-  const values = Object.fromEntries(Object.entries(diff).map(([path, { new: value }]) => [path, value]));
   const refusal = observation.refusals?.find(
     (one) =>
       one.remoteId === record.id &&
       one.path === null &&
-      isEqual(canonical(one.values.remote), canonical(values)),
+      isEqual(canonical(one.values.remote), canonical(writtenValues(diff))),
   );
   if (refusal) {
     planning.again.add(record.id);

@@ -2,6 +2,7 @@ import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redir
 import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
 import type { AgreedLink, Decision, Pair, Refusal, Resolution, StateChange } from '../engine/model.types.ts';
 import type { RowResult } from '../engine/plan.types.ts';
+import { writtenValues } from '../engine/plan.unmatched.ts';
 import { applyChanges, emptySyncState, linkKey } from '../engine/state.ts';
 
 const columns = `p.remote_id as "remoteId", p.card_id as "cardId", p.origin, p.base, p.absences, jsonb_strip_nulls(
@@ -311,9 +312,9 @@ export async function readDecisions(
 export async function readRefusals(sql: Sql, mappingId: string): Promise<Refusal[]> {
   return await queryRows(
     sql,
-    `select remote_id as "remoteId", path, refused_side as side, reason,
+    `select remote_id as "remoteId", card_id as "cardId", path, refused_side as side, reason,
        jsonb_build_object('local', local, 'remote', remote) as values
-     from itsm_review_items where mapping_id = ? and refused_side is not null and remote_id is not null`,
+     from itsm_review_items where mapping_id = ? and refused_side is not null`,
     [mappingId],
   );
 }
@@ -356,12 +357,12 @@ function refusedValues({ row, outcome: { unwritten = {}, createdId = '' } }: Row
 /** The record for which no card could be created, or the card for which no record could be created. */
 function refusedObject({ row: { action, side, remoteId, cardId, diff }, outcome }: RowResult): object[] {
   if (action !== 'create' || outcome.progress !== 'refused') return [];
+  const remote = writtenValues(diff);
   if (side === 'remote') {
     const reason = `No record can be created: ${outcome.message}`;
-    return [{ kind: 'match', card_id: cardId, side, reason }];
+    return [{ kind: 'match', card_id: cardId, side, remote, reason }];
   }
   if (remoteId === null) return [];
-  const remote = Object.fromEntries(Object.entries(diff).map(([path, { new: value }]) => [path, value]));
   const reason = `No card can be created: ${outcome.message}`;
   return [{ kind: 'match', remote_id: remoteId, side, remote, reason }];
 }

@@ -118,6 +118,28 @@ it('reads everything where the account may not read the history, and says what t
   expect(gone.state).toBe('linked');
 });
 
+it('sends a refused new object again only when its card has changed or everything is read', async () => {
+  const { mapping } = await mapServers('estate', 'Europe/Paris', { sync_direction: 'bidirectional' });
+  const card = (await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Without organisation' }))
+    .body;
+  const run = async (complete: boolean) =>
+    (await runMapping(t, admin, mapping, 'run', `?complete=${complete}`)).stats;
+  const questions = async () => (await admin.get(`${syncBase}/questions?mapping_id=${mapping}`)).body.items;
+  await run(true);
+  const asked = await questions();
+  const open = asked.length;
+  expect(pluck(asked, 'card_id')).toContain(card.id);
+  expect(await run(false)).toMatchObject({ planned: { stage: open }, already_open: open, errors: 0 });
+  instance.elsewhere.update(servers[0]!, { description: 'changed meanwhile' });
+  const planned = { stage: open, update: 1 };
+  expect(await run(false)).toMatchObject({ planned, already_open: open, errors: 0 });
+  expect(pluck(await questions(), 'id', 'record_name')).toEqual(pluck(asked, 'id', 'record_name'));
+  await admin.patch(`/api/v1/cards/${card.id}`, { description: 'still none' });
+  expect(await run(false)).toMatchObject({ planned: { create: 1 }, errors: 1 });
+  expect(await run(true)).toMatchObject({ planned: { create: open }, errors: open });
+  await admin.post(`/api/v1/cards/${card.id}/archive`);
+});
+
 it('waits for its database, and goes on', async () => {
   const { mapping } = await mapServers('estate', 'Europe/Paris');
   instance.faults.arm({ fault: 'database_error', nth: 2, times: 2 });
