@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import Type, { type TObject, type TSchema } from 'typebox';
 import { object, Uuid } from '../domain/kernel/shapes.ts';
 import { invalidField } from '../platform/errors.ts';
 import { createUserSemaphore } from '../platform/semaphore.ts';
@@ -84,17 +84,19 @@ function forbidCaching(
   done(null, payload);
 }
 
-/** Makes the body of a POST optional if all its members are. */
-function optionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>) {
-  const { type, required } = body as { type?: string; required?: string[] };
-  if (method !== 'POST' || type !== 'object' || (required ?? []).length > 0) return {};
-  return {
-    preValidation: (request: FastifyRequest, _reply: unknown, done: () => void) => {
-      request.body ??= {};
-      done();
-    },
-  };
+/** Whether a request can omit the body: a POST of which all members are optional or have a default. */
+export function hasOptionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>): boolean {
+  if (!body || method !== 'POST') return false;
+  const { type, required = [], properties = {} } = body as TObject;
+  return type === 'object' && required.every((name) => 'default' in properties[name]!);
 }
+
+const emptyBody = {
+  preValidation: (request: FastifyRequest, _reply: unknown, done: () => void) => {
+    request.body ??= {};
+    done();
+  },
+};
 
 /** Declares one operation of a method: `routes.get('/api/v1/cards/:id', { id: 'readCard', summary: ..., handler })`. */
 type Declare = <P extends TSchema, Q extends TSchema, B extends TSchema, const U extends string>(
@@ -141,7 +143,11 @@ function addOperation(app: App, spec: OperationSpec): void {
     bodyLimit:
       spec.bodyLimit ?? (spec.permission === 'public' ? bodyLimits.publicBytes : bodyLimits.jsonBytes),
     ...(spec.early ? { onRequest: spec.early } : {}),
-    ...(spec.consumes ? {} : spec.body ? optionalBody(spec) : { preValidation: refuseBody }),
+    ...(spec.consumes || (spec.body && !hasOptionalBody(spec))
+      ? {}
+      : spec.body
+        ? emptyBody
+        : { preValidation: refuseBody }),
     ...(spec.secretAnswer ? { onSend: forbidCaching } : {}),
     config: {
       permission: spec.permission,

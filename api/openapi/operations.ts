@@ -8,6 +8,7 @@ import {
   type RawBody,
   takesIdempotencyKey,
 } from '../operation.spec.ts';
+import { hasOptionalBody } from '../operation.ts';
 import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
 import {
   errorResponses,
@@ -157,7 +158,7 @@ function requestBodyOf(
     media.example ??
     exampleOf(schema, schemas, capital(spec.id));
   // the framework describes an optional body as nullable
-  const required = ![schema.type].flat().includes('null');
+  const required = ![schema.type].flat().includes('null') && !hasOptionalBody(spec);
   const mediaTypes = ['application/json'];
   if (spec.scim) mediaTypes.unshift('application/scim+json');
   else if (spec.method === 'PATCH') mediaTypes.push('application/merge-patch+json');

@@ -167,6 +167,9 @@ function length([value]: FormulaValue[]): number {
   return [...text(value!)].length;
 }
 
+/** Whether a value is not empty, as results and filters count it. */
+const isFilled = (value: FormulaValue): boolean => value !== null && value !== '';
+
 const many = 1_000;
 const sum: Apply = (args, budget) => total(numbers(args, budget));
 const least: Apply = (args, budget) => best(numbers(args, budget), (a, b) => a < b);
@@ -185,12 +188,12 @@ export const formulaFunctions: ReadonlyMap<string, Apply> = new Map([
     const values = numbers(args, budget);
     return values.length === 0 ? null : total(values) / values.length;
   }),
-  taking('COUNT', 1, 1, ([value], budget) => list(value!, budget).filter((item) => item !== null).length),
+  taking('COUNT', 1, 1, ([value], budget) => list(value!, budget).filter(isFilled).length),
   taking('ROUND', 1, 2, round),
   taking('round', 1, 2, round),
   taking('ABS', 1, 1, size),
   taking('abs', 1, 1, size),
-  taking('COALESCE', 1, many, (args) => args.find((value) => value !== null) ?? null),
+  taking('COALESCE', 1, many, (args) => args.find(isFilled) ?? null),
   taking('LOWER', 1, 1, ([value]) => text(text(value!).toLowerCase())),
   taking('UPPER', 1, 1, ([value]) => text(text(value!).toUpperCase())),
   taking('CONCAT', 1, many, (args) =>

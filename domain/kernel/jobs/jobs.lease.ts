@@ -159,7 +159,7 @@ export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Pr
   const { rows } = await sql.raw(
     `update jobs set status = ?, outcome = ?, error = ?::jsonb, progress = 1, message = coalesce(?, message),
        counts = coalesce(?::jsonb, counts), result = ?::jsonb, result_file_id = ?, checkpoint = null,
-       lease_owner = null, lease_until = null, finished_at = now()
+       lease_owner = null, lease_until = null, finished_at = clock_timestamp()
      where ${held} returning id, ${news}`,
     [
       end.status,
@@ -189,7 +189,7 @@ export async function endRun(
   end: { status: 'cancelled' } | { status: 'failed'; error: { code: string; message: string } },
 ): Promise<boolean> {
   const { rows } = await sql.raw(
-    `update jobs set status = ?, error = ?::jsonb, lease_owner = null, lease_until = null, finished_at = now()
+    `update jobs set status = ?, error = ?::jsonb, lease_owner = null, lease_until = null, finished_at = clock_timestamp()
      where ${held} returning id, ${news}`,
     [end.status, json(end.status === 'failed' ? end.error : null), lease.id, lease.owner],
   );
@@ -246,7 +246,7 @@ export async function requeueExpired(sql: Sql): Promise<string[]> {
      )
      update jobs j set
        status = case when cancel_requested then 'cancelled' else 'queued' end,
-       finished_at = case when cancel_requested then now() end,
+       finished_at = case when cancel_requested then clock_timestamp() end,
        attempt = attempt + case when cancel_requested then 0 else 1 end,
        crashes = crashes + 1, deaths = deaths + 1, handed_over_at = null, run_after = now(), lease_owner = null, lease_until = null
      from expired where j.id = expired.id

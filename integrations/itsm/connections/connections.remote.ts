@@ -90,8 +90,10 @@ function judge(found: RightFound[], tested: readonly Tested[]): ConnectionTest {
   const missing = rights.filter(({ needed, granted }) => needed && granted === false);
   const denied = rights.filter(({ needed, granted }) => !needed && granted === false);
   const named = (some: TestedRight[]) => some.map(({ right, table }) => `${right} ${table}`).join(', ');
-  const message =
-    missing.length > 0
+  const blocking = found.find(({ blocks, granted }) => blocks && granted === false);
+  const message = blocking
+    ? blocking.how
+    : missing.length > 0
       ? `The account lacks rights: ${named(missing)}.`
       : denied.length > 0
         ? `The account can read. It lacks further rights: ${named(denied)}.`

@@ -190,13 +190,15 @@ function statsOf(counted: readonly OutcomeCount[], { seconds, findings, budget }
     outcomes[outcome] = (outcomes[outcome] ?? 0) + n;
     if (progress === 'applied') applied[action] = (applied[action] ?? 0) + n;
   }
+  const written = (action: string) =>
+    sum((one) => one.action === action && one.progress === 'applied' && one.isWrite);
   return {
     processed: sum((one) => !['pending', 'begun'].includes(outcomeOf(one))),
     created: applied.create ?? 0,
     updated: applied.update ?? 0,
     deleted: applied.delete ?? 0,
-    relations_created: applied.relate ?? 0,
-    relations_deleted: applied.unrelate ?? 0,
+    relations_created: written('relate'),
+    relations_deleted: written('unrelate'),
     skipped: outcomes.skipped ?? 0,
     errors: sum(({ progress }) => progress === 'stale' || progress === 'refused'),
     applied,

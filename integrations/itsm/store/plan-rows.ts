@@ -183,6 +183,8 @@ export interface OutcomeCount {
   approval: 'approved' | 'rejected' | null;
   /** They can still be approved. */
   isUndecided: boolean;
+  /** They change a side, not only what is stored about both. */
+  isWrite: boolean;
   n: number;
 }
 
@@ -191,8 +193,8 @@ export async function countOutcomes(sql: Sql, runId: string): Promise<OutcomeCou
   return await queryRows(
     sql,
     `select action, progress, approval, progress = 'pending' and approval is distinct from 'rejected'
-       and action not in ('conflict', 'stage', 'skip') as "isUndecided", count(*)::int as n
-     from itsm_plan_rows where run_id = ? group by action, progress, approval`,
+       and action not in ('conflict', 'stage', 'skip') as "isUndecided", side is not null as "isWrite", count(*)::int as n
+     from itsm_plan_rows where run_id = ? group by action, progress, approval, side is not null`,
     [runId],
   );
 }

@@ -74,11 +74,8 @@ it('takes the zone that iTop writes in, whatever that of its database is, and mi
   expect([run.complete, run.stats.updated, await warnings(run.id)]).toEqual([false, 1, '']);
   // that of the database is ahead of what iTop writes
   const wrong = await (await mapServers('estate', 'UTC')).test();
-  expect([wrong.success, history(wrong).granted, history(wrong).how]).toEqual([
-    false,
-    false,
-    expect.stringContaining('correct time_zone'),
-  ]);
+  expect([wrong.success, history(wrong).granted]).toEqual([false, false]);
+  for (const text of [wrong.message, history(wrong).how]) expect(text).toContain('correct time_zone');
 });
 
 it('misses no change with a zone by which the history lags behind, and says that it does', async () => {

@@ -47,6 +47,8 @@ describe('formulas', () => {
     ['round(7)', 7],
     ['ABS(-3)', 3],
     ['COALESCE(data.empty, data.users)', 3],
+    ['COALESCE("", 5)', 5],
+    ['COUNT([1, data.empty, "", 0])', 2],
     ['LOWER("AbC") + UPPER("d")', 'abcD'],
     ['CONCAT("a", 1, data.empty)', 'a1'],
     ['CONTAINS("Hello", "ELL")', true],
