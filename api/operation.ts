@@ -4,6 +4,7 @@ import { object, Uuid } from '../domain/kernel/shapes.ts';
 import { invalidField } from '../platform/errors.ts';
 import { createUserSemaphore } from '../platform/semaphore.ts';
 import { sendJson, sendResource } from './json.ts';
+import type { AnswerHeader } from './openapi/headers.ts';
 import {
   type Answer,
   errorCodesOf,
@@ -12,7 +13,25 @@ import {
   type RouteSpec,
 } from './operation.spec.ts';
 import { bodyLimits } from './plugins/bodies.ts';
+import { listAnswer } from './schemas/common.ts';
 import type { App } from './types.ts';
+
+/** The response of an operation that has no other. @param headers in addition to those derived from the method. */
+export const ok = (
+  description: string,
+  schema: TSchema,
+  ...headers: AnswerHeader[]
+): Record<number, Answer> => ({
+  200: { description, schema, headers },
+});
+
+/** The response with a page of a list. */
+export const page = (description: string, item: TSchema) => ok(description, listAnswer(item));
+
+/** The response with a created resource. */
+export const created = (description: string, schema: TSchema): Record<number, Answer> => ({
+  201: { description, schema, headers: ['ETag'] },
+});
 
 /** The response schemas for the serialisers; the rest of the declaration is added to the OpenAPI document. */
 function responses(app: App, answers: Record<number, Answer>): Record<number, unknown> {

@@ -6,7 +6,7 @@ import {
   validateMailedToken,
 } from '../../../domain/access/access.passwords.reset.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { Password } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
@@ -14,12 +14,10 @@ import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
 const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'The token from the mail' });
 const tokenQuery = object({ token: MailedToken });
 const newPassword = object({ token: MailedToken, password: Password });
-const validAnswer = {
-  200: {
-    description: 'The user of the token',
-    schema: object({ valid: Type.Literal(true), email: Type.String(), display_name: Type.String() }),
-  },
-};
+const validAnswer = ok(
+  'The user of the token',
+  object({ valid: Type.Literal(true), email: Type.String(), display_name: Type.String() }),
+);
 
 /** Invitations and forgotten passwords. */
 export function registerPasswordRoutes(app: App): void {

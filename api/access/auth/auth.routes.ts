@@ -7,7 +7,7 @@ import { logout } from '../../../domain/access/access.tokens.ts';
 import { readMe } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { Email, MeSchema, Password, TokenAnswer } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
@@ -160,7 +160,7 @@ function registerSessionRoutes(app: App): void {
     summary: 'Read the caller’s account with its effective permissions',
     permission: 'login',
     duringSetup: true,
-    answers: { 200: { description: 'The account', schema: MeSchema } },
+    answers: ok('The account', MeSchema),
     handler: ({ ctx }) => readMe(ctx),
   });
 }

@@ -5,7 +5,7 @@ import { object } from '../../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../../integrations/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../../integrations/sso/sso.issuer.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { tokenAnswer, tokenIssuer } from './auth.issue.ts';
 
@@ -21,21 +21,19 @@ export function registerSsoRoutes(app: App, services: Services): void {
     id: 'readSsoConfig',
     summary: 'Read the login methods, and whether users can register',
     permission: 'public',
-    answers: {
-      200: {
-        description: 'With the members of the provider if single sign-on is enabled',
-        schema: object({
-          enabled: Type.Boolean(),
-          registration_enabled: Type.Boolean(),
-          provider: Type.Optional(Type.String()),
-          client_id: Type.Optional(Type.String()),
-          authorization_endpoint: Type.Optional(
-            Type.String({ description: 'Empty if only the provider’s discovery document contains it' }),
-          ),
-          tenant_id: Type.Optional(Type.String()),
-        }),
-      },
-    },
+    answers: ok(
+      'With the members of the provider if single sign-on is enabled',
+      object({
+        enabled: Type.Boolean(),
+        registration_enabled: Type.Boolean(),
+        provider: Type.Optional(Type.String()),
+        client_id: Type.Optional(Type.String()),
+        authorization_endpoint: Type.Optional(
+          Type.String({ description: 'Empty if only the provider’s discovery document contains it' }),
+        ),
+        tenant_id: Type.Optional(Type.String()),
+      }),
+    ),
     handler: async ({ request }) => {
       const settings = await settingsOf(services, request);
       const { sso } = settings.values;
@@ -64,16 +62,14 @@ export function registerSsoRoutes(app: App, services: Services): void {
     secretAnswer: true,
     body: object({ redirect_uri: RedirectUri }),
 
-    answers: {
-      200: {
-        description: 'The login page of the provider',
-        schema: object({
-          authorization_url: Type.String(),
-          state: Type.String(),
-          expires_in: Type.Integer({ description: 'Seconds until the login attempt expires' }),
-        }),
-      },
-    },
+    answers: ok(
+      'The login page of the provider',
+      object({
+        authorization_url: Type.String(),
+        state: Type.String(),
+        expires_in: Type.Integer({ description: 'Seconds until the login attempt expires' }),
+      }),
+    ),
     errors: ['too_many_requests', 'upstream_failed', 'wrong_state'],
     handler: ({ ctx, body, request }) => startSso(services, ctx, { ...body, address: request.ip }),
   });

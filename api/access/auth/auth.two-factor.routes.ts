@@ -8,7 +8,7 @@ import {
 } from '../../../domain/access/two-factor.commands.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { Nullable, object, Timestamp } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { Password } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
 import { tokenIssuer } from './auth.issue.ts';
@@ -49,18 +49,16 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     permission: 'login',
     scope: 'account',
     duringSetup: true,
-    answers: {
-      200: {
-        description: 'Its state',
-        schema: object({
-          enabled: Type.Boolean(),
-          pending: Type.Boolean({ description: 'Set up, but not yet confirmed' }),
-          required: Type.Boolean({ description: 'Whether the workspace requires one' }),
-          confirmed_at: Nullable(Timestamp),
-          recovery_codes_left: Type.Integer(),
-        }),
-      },
-    },
+    answers: ok(
+      'Its state',
+      object({
+        enabled: Type.Boolean(),
+        pending: Type.Boolean({ description: 'Set up, but not yet confirmed' }),
+        required: Type.Boolean({ description: 'Whether the workspace requires one' }),
+        confirmed_at: Nullable(Timestamp),
+        recovery_codes_left: Type.Integer(),
+      }),
+    ),
     handler: ({ ctx }) => readTwoFactor(ctx),
   });
 
@@ -74,15 +72,13 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     secretAnswer: true,
     body: proof,
 
-    answers: {
-      200: {
-        description: 'The secret for the authenticator',
-        schema: object({
-          secret: Type.String({ description: 'In base 32' }),
-          otpauth_uri: Type.String({ description: 'The URI for a QR code' }),
-        }),
-      },
-    },
+    answers: ok(
+      'The secret for the authenticator',
+      object({
+        secret: Type.String({ description: 'In base 32' }),
+        otpauth_uri: Type.String({ description: 'The URI for a QR code' }),
+      }),
+    ),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
     handler: ({ ctx, body }) => beginTwoFactor(ctx, secrets, body),
   });
@@ -97,15 +93,13 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     secretAnswer: true,
     body: object({ code: Code }),
 
-    answers: {
-      200: {
-        description: 'Recovery codes, and an access token without restrictions',
-        schema: object({
-          recovery_codes: RecoveryCodes,
-          ...fresh,
-        }),
-      },
-    },
+    answers: ok(
+      'Recovery codes, and an access token without restrictions',
+      object({
+        recovery_codes: RecoveryCodes,
+        ...fresh,
+      }),
+    ),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
     handler: async ({ ctx, body }) => {
       const { recoveryCodes, subject } = await confirmTwoFactor(ctx, secrets, body.code);
@@ -130,12 +124,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     secretAnswer: true,
     body: proof,
 
-    answers: {
-      200: {
-        description: 'Done',
-        schema: object({ ok: Type.Literal(true), ...fresh }),
-      },
-    },
+    answers: ok('Done', object({ ok: Type.Literal(true), ...fresh })),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
     handler: async ({ ctx, body }) => {
       const subject = await disableTwoFactor(ctx, secrets, body);
@@ -152,12 +141,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     secretAnswer: true,
     body: proof,
 
-    answers: {
-      200: {
-        description: 'The codes',
-        schema: object({ recovery_codes: RecoveryCodes, ...fresh }),
-      },
-    },
+    answers: ok('The codes', object({ recovery_codes: RecoveryCodes, ...fresh })),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
     handler: async ({ ctx, body }) => {
       const { recoveryCodes, subject } = await renewRecoveryCodes(ctx, secrets, body);

@@ -2,16 +2,16 @@ import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../../domain/access/roles.commands.ts';
 import { listRoles, permissionCatalogue, readRole } from '../../../domain/access/roles.queries.ts';
 import { Color, Nullable, object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import { ArchivedRoleSchema, RoleSchema } from '../../schemas/access.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const KeyParams = object({ key: Type.String({ minLength: 1, maxLength: 64 }) });
 const Label = Type.String({ minLength: 1, maxLength: 200 });
 const Description = Type.Optional(Nullable(Type.String({ maxLength: 2000 })));
 const Permissions = { description: 'Keys of the catalogue; permissions that are not listed are not granted' };
-const role = { 200: { description: 'The role', schema: RoleSchema } };
+const role = ok('The role', RoleSchema);
 
 /** Roles and the catalogue of permissions. */
 export function registerRoleRoutes(app: App): void {
@@ -24,7 +24,7 @@ export function registerRoleRoutes(app: App): void {
     query: listQuery(['sort_order', 'key', 'label'], 'sort_order', {
       include_archived: Type.Boolean({ default: false }),
     }),
-    answers: { 200: { description: 'Roles', schema: listAnswer(RoleSchema) } },
+    answers: page('Roles', RoleSchema),
     handler: ({ ctx, query }) => listRoles(ctx, query),
   });
 
@@ -54,15 +54,13 @@ export function registerRoleRoutes(app: App): void {
     id: 'readPermissionCatalogue',
     summary: 'Read the catalogue of permissions by group',
     permission: 'login',
-    answers: {
-      200: {
-        description: 'Groups of permission keys with what each allows',
-        schema: Type.Record(
-          Type.String(),
-          object({ label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) }),
-        ),
-      },
-    },
+    answers: ok(
+      'Groups of permission keys with what each allows',
+      Type.Record(
+        Type.String(),
+        object({ label: Type.String(), permissions: Type.Record(Type.String(), Type.String()) }),
+      ),
+    ),
     handler: async () => permissionCatalogue(),
   });
 
@@ -115,9 +113,7 @@ function registerRoleChangeRoutes(app: App): void {
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role',
     params: KeyParams,
-    answers: {
-      200: { description: 'The role and the number of its users', schema: ArchivedRoleSchema },
-    },
+    answers: ok('The role and the number of its users', ArchivedRoleSchema),
     errors: ['conflict', 'system_role', 'wrong_state'],
     handler: async ({ ctx, params }) => {
       const affected = await archiveRole(ctx, params.key);

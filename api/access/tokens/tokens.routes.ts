@@ -3,9 +3,9 @@ import { createApiToken, revokeApiToken } from '../../../domain/access/api-token
 import { listApiTokens } from '../../../domain/access/api-tokens.queries.ts';
 import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { page, routesOf } from '../../operation.ts';
 import { ApiTokenSchema, NewApiTokenSchema } from '../../schemas/access.ts';
-import { listAnswer, listQuery, plainId } from '../../schemas/common.ts';
+import { listQuery, plainId } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const body = object({
@@ -27,9 +27,7 @@ const body = object({
   ),
 });
 const query = () => listQuery(['created_at', 'name', 'last_used_at', 'expires_at'], 'created_at', {});
-const listed = {
-  200: { description: 'Tokens, without their secrets', schema: listAnswer(ApiTokenSchema) },
-};
+const listed = page('Tokens, without their secrets', ApiTokenSchema);
 const created = {
   201: { description: 'The token; no other response contains it', schema: NewApiTokenSchema },
 };

@@ -12,7 +12,7 @@ import {
   readUser,
 } from '../../../domain/access/users.queries.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import {
   AuthProvider,
   InvitationSchema,
@@ -20,16 +20,11 @@ import {
   ServiceAccountSchema,
   UserSchema,
 } from '../../schemas/access.ts';
-import { listAnswer, listQuery, plainId } from '../../schemas/common.ts';
+import { listQuery, plainId } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const Tab = Type.Union([Type.Literal('overview'), Type.Literal('workspace'), Type.Literal('admin')]);
-const preferences = {
-  200: {
-    description: 'The preferences',
-    schema: object({ dashboard_default_tab: Tab }),
-  },
-};
+const preferences = ok('The preferences', object({ dashboard_default_tab: Tab }));
 
 /** Read operations of users, and the caller's preferences. */
 export function registerUserRoutes(app: App): void {
@@ -55,7 +50,7 @@ export function registerUserRoutes(app: App): void {
         Type.Union(AuthProvider.anyOf, { description: 'Only users with this login method' }),
       ),
     }),
-    answers: { 200: { description: 'Users', schema: listAnswer(UserSchema) } },
+    answers: page('Users', UserSchema),
     errors: ['forbidden'],
     handler: ({ ctx, query }) => listUsers(ctx, query),
   });
@@ -65,7 +60,7 @@ export function registerUserRoutes(app: App): void {
     summary: 'List open invitations',
     permission: 'admin.users',
     query: listQuery(['created_at', 'email'], 'created_at', {}),
-    answers: { 200: { description: 'Invitations', schema: listAnswer(InvitationSchema) } },
+    answers: page('Invitations', InvitationSchema),
     handler: ({ ctx, query }) => listInvitations(ctx, query),
   });
 
@@ -93,7 +88,7 @@ export function registerUserRoutes(app: App): void {
     id: 'readUser',
     summary: 'Read one user',
     permission: 'login',
-    answers: { 200: { description: 'The user', schema: UserSchema } },
+    answers: ok('The user', UserSchema),
     handler: ({ ctx, params }) => readUser(ctx, plainId(params.id)),
   });
 
@@ -104,7 +99,7 @@ export function registerUserRoutes(app: App): void {
       'The account, roles on cards, tokens, comments, to-dos, survey responses, notifications and sign-ins (the newest 10,000 of each), and the number of objects that the person has written.',
     permission: 'login',
     permissionNote: 'admin.users for others',
-    answers: { 200: { description: 'The data', schema: PersonalDataSchema } },
+    answers: ok('The data', PersonalDataSchema),
     errors: ['session_required'],
     handler: ({ ctx, params }) => readPersonalData(ctx, plainId(params.id)),
   });
@@ -116,7 +111,7 @@ export function registerUserRoutes(app: App): void {
     query: listQuery(['display_name', 'created_at'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
     }),
-    answers: { 200: { description: 'Service accounts', schema: listAnswer(ServiceAccountSchema) } },
+    answers: page('Service accounts', ServiceAccountSchema),
     handler: ({ ctx, query }) => listServiceAccounts(ctx, query),
   });
 }

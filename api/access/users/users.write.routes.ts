@@ -14,7 +14,7 @@ import { readServiceAccount, readUser } from '../../../domain/access/users.queri
 import type { Services } from '../../../domain/kernel/services.ts';
 import { Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import {
   AuthProvider,
   ChangedUserSchema,
@@ -68,12 +68,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     id: 'resendInvitation',
     summary: 'Mail an invitation again and invalidate the former one',
     permission: 'admin.users',
-    answers: {
-      200: {
-        description: 'On its way',
-        schema: object({ ok: Type.Literal(true) }),
-      },
-    },
+    answers: ok('On its way', object({ ok: Type.Literal(true) })),
     handler: async ({ ctx, params }) => {
       await resendInvitation(ctx, plainId(params.id));
       return { ok: true };
@@ -161,12 +156,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       ),
     }),
 
-    answers: {
-      200: {
-        description: 'What was changed',
-        schema: object({ updated: Type.Integer(), skipped }),
-      },
-    },
+    answers: ok('What was changed', object({ updated: Type.Integer(), skipped })),
     handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
   });
 
@@ -176,12 +166,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     description: 'Active users and the caller are skipped and listed in `skipped`.',
     permission: 'admin.users',
     body: object({ ids: Ids }),
-    answers: {
-      200: {
-        description: 'What was deleted',
-        schema: object({ deleted: Type.Integer(), skipped }),
-      },
-    },
+    answers: ok('What was deleted', object({ deleted: Type.Integer(), skipped })),
     handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
   });
 
@@ -218,7 +203,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       auth_provider: Type.Optional(AuthProvider),
     }),
 
-    answers: { 200: { description: 'The user', schema: ChangedUserSchema } },
+    answers: ok('The user', ChangedUserSchema),
     errors: [
       'conflict',
       'email_taken',

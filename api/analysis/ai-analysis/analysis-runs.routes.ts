@@ -7,9 +7,9 @@ import {
   runText,
 } from '../../../domain/analysis/runs/runs.queries.ts';
 import { cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.start.ts';
-import { routesOf } from '../../operation.ts';
+import { page, routesOf } from '../../operation.ts';
 import { AnalysisRunSchema } from '../../schemas/analysis.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 /** Sends 202 with a started run. */
@@ -28,7 +28,7 @@ export function registerAnalysisRunRoutes(app: App): void {
     permission: 'ai_analysis.view',
     module: 'ai_analysis',
     query: listQuery(runSorts, 'created_at', runFilters),
-    answers: { 200: { description: 'Runs', schema: listAnswer(AnalysisRunSchema) } },
+    answers: page('Runs', AnalysisRunSchema),
     handler: ({ ctx, query }) => listRuns(ctx, query),
   });
 

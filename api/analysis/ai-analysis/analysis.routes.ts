@@ -1,5 +1,5 @@
 import { OverviewSchema, readOverview, readStatus } from '../../../domain/analysis/runs/overview.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { AnalysisStatusOut } from '../../schemas/analysis.ts';
 import type { App } from '../../types.ts';
 
@@ -11,7 +11,7 @@ export function registerAnalysisRoutes(app: App): void {
     id: 'readAnalysisStatus',
     summary: 'Read whether analyses can be run',
     permission: 'login',
-    answers: { 200: { description: 'The status', schema: AnalysisStatusOut } },
+    answers: ok('The status', AnalysisStatusOut),
     handler: ({ ctx }) => readStatus(ctx),
   });
 
@@ -20,12 +20,7 @@ export function registerAnalysisRoutes(app: App): void {
     summary: 'Read an overview of data quality and cost',
     permission: 'ai_analysis.view',
     module: 'ai_analysis',
-    answers: {
-      200: {
-        description: 'Of the active cards that the caller sees',
-        schema: OverviewSchema,
-      },
-    },
+    answers: ok('Of the active cards that the caller sees', OverviewSchema),
     handler: ({ ctx }) => readOverview(ctx),
   });
 }

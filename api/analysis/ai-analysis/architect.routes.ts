@@ -10,7 +10,7 @@ import { object } from '../../../domain/kernel/shapes.ts';
 import { wordArchitecture } from '../../../integrations/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../../reports/analysis/dependencies/dependencies.objectives.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/architect.ts';
 import { CardListSchema } from '../../schemas/cards.ts';
 import { listQuery } from '../../schemas/common.ts';
@@ -111,7 +111,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       }),
     }),
     errors: ['not_found'],
-    answers: { 200: { description: 'The graph', schema: schemas.ObjectiveDependenciesSchema } },
+    answers: ok('The graph', schemas.ObjectiveDependenciesSchema),
     handler: ({ ctx, query }) => readObjectiveDependencies(ctx, query.objective_ids, query.depth),
   });
 
@@ -123,7 +123,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       permissionNote: 'relations.view',
       body: schemas.ArchitectBody,
       bodyExample: schemas.architectExample,
-      answers: { 200: { description: phase.summary, schema: phase.schema } },
+      answers: ok(phase.summary, phase.schema),
       handler: ({ ctx, body }) => phase.read(ctx, body as SessionInput),
     });
   }
@@ -142,7 +142,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     body: schemas.ArchitectBody,
 
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
-    answers: { 200: { description: 'The target architecture', schema: schemas.ArchitectureAnswer } },
+    answers: ok('The target architecture', schemas.ArchitectureAnswer),
     handler: async ({ ctx, query, body, request }) => {
       const settings = await settingsOf(services, request);
       const input = body as SessionInput;
@@ -171,12 +171,7 @@ function registerPicker(
     description: '`search` works as in the list of cards, by relevance.',
     query: listQuery(['name', 'created_at', 'updated_at'], 'name, or relevance with `search`', {}),
     errors: ['cursor_expired', 'cursor_mismatch'],
-    answers: {
-      200: {
-        description: summary,
-        schema: object({ ...CardListSchema.properties, items: Type.Array(item) }),
-      },
-    },
+    answers: ok(summary, object({ ...CardListSchema.properties, items: Type.Array(item) })),
     handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),
   });
 }

@@ -15,9 +15,9 @@ import {
   listAssessments,
 } from '../../../domain/analysis/assessments/assessments.list.ts';
 import { CommitBody } from '../../../domain/analysis/assessments/assessments.plan.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/assessments.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const url = '/api/v1/ai-analysis/assessments';
@@ -34,7 +34,7 @@ export function registerAssessmentRoutes(app: App): void {
     description: 'Without their contents: `session_data` and `decision_draft` are null here.',
     permission: 'ai_analysis.view',
     query: listQuery(assessmentSorts, 'created_at, newest first', assessmentFilters),
-    answers: { 200: { description: 'Sessions', schema: listAnswer(schemas.AssessmentItemSchema) } },
+    answers: page('Sessions', schemas.AssessmentItemSchema),
     handler: ({ ctx, query }) => listAssessments(ctx, query),
   });
 
@@ -92,7 +92,7 @@ export function registerAssessmentRoutes(app: App): void {
 
     headers: ['If-Match'],
     errors: ['cardinality_exceeded', 'duplicate_relation', 'not_found', 'sibling_name_taken', 'wrong_state'],
-    answers: { 200: { description: 'The created objects', schema: CommittedSchema } },
+    answers: ok('The created objects', CommittedSchema),
     handler: ({ ctx, body }) => commitAssessment(ctx, body),
   });
 }

@@ -14,10 +14,10 @@ import {
 import { DuplicateQualitySchema, qualityOf } from '../../../domain/analysis/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../../domain/analysis/duplicates/duplicates.start.ts';
 import { explainCluster, explainPair } from '../../../integrations/duplicates/read.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import { StartedRunSchema } from '../../schemas/analysis.ts';
 import { CardMergeAnswer } from '../../schemas/card-merge.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import {
   ClusterDetailSchema,
   ClusterMergeBody,
@@ -53,21 +53,21 @@ export function registerDuplicateRoutes(app: App): void {
     summary: 'List clusters of duplicates, most probable first',
     description: 'Clusters of which the caller sees at least two existing cards.',
     query: listQuery(clusterSorts, 'cohesion', clusterFilters),
-    answers: { 200: { description: 'Clusters', schema: listAnswer(DuplicateClusterSchema) } },
+    answers: page('Clusters', DuplicateClusterSchema),
     handler: ({ ctx, query }) => listClusters(ctx, query),
   });
 
   seeing.get('/api/v1/ai-analysis/duplicates/quality', {
     id: 'readDuplicateQuality',
     summary: 'Read precision and recall of decided pairs',
-    answers: { 200: { description: 'By card type', schema: DuplicateQualitySchema } },
+    answers: ok('By card type', DuplicateQualitySchema),
     handler: ({ ctx }) => qualityOf(ctx),
   });
 
   seeing.get('/api/v1/ai-analysis/duplicates/:cluster_id', {
     id: 'readDuplicateCluster',
     summary: 'Read a cluster with its cards, reasons and a preview of the merge',
-    answers: { 200: { description: 'The cluster', schema: ClusterDetailSchema } },
+    answers: ok('The cluster', ClusterDetailSchema),
     handler: ({ ctx, params }) => explainCluster(ctx, params.cluster_id),
   });
 
@@ -78,7 +78,7 @@ export function registerDuplicateRoutes(app: App): void {
     description:
       'Decides about each pair of its cards that the caller sees. The decision applies to later runs until the compared data of one of the cards changes; the next run learns from it. `pending` withdraws the decisions.',
     body: DecisionBody,
-    answers: { 200: { description: 'The cluster', schema: DuplicateClusterSchema } },
+    answers: ok('The cluster', DuplicateClusterSchema),
     handler: ({ ctx, params, body }) => decideCluster(ctx, params.cluster_id, body.status),
   });
 
@@ -89,9 +89,7 @@ export function registerDuplicateRoutes(app: App): void {
       'Like `POST /cards/merge`, with the same undo; the pairs of the merged cards are confirmed. A dry run returns the same response without writing.',
     permissionNote: 'inventory.edit and inventory.archive, or card.edit and card.archive on each card',
     body: ClusterMergeBody,
-    answers: {
-      200: { description: 'The survivor and the effects of the merge', schema: CardMergeAnswer },
-    },
+    answers: ok('The survivor and the effects of the merge', CardMergeAnswer),
     errors: [
       'capability_too_deep',
       'cardinality_exceeded',
@@ -112,14 +110,14 @@ export function registerDuplicateRoutes(app: App): void {
     summary: 'List pairs of possible duplicates, most probable first',
     description: 'Pairs of which the caller sees both cards, including pairs that are in no cluster.',
     query: listQuery(pairSorts, 'score', pairFilters),
-    answers: { 200: { description: 'Pairs', schema: listAnswer(DuplicatePairSchema) } },
+    answers: page('Pairs', DuplicatePairSchema),
     handler: ({ ctx, query }) => listPairs(ctx, query),
   });
 
   seeing.get('/api/v1/ai-analysis/duplicate-pairs/:pair_id', {
     id: 'readDuplicatePair',
     summary: 'Read a pair with its reasons',
-    answers: { 200: { description: 'The pair', schema: ExplainedPairSchema } },
+    answers: ok('The pair', ExplainedPairSchema),
     handler: async ({ ctx, params }) => (await explainPair(ctx, params.pair_id)) as never,
   });
 
@@ -128,7 +126,7 @@ export function registerDuplicateRoutes(app: App): void {
     permissionNote: 'ai_analysis.view',
     summary: 'Confirm or dismiss a pair, or mark it as under review',
     body: DecisionBody,
-    answers: { 200: { description: 'The pair', schema: ExplainedPairSchema } },
+    answers: ok('The pair', ExplainedPairSchema),
     handler: async ({ ctx, params: { pair_id }, body }) =>
       (await decidePair(ctx, pair_id, body.status, (sql) => explainPair(ctx, pair_id, sql))) as never,
   });

@@ -7,9 +7,9 @@ import {
   modernizationFilters,
   modernizationSorts,
 } from '../../../domain/analysis/modernizations/modernizations.list.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/analysis.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
@@ -43,7 +43,7 @@ export function registerModernizationRoutes(app: App): void {
     permission: 'ai_analysis.view',
     permissionNote: 'inventory.view; relations.view',
     query: listQuery(modernizationSorts, 'score', modernizationFilters),
-    answers: { 200: { description: 'Proposals', schema: listAnswer(schemas.ModernizationSchema) } },
+    answers: page('Proposals', schemas.ModernizationSchema),
     handler: ({ ctx, query }) => listModernizations(ctx, query),
   });
 
@@ -56,7 +56,7 @@ export function registerModernizationRoutes(app: App): void {
     permissionNote: 'ai_analysis.view; inventory.view; relations.view',
     body: schemas.ModernizationStatusBody,
 
-    answers: { 200: { description: 'The proposal', schema: schemas.ModernizationSchema } },
+    answers: ok('The proposal', schemas.ModernizationSchema),
     handler: ({ ctx, params, body }) => decideModernization(ctx, params.modernization_id, body.status),
   });
 }

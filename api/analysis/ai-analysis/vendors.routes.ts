@@ -9,9 +9,9 @@ import {
   vendorSorts,
 } from '../../../domain/analysis/suppliers/suppliers.list.ts';
 import { startVendorHierarchy, startVendors } from '../../../domain/analysis/suppliers/suppliers.start.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import { StartedRunSchema } from '../../schemas/analysis.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/vendors.ts';
 import type { App } from '../../types.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
@@ -52,7 +52,7 @@ export function registerVendorRoutes(app: App): void {
     description: 'Results of the last run with current counts and costs. `search` searches the names.',
     permissionNote,
     query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
-    answers: { 200: { description: 'Suppliers', schema: listAnswer(schemas.VendorAnalysisSchema) } },
+    answers: page('Suppliers', schemas.VendorAnalysisSchema),
     handler: ({ ctx, query }) => listVendors(ctx, query),
   });
 
@@ -63,9 +63,7 @@ export function registerVendorRoutes(app: App): void {
       'Results of the last run with current counts and costs. `search` searches all names of a supplier.',
     permissionNote,
     query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
-    answers: {
-      200: { description: 'Suppliers and products', schema: listAnswer(schemas.VendorHierarchySchema) },
-    },
+    answers: page('Suppliers and products', schemas.VendorHierarchySchema),
     handler: ({ ctx, query }) => listVendorHierarchy(ctx, query),
   });
 
@@ -75,7 +73,7 @@ export function registerVendorRoutes(app: App): void {
     description:
       'Shares of spend and of business-critical applications, and the Herfindahl-Hirschman index, in total and by category. Suppliers of one group count as one.',
     permissionNote,
-    answers: { 200: { description: 'Figures', schema: VendorConcentrationSchema } },
+    answers: ok('Figures', VendorConcentrationSchema),
     handler: ({ ctx }) => readConcentration(ctx),
   });
 }

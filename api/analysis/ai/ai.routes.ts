@@ -3,7 +3,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { runningModels } from '../../../integrations/models/models.running.ts';
 import { SuggestionsSchema, suggestBody, suggestFields } from '../../../integrations/models/suggest.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/ai.ts';
 import { QuestionBody } from '../../schemas/ai.ts';
 import type { App } from '../../types.ts';
@@ -17,7 +17,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     id: 'readAiStatus',
     summary: 'Read whether a language model is available',
     permission: ['ai.suggest', 'ai.portfolio_insights'],
-    answers: { 200: { description: 'The status', schema: schemas.AiStatusSchema } },
+    answers: ok('The status', schemas.AiStatusSchema),
     handler: async ({ request }) => {
       const settings = await settingsOf(services, request);
       const running_models = await runningModels(services.outbound, settings.values.ai);
@@ -33,12 +33,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     permission: 'ai.suggest',
     body: suggestBody,
 
-    answers: {
-      200: {
-        description: 'Suggestions',
-        schema: SuggestionsSchema,
-      },
-    },
+    answers: ok('Suggestions', SuggestionsSchema),
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
     handler: async ({ ctx, body, request }) =>
       suggestFields(ctx, services, await settingsOf(services, request), body),
@@ -62,12 +57,7 @@ export function registerAiRoutes(app: App, services: Services): void {
       'question_not_understood',
       'upstream_failed',
     ],
-    answers: {
-      200: {
-        description: 'The query and its result',
-        schema: schemas.QuestionAnswerSchema,
-      },
-    },
+    answers: ok('The query and its result', schemas.QuestionAnswerSchema),
     handler: async ({ ctx, body, request }) =>
       await answerQuestion(ctx, services, await settingsOf(services, request), body),
   });

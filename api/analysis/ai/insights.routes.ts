@@ -2,7 +2,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { rewordInsights } from '../../../integrations/models/insights.ts';
 import { readPortfolioInsights } from '../../../reports/analysis/portfolio-insights/portfolio-insights.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { InsightsBody, PortfolioInsightsSchema } from '../../schemas/ai.ts';
 import type { App } from '../../types.ts';
 
@@ -19,12 +19,7 @@ export function registerInsightRoutes(app: App, services: Services): void {
     permissionNote: 'inventory.view; relations.view; costs.view for costs',
     body: InsightsBody,
 
-    answers: {
-      200: {
-        description: 'Insights',
-        schema: PortfolioInsightsSchema,
-      },
-    },
+    answers: ok('Insights', PortfolioInsightsSchema),
     handler: async ({ ctx, body, request }) => {
       const { insights } = await readPortfolioInsights(ctx, body);
       return await rewordInsights(services, await settingsOf(services, request), insights);

@@ -4,7 +4,7 @@ import { batchText, listBatchEvents, listBatches } from '../../../domain/app/bat
 import { startRollback } from '../../../domain/app/batches/batches.rollback.start.ts';
 import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/batches.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
@@ -59,12 +59,7 @@ export function registerBatchRoutes(app: App): void {
       since: Moment(),
       until: Moment(),
     }),
-    answers: {
-      200: {
-        description: 'Batches',
-        schema: listAnswer(schemas.MutationBatchItemSchema),
-      },
-    },
+    answers: page('Batches', schemas.MutationBatchItemSchema),
     handler: ({ ctx, query }) => listBatches(ctx, query),
   });
 
@@ -72,9 +67,7 @@ export function registerBatchRoutes(app: App): void {
     id: 'readMutationBatch',
     summary: 'Read a batch',
     permission: 'admin.events',
-    answers: {
-      200: { description: 'The batch', schema: schemas.MutationBatchSchema },
-    },
+    answers: ok('The batch', schemas.MutationBatchSchema),
     handler: ({ ctx, params }) => batchText(ctx.db, params.id),
   });
 
@@ -83,15 +76,13 @@ export function registerBatchRoutes(app: App): void {
     summary: 'List the events of a batch, in order',
     permission: 'admin.events',
     query: listQuery(['position'], 'position', {}),
-    answers: {
-      200: {
-        description: 'The batch and its events',
-        schema: object({
-          batch: schemas.MutationBatchSchema,
-          ...listAnswer(schemas.MutationBatchEventSchema).properties,
-        }),
-      },
-    },
+    answers: ok(
+      'The batch and its events',
+      object({
+        batch: schemas.MutationBatchSchema,
+        ...listAnswer(schemas.MutationBatchEventSchema).properties,
+      }),
+    ),
     handler: ({ ctx, params, query }) => listBatchEvents(ctx, params.id, query),
   });
 
@@ -108,9 +99,7 @@ function registerBatchEndRoutes(app: App): void {
     permission: 'login',
     body: schemas.MutationBatchCommitBody,
 
-    answers: {
-      200: { description: 'The batch', schema: schemas.MutationBatchSchema },
-    },
+    answers: ok('The batch', schemas.MutationBatchSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => commitBatch(ctx, params.id, body),
   });

@@ -4,9 +4,9 @@ import { listAiUsage } from '../../../domain/analysis/ai/ai.usage.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { DateOnly, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { apiAddress } from '../../../integrations/models/models.open.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import { AiPreviewSchema, AiUsageSchema } from '../../schemas/ai.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 import { settingsOf } from './settings.routes.ts';
 
@@ -21,9 +21,7 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
     permission: 'admin.settings',
     permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
     query: object({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
-    answers: {
-      200: { description: 'The card as it would be sent', schema: AiPreviewSchema },
-    },
+    answers: ok('The card as it would be sent', AiPreviewSchema),
     errors: ['not_found'],
     handler: async ({ ctx, query, request }) => {
       const { ai } = (await settingsOf(services, request)).values;
@@ -41,7 +39,7 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
       day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
       run_id: Type.Optional(Type.String({ ...Uuid, description: 'Only usage of this analysis run' })),
     }),
-    answers: { 200: { description: 'Use', schema: listAnswer(AiUsageSchema) } },
+    answers: page('Use', AiUsageSchema),
     handler: ({ ctx, query }) => listAiUsage(ctx, query),
   });
 }

@@ -1,7 +1,7 @@
 import { createBootstrap } from '../../../domain/app/settings/bootstrap.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { BootstrapSchema } from '../../schemas/settings.ts';
 import type { App } from '../../types.ts';
 
@@ -15,7 +15,7 @@ export function registerBootstrapRoute(app: App, services: Services): void {
     id: 'readBootstrap',
     summary: 'Read what an application needs to start',
     permission: 'public',
-    answers: { 200: { description: 'Settings, switches and catalogues', schema: BootstrapSchema } },
+    answers: ok('Settings, switches and catalogues', BootstrapSchema),
     handler: async ({ ctx, request, reply }) =>
       sendJson(reply.header('cache-control', 'public, no-cache'), await bootstrap.read(ctx, request.topics)),
   });

@@ -15,7 +15,7 @@ import type { StoredImage } from '../../../domain/kernel/settings/settings.defin
 import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { registerValidation } from '../../plugins/validation.ts';
 import type { App } from '../../types.ts';
@@ -95,7 +95,7 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
   routes.get(`${url}/info`, {
     id: `read${name}Info`,
     summary: `Read whether the workspace has a custom ${key}`,
-    answers: { 200: { description: 'As it is now', schema: infoSchema(key) } },
+    answers: ok('As it is now', infoSchema(key)),
     handler: async ({ request }) => infoOf(key, (await settingsOf(services, request)).values[key]),
   });
 
@@ -118,7 +118,7 @@ function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: 
     consumes: { 'multipart/form-data': {} },
     bodyLimit: MAX_IMAGE + FORM_ROOM,
     ownIdempotency: true,
-    answers: { 200: { description: 'As it is now', schema: infoSchema(key) } },
+    answers: ok('As it is now', infoSchema(key)),
     errors: ['query_too_heavy', 'validation_failed'],
     handler: async ({ ctx, request, reply }) => {
       const content = await receiveImage(request);

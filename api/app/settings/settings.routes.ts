@@ -14,7 +14,7 @@ import { settingTable } from '../../../domain/kernel/settings/settings.table.ts'
 import { settingView, ssoConfigured } from '../../../domain/kernel/settings/settings.views.ts';
 import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/settings.ts';
 import type { App } from '../../types.ts';
 
@@ -53,7 +53,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
     id: 'readSsoStatus',
     summary: 'Read whether single sign-on is enabled',
     permission: 'public',
-    answers: { 200: { description: 'The status', schema: object({ enabled: Type.Boolean() }) } },
+    answers: ok('The status', object({ enabled: Type.Boolean() })),
     handler: async ({ request, reply }) =>
       sendPublic(reply, { enabled: ssoConfigured(await settingsOf(services, request)) }),
   });
@@ -62,7 +62,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
     id: 'readMcpStatus',
     summary: 'Read whether the MCP server is enabled',
     permission: 'public',
-    answers: { 200: { description: 'The status', schema: schemas.McpStatus } },
+    answers: ok('The status', schemas.McpStatus),
     handler: async ({ request, reply }) =>
       sendPublic(reply, settingView('mcp_enabled', await settingsOf(services, request))),
   });

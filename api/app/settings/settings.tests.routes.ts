@@ -2,11 +2,11 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { sendNow } from '../../../integrations/mail/mail.send.ts';
 import { testModel } from '../../../integrations/models/models.test-provider.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { TestOutcome } from '../../schemas/settings.ts';
 import type { App } from '../../types.ts';
 
-const outcome = { 200: { description: 'The outcome of the test', schema: TestOutcome } };
+const outcome = ok('The outcome of the test', TestOutcome);
 
 /** Tests of the servers that the settings configure. */
 export function registerSettingTestRoutes(app: App, services: Services): void {

@@ -4,9 +4,9 @@ import {
   editComment,
 } from '../../../domain/collaboration/comments/comments.commands.ts';
 import { commentSorts, listComments } from '../../../domain/collaboration/comments/comments.list.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/collaboration.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const comment = schemas.CommentSchema;
@@ -27,12 +27,7 @@ export function registerCommentRoutes(app: App): void {
     permission: 'comments.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(commentSorts, 'created_at', {}),
-    answers: {
-      200: {
-        description: 'Threads, oldest first',
-        schema: listAnswer(schemas.CommentItemSchema),
-      },
-    },
+    answers: page('Threads, oldest first', schemas.CommentItemSchema),
     handler: ({ ctx, params, query }) => listComments(ctx, params.id, query),
   });
 
@@ -44,7 +39,7 @@ export function registerCommentRoutes(app: App): void {
     permissionNote: 'comments.create or card.create_comments',
     body: schemas.CommentBody,
 
-    answers: { 201: { description: 'The comment', schema: comment, headers: ['ETag'] } },
+    answers: created('The comment', comment),
     errors: ['thread_full'],
     handler: async ({ ctx, params, body }) => (await createComment(ctx, params.id, body)).text,
   });
@@ -56,7 +51,7 @@ export function registerCommentRoutes(app: App): void {
     headers: ['If-Match'],
     body: schemas.CommentPatchBody,
 
-    answers: { 200: { description: 'The comment', schema: comment, headers: ['ETag'] } },
+    answers: ok('The comment', comment, 'ETag'),
     handler: ({ ctx, params, body }) => editComment(ctx, params.id, body),
   });
 

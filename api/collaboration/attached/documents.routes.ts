@@ -4,9 +4,9 @@ import {
   listDocuments,
   removeDocument,
 } from '../../../domain/collaboration/documents/documents.ts';
-import { routesOf } from '../../operation.ts';
+import { created, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/collaboration.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const managing = {
@@ -24,7 +24,7 @@ export function registerDocumentRoutes(app: App): void {
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(documentSorts, 'created_at', {}),
-    answers: { 200: { description: 'Links', schema: listAnswer(schemas.DocumentItemSchema) } },
+    answers: page('Links', schemas.DocumentItemSchema),
     handler: ({ ctx, params, query }) => listDocuments(ctx, params.id, query),
   });
 
@@ -34,14 +34,7 @@ export function registerDocumentRoutes(app: App): void {
     ...managing,
     body: schemas.DocumentBody,
 
-    answers: {
-      201: {
-        description: 'The link',
-        schema: schemas.DocumentSchema,
-
-        headers: ['ETag'],
-      },
-    },
+    answers: created('The link', schemas.DocumentSchema),
     handler: async ({ ctx, params, body }) => (await addDocument(ctx, params.id, body)).text,
   });
 

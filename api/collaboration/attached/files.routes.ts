@@ -11,11 +11,11 @@ import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
-import { routesOf } from '../../operation.ts';
+import { created, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { registerValidation } from '../../plugins/validation.ts';
 import * as schemas from '../../schemas/collaboration.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 import { receiveFile } from './files.upload.ts';
 
@@ -37,7 +37,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(fileSorts, 'created_at', {}),
-    answers: { 200: { description: 'Files', schema: listAnswer(schemas.FileAttachmentItemSchema) } },
+    answers: page('Files', schemas.FileAttachmentItemSchema),
     handler: ({ ctx, params, query }) => listFiles(ctx, params.id, query),
   });
 
@@ -87,14 +87,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       bodyLimit: MAX_ATTACHMENT + FORM_OVERHEAD,
       ownIdempotency: true,
       errors: ['query_too_heavy'],
-      answers: {
-        201: {
-          description: 'The file',
-          schema: schemas.FileAttachmentSchema,
-
-          headers: ['ETag'],
-        },
-      },
+      answers: created('The file', schemas.FileAttachmentSchema),
       handler: async ({ ctx, params, request, reply }) => {
         await requireUpload(ctx, params.id);
         const { name, content, category } = await receiveFile(request);

@@ -16,7 +16,7 @@ import {
 } from '../../../domain/collaboration/stakeholders/stakeholders.list.ts';
 import { cardPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { negotiateLanguage } from '../../language.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/collaboration.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
@@ -41,13 +41,7 @@ export function registerStakeholderRoutes(app: App): void {
     query: listQuery(['sort_order', 'label', 'key'], 'sort_order', {
       type_key: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
-    answers: {
-      200: {
-        description: 'Roles',
-        schema: listAnswer(schemas.RoleKeySchema),
-        headers: ['Content-Language', 'Vary'],
-      },
-    },
+    answers: ok('Roles', listAnswer(schemas.RoleKeySchema), 'Content-Language', 'Vary'),
     handler: ({ ctx, query, request, reply }) =>
       listStakeholderRoles(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
   });
@@ -56,12 +50,7 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'readCardPermissions',
     summary: 'Read the permissions that a role can give on a card',
     permission: 'login',
-    answers: {
-      200: {
-        description: 'What each permission allows, by its key',
-        schema: Type.Record(Type.String(), Type.String()),
-      },
-    },
+    answers: ok('What each permission allows, by its key', Type.Record(Type.String(), Type.String())),
     handler: async () => cardPermissions,
   });
 
@@ -71,9 +60,7 @@ export function registerStakeholderRoutes(app: App): void {
     permission: 'stakeholders.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(stakeholderSorts, 'role', {}),
-    answers: {
-      200: { description: 'Assignments', schema: listAnswer(schemas.StakeholderItemSchema) },
-    },
+    answers: page('Assignments', schemas.StakeholderItemSchema),
     handler: ({ ctx, params, query }) => listStakeholders(ctx, params.id, query),
   });
 
@@ -83,7 +70,7 @@ export function registerStakeholderRoutes(app: App): void {
     ...managing,
     body: schemas.StakeholderBody,
 
-    answers: { 201: { description: 'The assignment', schema: stakeholder, headers: ['ETag'] } },
+    answers: created('The assignment', stakeholder),
     errors: ['duplicate_stakeholder'],
     handler: async ({ ctx, params, body }) => (await addStakeholder(ctx, params.id, body)).text,
   });
@@ -95,7 +82,7 @@ export function registerStakeholderRoutes(app: App): void {
     headers: ['If-Match'],
     body: schemas.StakeholderPatchBody,
 
-    answers: { 200: { description: 'The assignment', schema: stakeholder, headers: ['ETag'] } },
+    answers: ok('The assignment', stakeholder, 'ETag'),
     errors: ['duplicate_stakeholder'],
     handler: ({ ctx, params, body }) => changeStakeholder(ctx, params.id, body),
   });
@@ -113,12 +100,7 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'readObserving',
     summary: 'Read whether the caller follows a card',
     ...observing,
-    answers: {
-      200: {
-        description: 'Whether the caller is an observer of the card',
-        schema: schemas.ObservingSchema,
-      },
-    },
+    answers: ok('Whether the caller is an observer of the card', schemas.ObservingSchema),
     handler: ({ ctx, params }) => readObserving(ctx, params.id),
   });
 
@@ -127,14 +109,7 @@ export function registerStakeholderRoutes(app: App): void {
     summary: 'Follow a card',
     description: 'Gives the caller the role `observer`, so that changes of the card are notified.',
     ...observing,
-    answers: {
-      201: {
-        description: 'The assignment',
-        schema: stakeholder,
-
-        headers: ['ETag'],
-      },
-    },
+    answers: created('The assignment', stakeholder),
     errors: ['duplicate_stakeholder', 'observer_role_unavailable'],
     handler: async ({ ctx, params }) => (await observe(ctx, params.id)).text,
   });

@@ -11,9 +11,9 @@ import {
   todoFilters,
   todoSorts,
 } from '../../../domain/collaboration/todos/todos.list.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/collaboration.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const todo = schemas.TodoSchema;
@@ -34,9 +34,7 @@ export function registerTodoRoutes(app: App): void {
     permission: 'login',
     permissionNote: "admin.todos, or scope account for the caller's own to-dos",
     query: listQuery(todoSorts, 'created_at', todoFilters),
-    answers: {
-      200: { description: 'To-dos, newest first', schema: listAnswer(schemas.TodoItemSchema) },
-    },
+    answers: page('To-dos, newest first', schemas.TodoItemSchema),
     handler: ({ ctx, query }) => listTodos(ctx, query),
   });
 
@@ -45,9 +43,7 @@ export function registerTodoRoutes(app: App): void {
     summary: 'List the to-dos of a card',
     ...seeing,
     query: listQuery(todoSorts, 'created_at', cardTodoFilters),
-    answers: {
-      200: { description: 'To-dos, newest first', schema: listAnswer(schemas.TodoItemSchema) },
-    },
+    answers: page('To-dos, newest first', schemas.TodoItemSchema),
     handler: ({ ctx, params, query }) => listCardTodos(ctx, params.id, query),
   });
 
@@ -58,7 +54,7 @@ export function registerTodoRoutes(app: App): void {
     ...seeing,
     body: schemas.TodoBody,
 
-    answers: { 201: { description: 'The to-do', schema: todo, headers: ['ETag'] } },
+    answers: created('The to-do', todo),
     handler: async ({ ctx, params, body }) => (await createTodo(ctx, params.id, body)).text,
   });
 
@@ -71,7 +67,7 @@ export function registerTodoRoutes(app: App): void {
     headers: ['If-Match'],
     body: schemas.TodoPatchBody,
 
-    answers: { 200: { description: 'The to-do', schema: todo, headers: ['ETag'] } },
+    answers: ok('The to-do', todo, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchTodo(ctx, params.id, body),
   });
@@ -90,7 +86,7 @@ export function registerTodoRoutes(app: App): void {
     summary: 'Open a scheduled to-do early',
     ...changing,
     headers: ['If-Match'],
-    answers: { 200: { description: 'The to-do', schema: todo, headers: ['ETag'] } },
+    answers: ok('The to-do', todo, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => promoteTodo(ctx, params.id),
   });

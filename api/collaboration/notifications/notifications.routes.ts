@@ -13,8 +13,8 @@ import {
   readPreferences,
 } from '../../../domain/collaboration/notifications/notifications.preferences.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/notifications.ts';
 import type { App } from '../../types.ts';
 
@@ -27,63 +27,44 @@ export function registerNotificationRoutes(app: App): void {
     summary: 'List own notifications, newest first',
     description: 'The events of one batch are combined in one notification with their number.',
     query: listQuery(notificationSorts, 'created_at', notificationFilters),
-    answers: {
-      200: {
-        description: 'Notifications',
-        schema: listAnswer(schemas.NotificationItemSchema),
-      },
-    },
+    answers: page('Notifications', schemas.NotificationItemSchema),
     handler: ({ ctx, query }) => listNotifications(ctx, query),
   });
 
   routes.get('/api/v1/notifications/unread-count', {
     id: 'countUnreadNotifications',
     summary: 'Count own unread notifications',
-    answers: {
-      200: {
-        description: 'The number',
-        schema: object({ count: Type.Integer({ minimum: 0 }) }),
-      },
-    },
+    answers: ok('The number', object({ count: Type.Integer({ minimum: 0 }) })),
     handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
   });
 
   routes.get('/api/v1/notifications/badge-counts', {
     id: 'countBadges',
     summary: 'Count the caller’s open to-dos and pending surveys',
-    answers: {
-      200: {
-        description: 'The numbers',
-        schema: object({
-          open_todos: Type.Integer({ minimum: 0 }),
-          pending_surveys: Type.Integer({ minimum: 0 }),
-        }),
-      },
-    },
+    answers: ok(
+      'The numbers',
+      object({
+        open_todos: Type.Integer({ minimum: 0 }),
+        pending_surveys: Type.Integer({ minimum: 0 }),
+      }),
+    ),
     handler: ({ ctx }) => countBadges(ctx),
   });
 
   routes.patch('/api/v1/notifications/:id/read', {
     id: 'readNotification',
     summary: 'Mark an own notification as read',
-    answers: {
-      200: {
-        description: 'The notification',
-        schema: schemas.NotificationSchema,
-      },
-    },
+    answers: ok('The notification', schemas.NotificationSchema),
     handler: ({ ctx, params }) => readNotification(ctx, params.id),
   });
 
   routes.post('/api/v1/notifications/mark-all-read', {
     id: 'readAllNotifications',
     summary: 'Mark all own notifications as read',
-    answers: {
-      200: {
-        description: 'How many were unread',
-        schema: object({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
-      },
-    },
+    answers: ok(
+      'How many were unread',
+      object({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
+    ),
     handler: async ({ ctx }) => ({ ok: true, updated: await readAllNotifications(ctx) }),
   });
 
@@ -92,7 +73,7 @@ export function registerNotificationRoutes(app: App): void {
     summary: 'Read the own notification switches',
     permission: 'login',
     scope: 'account',
-    answers: { 200: { description: 'All switches', schema: schemas.NotificationPreferencesSchema } },
+    answers: ok('All switches', schemas.NotificationPreferencesSchema),
     handler: ({ ctx }) => readPreferences(ctx),
   });
 
@@ -105,7 +86,7 @@ export function registerNotificationRoutes(app: App): void {
     headers: ['If-Match'],
     body: schemas.NotificationPreferencesBody,
 
-    answers: { 200: { description: 'All switches', schema: schemas.NotificationPreferencesSchema } },
+    answers: ok('All switches', schemas.NotificationPreferencesSchema),
     handler: ({ ctx, body }) => patchPreferences(ctx, body),
   });
 }

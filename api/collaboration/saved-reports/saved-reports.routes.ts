@@ -9,8 +9,8 @@ import {
   savedReportFilters,
   savedReportSorts,
 } from '../../../domain/collaboration/saved-reports/saved-reports.list.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/saved-reports.ts';
 import type { App } from '../../types.ts';
 
@@ -27,7 +27,7 @@ export function registerSavedReportRoutes(app: App): void {
     permission: 'login',
     scope: 'saved_reports.create',
     query: listQuery(savedReportSorts, 'name', savedReportFilters),
-    answers: { 200: { description: 'Saved reports', schema: listAnswer(schemas.SavedReportItemSchema) } },
+    answers: page('Saved reports', schemas.SavedReportItemSchema),
     handler: ({ ctx, query }) => listSavedReports(ctx, query),
   });
 

@@ -8,9 +8,9 @@ import { bookmarkFeed } from '../../../domain/collaboration/views/bookmarks.feed
 import { bookmarkSorts, listBookmarks } from '../../../domain/collaboration/views/bookmarks.list.ts';
 import { sharedFilter } from '../../../domain/kernel/lists/lists.shared.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/bookmarks.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const permissionNote = 'bookmarks.share to share; bookmarks.odata to open a feed';
@@ -23,7 +23,7 @@ export function registerBookmarkRoutes(app: App): void {
     id: 'listBookmarks',
     summary: 'List your saved views, those shared with you, and public ones',
     query: listQuery(bookmarkSorts, 'name', { filter: sharedFilter }),
-    answers: { 200: { description: 'Bookmarks', schema: listAnswer(schemas.BookmarkItemSchema) } },
+    answers: page('Bookmarks', schemas.BookmarkItemSchema),
     handler: ({ ctx, query }) => listBookmarks(ctx, query),
   });
 
@@ -33,7 +33,7 @@ export function registerBookmarkRoutes(app: App): void {
     permissionNote,
     body: schemas.BookmarkCreateBody,
 
-    answers: { 201: { description: 'The bookmark', schema: schemas.BookmarkSchema, headers: ['ETag'] } },
+    answers: created('The bookmark', schemas.BookmarkSchema),
     handler: ({ ctx, body }) => createBookmark(ctx, body),
   });
 
@@ -46,7 +46,7 @@ export function registerBookmarkRoutes(app: App): void {
     body: schemas.BookmarkPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The bookmark', schema: schemas.BookmarkSchema } },
+    answers: ok('The bookmark', schemas.BookmarkSchema),
     handler: ({ ctx, params, body }) => patchBookmark(ctx, params.bm_id, body),
   });
 
@@ -69,7 +69,7 @@ export function registerBookmarkRoutes(app: App): void {
         description: 'Cards per page',
       }),
     }),
-    answers: { 200: { description: 'Cards', schema: schemas.BookmarkFeedSchema } },
+    answers: ok('Cards', schemas.BookmarkFeedSchema),
     handler: ({ ctx, params, query }) => bookmarkFeed(ctx, params.bm_id, query),
   });
 }

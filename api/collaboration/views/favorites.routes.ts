@@ -5,9 +5,9 @@ import {
   listFavorites,
   removeFavorite,
 } from '../../../domain/collaboration/views/favorites.ts';
-import { routesOf } from '../../operation.ts';
+import { created, page, routesOf } from '../../operation.ts';
 import { FavoriteSchema } from '../../schemas/bookmarks.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 /** Favorite cards of users. */
@@ -20,7 +20,7 @@ export function registerFavoriteRoutes(app: App): void {
     permission: 'login',
     scope: 'account',
     query: listQuery(favoriteSorts, 'created_at', favoriteFilters),
-    answers: { 200: { description: 'Favorites', schema: listAnswer(FavoriteSchema) } },
+    answers: page('Favorites', FavoriteSchema),
     handler: ({ ctx, query }) => listFavorites(ctx, query),
   });
 
@@ -31,7 +31,7 @@ export function registerFavoriteRoutes(app: App): void {
     permission: 'login',
     scope: 'account',
     permissionNote: 'inventory.view or card.view',
-    answers: { 201: { description: 'The favorite', schema: FavoriteSchema, headers: ['ETag'] } },
+    answers: created('The favorite', FavoriteSchema),
     handler: ({ ctx, params }) => addFavorite(ctx, params.card_id),
   });
 

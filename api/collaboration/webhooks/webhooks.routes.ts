@@ -24,8 +24,8 @@ import {
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object, Position, Uuid } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import {
   WebhookCreateBody,
   WebhookDeliverySchema,
@@ -49,9 +49,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'listWebhooks',
     summary: 'List webhooks',
     query: listQuery(webhookSorts, 'name', webhookFilters),
-    answers: {
-      200: { description: 'Webhooks', schema: listAnswer(WebhookSchema) },
-    },
+    answers: page('Webhooks', WebhookSchema),
     handler: ({ ctx, query }) => listWebhooks(ctx, query),
   });
 
@@ -70,7 +68,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
   routes.get('/api/v1/webhooks/:id', {
     id: 'readWebhook',
     summary: 'Read one webhook',
-    answers: { 200: { description: 'The webhook', schema: WebhookSchema } },
+    answers: ok('The webhook', WebhookSchema),
     handler: async ({ ctx, params, reply }) => sendWebhook(reply, await readWebhook(ctx, params.id)),
   });
 
@@ -82,7 +80,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     body: WebhookPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The webhook', schema: WebhookSchema } },
+    answers: ok('The webhook', WebhookSchema),
     handler: async ({ ctx, params, body, reply }) =>
       sendWebhook(reply, await patchWebhook(ctx, services, params.id, body)),
   });
@@ -98,9 +96,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     secretAnswer: true,
     summary: 'Rotate the secret',
     description: 'You become the owner. For 24 hours deliveries are signed with the old secret as well.',
-    answers: {
-      200: { description: 'The webhook and its new secret', schema: WebhookWithSecretSchema },
-    },
+    answers: ok('The webhook and its new secret', WebhookWithSecretSchema),
     handler: async ({ ctx, params }) => withSecret(await rotateSecret(ctx, services, params.id)),
   });
 
@@ -136,12 +132,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     summary: 'List the deliveries of a webhook, newest first',
     description: 'Deliveries that failed for 24 hours are `dead`.',
     query: listQuery(deliverySorts, 'created_at', deliveryFilters),
-    answers: {
-      200: {
-        description: 'Deliveries',
-        schema: listAnswer(WebhookDeliverySchema),
-      },
-    },
+    answers: page('Deliveries', WebhookDeliverySchema),
     handler: ({ ctx, params, query }) => listDeliveries(ctx, params.id, query),
   });
 

@@ -4,7 +4,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { startExport } from '../../../reports/exchange/extraction/exports.job.ts';
 import { csvRequest, streamExport, streamJson } from '../../../reports/exchange/extraction/exports.stream.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
 import { ExportedCard } from '../../schemas/exports.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
@@ -80,7 +80,7 @@ export function registerExportRoutes(app: App, services: Services): void {
       }),
       include_stakeholders: Type.Boolean({ default: false, description: 'Adds `stakeholders`' }),
     }),
-    answers: { 200: { description: 'Cards', schema: Type.Array(ExportedCard) } },
+    answers: ok('Cards', Type.Array(ExportedCard)),
     handler: async ({ ctx, query, reply }) => {
       return sendStream(reply, await streamJson(services, ctx, query));
     },

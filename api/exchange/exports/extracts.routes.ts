@@ -5,7 +5,7 @@ import { object } from '../../../domain/kernel/shapes.ts';
 import { readManifest, startExport } from '../../../reports/exchange/extraction/exports.job.ts';
 import { extractRequest, streamExport } from '../../../reports/exchange/extraction/exports.stream.ts';
 import { mediaTypes } from '../../../reports/exchange/extraction/extraction.manifest.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
 import { ManifestSchema } from '../../schemas/exports.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
@@ -88,7 +88,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
       'The request, the time and feed position of the snapshot, the columns with their types and the number of rows of each table, and the size and SHA-256 of the file. The same as the job’s `result`.',
     permission: 'login',
     permissionNote: "admin.events for others' jobs",
-    answers: { 200: { description: 'The manifest', schema: ManifestSchema } },
+    answers: ok('The manifest', ManifestSchema),
     errors: ['job_result_missing'],
     handler: async ({ ctx, params, reply }) => {
       const manifest = await readManifest(ctx, params.id);

@@ -5,8 +5,8 @@ import { OpenObject } from '../../../domain/kernel/shapes.ts';
 import { type RunFile, runFile } from '../../../reports/exchange/schedules/extraction-runs.download.ts';
 import { listRuns, readRun } from '../../../reports/exchange/schedules/extraction-schedules.queries.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import { ExtractionRunSchema } from '../../schemas/extractions.ts';
 import type { App } from '../../types.ts';
 
@@ -35,7 +35,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
     summary: 'List the runs of an extraction schedule, newest first',
     permissionNote,
     query: listQuery(['created_at', 'slot'], 'created_at', {}),
-    answers: { 200: { description: 'Runs', schema: listAnswer(ExtractionRunSchema) } },
+    answers: page('Runs', ExtractionRunSchema),
     handler: ({ ctx, params, query }) => listRuns(ctx, params.id, query),
   });
 
@@ -43,7 +43,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
     id: 'readExtractionRun',
     summary: 'Read one run of an extraction schedule',
     permissionNote,
-    answers: { 200: { description: 'The run', schema: ExtractionRunSchema } },
+    answers: ok('The run', ExtractionRunSchema),
     handler: ({ ctx, params }) => readRun(ctx, params.id, params.run_id),
   });
 

@@ -15,8 +15,8 @@ import {
   SchedulePatch,
 } from '../../../reports/exchange/schedules/extraction-schedules.types.ts';
 import { sendResource } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import { ExtractionScheduleSchema, StartedExtractionRunSchema } from '../../schemas/extractions.ts';
 import type { App } from '../../types.ts';
 import { registerExtractionRunRoutes } from './extraction-runs.routes.ts';
@@ -37,7 +37,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
         Type.Union([Type.Literal('active'), Type.Literal('paused')], { description: 'Whether it runs' }),
       ),
     }),
-    answers: { 200: { description: 'Schedules', schema: listAnswer(ExtractionScheduleSchema) } },
+    answers: page('Schedules', ExtractionScheduleSchema),
     handler: ({ ctx, query }) => listSchedules(ctx, query),
   });
 
@@ -57,7 +57,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     id: 'readExtractionSchedule',
     summary: 'Read one extraction schedule',
     permissionNote,
-    answers: { 200: { description: 'The schedule', schema: ExtractionScheduleSchema } },
+    answers: ok('The schedule', ExtractionScheduleSchema),
     handler: ({ ctx, params }) => readSchedule(ctx, params.id),
   });
 
@@ -70,7 +70,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     body: SchedulePatch,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The schedule', schema: ExtractionScheduleSchema } },
+    answers: ok('The schedule', ExtractionScheduleSchema),
     handler: ({ ctx, params, body }) => patchSchedule(ctx, services, params.id, body),
   });
 

@@ -20,10 +20,10 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { registerValidation } from '../../plugins/validation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/migration.ts';
 import type { App } from '../../types.ts';
 import { MAX_MIGRATION, receiveMigration } from './migration.upload.ts';
@@ -39,7 +39,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'listMigrationSources',
     summary: 'List the supported source tools',
     query: listQuery(['key', 'label'], 'key', {}),
-    answers: { 200: { description: 'Sources', schema: listAnswer(schemas.MigrationSourceSchema) } },
+    answers: page('Sources', schemas.MigrationSourceSchema),
     handler: ({ ctx, query }) => listSources(ctx, query),
   });
 
@@ -47,9 +47,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'listMigrations',
     summary: 'List migrations',
     query: schemas.MigrationListQuery,
-    answers: {
-      200: { description: 'Migrations, newest first', schema: listAnswer(schemas.MigrationItemSchema) },
-    },
+    answers: page('Migrations, newest first', schemas.MigrationItemSchema),
     handler: ({ ctx, query }) => listMigrations(ctx, query),
   });
 
@@ -58,7 +56,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     summary: 'Read a migration',
     description:
       '`uploaded` until its file is read, `parsed` until its records are computed, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, if the job ended early. Poll the job at `job_id`.',
-    answers: { 200: { description: 'The migration', schema: migration } },
+    answers: ok('The migration', migration),
     handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
   });
 
@@ -84,18 +82,14 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     description:
       'Computed by running the import and rolling each batch back. `diff` has the form `{field: {old, new}}`; costs require costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
     query: schemas.PreviewQuery,
-    answers: {
-      200: { description: 'Records, in the order of the file', schema: schemas.MigrationPreviewPage },
-    },
+    answers: ok('Records, in the order of the file', schemas.MigrationPreviewPage),
     handler: ({ ctx, params, query }) => previewMigration(ctx, params.migration_id, query),
   });
 
   routes.get('/api/v1/migration/:migration_id/field-mappings', {
     id: 'getMigrationMappings',
     summary: 'List the current and possible mapping targets of the file’s columns',
-    answers: {
-      200: { description: 'The mapping targets by native type', schema: schemas.FieldMappingsSchema },
-    },
+    answers: ok('The mapping targets by native type', schemas.FieldMappingsSchema),
     handler: ({ ctx, params }) => readMappings(ctx, params.migration_id),
   });
 
@@ -107,7 +101,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     body: schemas.FieldMappingsBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The migration', schema: migration, headers: ['ETag'] } },
+    answers: ok('The migration', migration, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => saveMappings(ctx, params.migration_id, body.field_mappings),
   });
@@ -162,7 +156,7 @@ async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>)
       consumes: { 'multipart/form-data': { schema: schemas.MigrationForm } },
       bodyLimit: MAX_MIGRATION + FORM_ROOM,
       ownIdempotency: true,
-      answers: { 201: { description: 'The migration', schema: migration, headers: ['ETag'] } },
+      answers: created('The migration', migration),
       errors: ['conflict'],
       handler: async ({ ctx, request, reply }) => {
         requirePermission(ctx.caller, 'admin.migrate');

@@ -13,7 +13,7 @@ import { handleODataRequest } from '../../../reports/exchange/odata/odata.handle
 import type { Wire } from '../../../reports/exchange/odata/odata.wire.ts';
 import type { SentOptions } from '../../../reports/exchange/odata/query/query.options.ts';
 import { clientGone } from '../../gone.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { checkBySchema } from '../../plugins/validation.ts';
 import { ODataErrorSchema, ODataResponseSchema, ODataServiceSchema } from '../../schemas/odata.ts';
 import type { App } from '../../types.ts';
@@ -66,7 +66,7 @@ function registerDocuments(app: App): void {
     summary: 'List the entity sets of OData',
     description: 'The URL to enter in spreadsheets and BI tools.',
     query: FormatQuery,
-    answers: { 200: { description: 'The service document', schema: ODataServiceSchema } },
+    answers: ok('The service document', ODataServiceSchema),
     errors: ['not_acceptable', 'odata_invalid_query', 'precondition_failed'],
     handler: async ({ ctx, query, request, reply }) => {
       const wire = negotiateWire(request, query.$format);
@@ -102,13 +102,11 @@ function registerDocuments(app: App): void {
   routes.get(`${ODATA_PATH}/estate.pbids`, {
     id: 'downloadODataPbids',
     summary: 'Download a file that opens Power BI on this service',
-    answers: {
-      200: {
-        description: 'The file',
-        schema: Type.Object({ version: Type.String() }, { additionalProperties: true }),
-        headers: ['Content-Disposition'],
-      },
-    },
+    answers: ok(
+      'The file',
+      Type.Object({ version: Type.String() }, { additionalProperties: true }),
+      'Content-Disposition',
+    ),
     errors: ['odata_invalid_query', 'precondition_failed'],
     handler: async ({ request, reply }) =>
       reply

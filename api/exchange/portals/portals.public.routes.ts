@@ -6,7 +6,7 @@ import { PublicPortal } from '../../../domain/exchange/portals/portals.types.ts'
 import type { Services } from '../../../domain/kernel/services.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/portals.ts';
 import type { App } from '../../types.ts';
 import { pagePolicy } from './page/portal.document.ts';
@@ -37,7 +37,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     summary: 'Read a published portal',
     description: 'The type, fields, relations and tags that it shows.',
     params: schemas.SlugParams,
-    answers: { 200: { description: 'The portal', schema: PublicPortal } },
+    answers: ok('The portal', PublicPortal),
     handler: async ({ params, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.definition());
@@ -49,7 +49,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     summary: 'List the related cards of a portal, for its filters',
     params: schemas.SlugParams,
     query: schemas.PortalOptionsQuery,
-    answers: { 200: { description: 'Cards by name', schema: schemas.PortalOptionsSchema } },
+    answers: ok('Cards by name', schemas.PortalOptionsSchema),
     handler: async ({ params, query, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.options(query));
@@ -63,12 +63,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
       'Search, filters and order are limited to what the portal shows; all other fields are refused with 422, whether they exist or not.',
     params: schemas.SlugParams,
     query: schemas.PublicCardsQuery,
-    answers: {
-      200: {
-        description: 'A page of cards',
-        schema: schemas.PublicCardsSchema,
-      },
-    },
+    answers: ok('A page of cards', schemas.PublicCardsSchema),
     handler: async ({ params, query, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.cards(query as PortalQuery));

@@ -5,8 +5,7 @@ import {
   patchPortal,
 } from '../../../domain/exchange/portals/portals.commands.ts';
 import { listPortals, readPortal } from '../../../domain/exchange/portals/portals.list.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer } from '../../schemas/common.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/portals.ts';
 import type { App } from '../../types.ts';
 
@@ -27,7 +26,7 @@ export function registerPortalRoutes(app: App): void {
     permission: seen,
     permissionNote,
     query: schemas.PortalListQuery,
-    answers: { 200: { description: 'Portals', schema: listAnswer(schemas.PortalItemSchema) } },
+    answers: page('Portals', schemas.PortalItemSchema),
     handler: ({ ctx, query }) => listPortals(ctx, query),
   });
 
@@ -39,7 +38,7 @@ export function registerPortalRoutes(app: App): void {
     ...writing,
     body: schemas.PortalCreateBody,
 
-    answers: { 201: { description: 'The portal', schema: portal, headers: ['ETag'] } },
+    answers: created('The portal', portal),
     errors: ['slug_taken'],
     handler: ({ ctx, body }) => createPortal(ctx, body as PortalInput),
   });
@@ -49,7 +48,7 @@ export function registerPortalRoutes(app: App): void {
     summary: 'Read the definition of a web portal',
     permission: seen,
     permissionNote,
-    answers: { 200: { description: 'The portal', schema: portal } },
+    answers: ok('The portal', portal),
     handler: ({ ctx, params }) => readPortal(ctx, params.portal_id),
   });
 
@@ -61,7 +60,7 @@ export function registerPortalRoutes(app: App): void {
     body: schemas.PortalPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The portal', schema: portal } },
+    answers: ok('The portal', portal),
     errors: ['slug_taken'],
     handler: ({ ctx, params, body }) => patchPortal(ctx, params.portal_id, body as PortalInput),
   });

@@ -15,7 +15,7 @@ import {
 } from '../../../domain/governance/adr/adr.kind.ts';
 import { linkAdrCard, unlinkAdrCard } from '../../../domain/governance/adr/adr.links.ts';
 import { readRecord } from '../../../domain/governance/signatures/signatures.records.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/adr.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
@@ -36,7 +36,7 @@ export function registerAdrRoutes(app: App): void {
     description: '`search` searches number, title and all texts.',
     permission: 'adr.view',
     query: listQuery(adrSorts, 'created_at', adrFilters),
-    answers: { 200: { description: 'Decisions, newest first', schema: listed } },
+    answers: ok('Decisions, newest first', listed),
     handler: ({ ctx, query }) => listAdrs(ctx, query),
   });
 
@@ -47,7 +47,7 @@ export function registerAdrRoutes(app: App): void {
     permission: 'adr.manage',
     body: schemas.AdrCreateBody,
 
-    answers: { 201: { description: 'The decision', schema: adr, headers: ['ETag'] } },
+    answers: created('The decision', adr),
     handler: ({ ctx, body }) => createAdr(ctx, body),
   });
 
@@ -57,7 +57,7 @@ export function registerAdrRoutes(app: App): void {
     permission: 'adr.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(adrSorts, 'created_at', cardAdrFilters),
-    answers: { 200: { description: 'Decisions, newest first', schema: listed } },
+    answers: ok('Decisions, newest first', listed),
     handler: ({ ctx, params, query }) => listCardAdrs(ctx, params.card_id, query),
   });
 
@@ -65,7 +65,7 @@ export function registerAdrRoutes(app: App): void {
     id: 'getAdr',
     summary: 'Read an architecture decision',
     permission: 'adr.view',
-    answers: { 200: { description: 'The decision', schema: adr } },
+    answers: ok('The decision', adr),
     handler: ({ ctx, params }) => readRecord(ctx, adrKind, params.adr_id),
   });
 
@@ -78,7 +78,7 @@ export function registerAdrRoutes(app: App): void {
     body: schemas.AdrPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The decision', schema: adr, headers: ['ETag'] } },
+    answers: ok('The decision', adr, 'ETag'),
     errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: ({ ctx, params, body }) => patchAdr(ctx, params.adr_id, body as Parameters<typeof patchAdr>[2]),
   });
@@ -99,7 +99,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Copy a decision to a draft with a new number',
     description: 'With its texts and the cards that it is linked to.',
     permission: 'adr.manage',
-    answers: { 201: { description: 'The copy', schema: adr, headers: ['ETag'] } },
+    answers: created('The copy', adr),
     handler: ({ ctx, params }) => duplicateAdr(ctx, params.adr_id),
   });
 
@@ -128,7 +128,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Link a decision to a card',
     description: 'In any state, because links are not part of the signed content.',
     body: schemas.AdrCardBody,
-    answers: { 201: { description: 'The decision', schema: adr, headers: ['ETag'] } },
+    answers: created('The decision', adr),
     errors: ['duplicate_link', 'conflict'],
     handler: ({ ctx, params, body }) => linkAdrCard(ctx, params.adr_id, body.card_id),
   });

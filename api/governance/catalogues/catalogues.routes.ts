@@ -17,7 +17,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../../domain/kernel/metamodel/languages.ts';
 import { negotiateLanguage } from '../../language.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/catalogues.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
@@ -113,7 +113,7 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     permission: 'login',
     ...localised,
     query: listQuery(catalogue.list(DEFAULT_LANGUAGE).sorts, 'sort_order', api.filters),
-    answers: { 200: { description: 'In order', schema: listAnswer(item), headers: [...languageHeaders] } },
+    answers: ok('In order', listAnswer(item), ...languageHeaders),
     handler: async ({ ctx, query, request, reply }) =>
       await listEntries(
         ctx,
@@ -129,7 +129,7 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     ...administering,
     body: api.bodies.create,
     bodyExample: api.createExample,
-    answers: { 201: { description: 'The new entry', schema: item, headers: ['ETag'] } },
+    answers: created('The new entry', item),
     errors: catalogue.uniqueKey ? ['key_taken'] : [],
     handler: ({ ctx, body }) => createEntry(ctx, catalogue, body as Record<string, unknown>),
   });
@@ -141,9 +141,7 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     ...localised,
     body: api.bodies.patch,
     bodyExample: api.patchExample,
-    answers: {
-      200: { description: 'The changed entry', schema: item, headers: ['ETag', ...languageHeaders] },
-    },
+    answers: ok('The changed entry', item, 'ETag', ...languageHeaders),
     errors: ['precondition_failed'],
     handler: async ({ ctx, params: given, body, request, reply }) => {
       const language = await languageOf(ctx, request, reply);

@@ -6,7 +6,7 @@ import {
 } from '../../../domain/governance/catalogues/principles.catalogue.ts';
 import { component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../../language.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
 const url = '/api/v1/principles-catalogue';
@@ -44,13 +44,7 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
     summary: 'Read the catalogue of principles',
     description: 'Twenty principles in English or German, to be imported and changed.',
     headers: ['Accept-Language'],
-    answers: {
-      200: {
-        description: 'The catalogue',
-        schema: CatalogueSchema,
-        headers: ['Content-Language', 'Vary'],
-      },
-    },
+    answers: ok('The catalogue', CatalogueSchema, 'Content-Language', 'Vary'),
     handler: ({ ctx, request, reply }) =>
       readPrinciplesCatalogue(ctx, negotiateLanguage(request, reply, principleLanguages)),
   });
@@ -63,13 +57,7 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
     headers: ['Accept-Language'],
     body: object({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
 
-    answers: {
-      200: {
-        description: 'The imported principles',
-        schema: ImportedSchema,
-        headers: ['Content-Language', 'Vary'],
-      },
-    },
+    answers: ok('The imported principles', ImportedSchema, 'Content-Language', 'Vary'),
     handler: ({ ctx, body, request, reply }) =>
       importPrinciples(ctx, body.catalogue_ids, negotiateLanguage(request, reply, principleLanguages)),
   });

@@ -17,7 +17,7 @@ import {
   listFindings,
   readFinding,
 } from '../../../domain/governance/compliance/findings.list.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/compliance.ts';
 import type { App } from '../../types.ts';
@@ -46,7 +46,7 @@ export function registerFindingRoutes(app: App): void {
     description:
       'By default those that no scan has resolved and that are on no archived card. With `sort_by=severity` the most severe come first in ascending order.',
     query: listQuery(findingSorts, 'created_at', findingFilters),
-    answers: { 200: { description: 'Findings, newest first', schema: listed } },
+    answers: ok('Findings, newest first', listed),
     handler: ({ ctx, query }) => listFindings(ctx, query),
   });
 
@@ -54,7 +54,7 @@ export function registerFindingRoutes(app: App): void {
     id: 'listCardComplianceFindings',
     summary: 'List the findings on a card',
     query: listQuery(findingSorts, 'created_at', cardFindingFilters),
-    answers: { 200: { description: 'Findings, newest first', schema: listed } },
+    answers: ok('Findings, newest first', listed),
     handler: ({ ctx, params, query }) => listCardFindings(ctx, params.card_id, query),
   });
 
@@ -63,7 +63,7 @@ export function registerFindingRoutes(app: App): void {
     summary: 'Create a finding',
     body: schemas.FindingCreateBody,
 
-    answers: { 201: { description: 'The finding', schema: finding, headers: ['ETag'] } },
+    answers: created('The finding', finding),
     handler: ({ ctx, body }) => createFinding(ctx, body as Partial<FindingContent>),
   });
 
@@ -73,7 +73,7 @@ export function registerFindingRoutes(app: App): void {
     description:
       'Findings whose current decision does not allow it are not changed and listed under `skipped`.',
     body: schemas.BulkDecisionBody,
-    answers: { 200: { description: 'What was decided', schema: schemas.BulkResultSchema } },
+    answers: ok('What was decided', schemas.BulkResultSchema),
     handler: ({ ctx, body: { ids, ...input } }) => decideFindings(ctx, ids, input as DecisionInput),
   });
 
@@ -83,14 +83,14 @@ export function registerFindingRoutes(app: App): void {
     description:
       'The next scan creates it again if the gap still exists. Findings that a risk tracks are skipped.',
     body: schemas.BulkDeleteBody,
-    answers: { 200: { description: 'What was deleted', schema: schemas.BulkResultSchema } },
+    answers: ok('What was deleted', schemas.BulkResultSchema),
     handler: ({ ctx, body }) => deleteFindings(ctx, body.ids),
   });
 
   reading.get('/api/v1/compliance/findings/:finding_id', {
     id: 'getComplianceFinding',
     summary: 'Read a finding',
-    answers: { 200: { description: 'The finding', schema: finding } },
+    answers: ok('The finding', finding),
     handler: ({ ctx, params }) => readFinding(ctx, params.finding_id),
   });
 
@@ -102,7 +102,7 @@ export function registerFindingRoutes(app: App): void {
     body: schemas.DecisionBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The finding', schema: finding } },
+    answers: ok('The finding', finding),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => decideFinding(ctx, params.finding_id, body as DecisionInput),
   });
@@ -124,7 +124,7 @@ export function registerFindingRoutes(app: App): void {
     body: schemas.FindingPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The finding', schema: finding } },
+    answers: ok('The finding', finding),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchFinding(ctx, params.finding_id, body as Partial<FindingContent>),
   });
@@ -137,7 +137,7 @@ export function registerFindingRoutes(app: App): void {
     permissionNote: 'grc.manage; inventory.edit or card.edit on the card',
     body: schemas.VerdictBody,
     headers: ['If-Match'],
-    answers: { 200: { description: 'The finding', schema: finding } },
+    answers: ok('The finding', finding),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) =>
       decideAiUse(ctx, params.finding_id, body.verdict as 'confirm' | 'deny'),

@@ -1,9 +1,9 @@
 import type { BundleFilter } from '../../../domain/analysis/compliance/scans.queries.ts';
 import { activeScans, listBundles, readOverview } from '../../../domain/analysis/compliance/scans.queries.ts';
 import { startScan } from '../../../domain/analysis/compliance/scans.start.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import { StartedRunSchema } from '../../schemas/analysis.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/compliance.ts';
 import type { App } from '../../types.ts';
 
@@ -40,18 +40,14 @@ export function registerScanRoutes(app: App): void {
   reading.get('/api/v1/compliance/active-runs', {
     id: 'listActiveComplianceScans',
     summary: 'Read the running scan',
-    answers: {
-      200: { description: 'The scan, or null', schema: schemas.ActiveScansSchema },
-    },
+    answers: ok('The scan, or null', schemas.ActiveScansSchema),
     handler: ({ ctx }) => activeScans(ctx),
   });
 
   reading.get('/api/v1/compliance/overview', {
     id: 'getComplianceOverview',
     summary: 'Read the newest scan and the score of each regulation',
-    answers: {
-      200: { description: 'The newest scan, and scores by regulation', schema: schemas.OverviewSchema },
-    },
+    answers: ok('The newest scan, and scores by regulation', schemas.OverviewSchema),
     handler: ({ ctx }) => readOverview(ctx),
   });
 
@@ -59,9 +55,7 @@ export function registerScanRoutes(app: App): void {
     id: 'listComplianceBundles',
     summary: 'List the findings by regulation',
     query: listQuery(['sort_order', 'regulation'], 'sort_order', schemas.bundleFilters),
-    answers: {
-      200: { description: 'Regulations in their order', schema: listAnswer(schemas.BundleSchema) },
-    },
+    answers: page('Regulations in their order', schemas.BundleSchema),
     handler: ({ ctx, query }) => listBundles(ctx, query as typeof query & BundleFilter),
   });
 }

@@ -9,8 +9,8 @@ import {
 } from '../../../domain/governance/eol/eol.lists.ts';
 import { massLink, massSearch } from '../../../domain/governance/eol/eol.mass.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/eol.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
@@ -27,9 +27,7 @@ export function registerEolRoutes(app: App): void {
     description: '`search` searches name, label, category and aliases.',
     permission: 'eol.view',
     query: listQuery(productSorts, 'name', {}),
-    answers: {
-      200: { description: 'Products', schema: listAnswer(schemas.EolProductSchema) },
-    },
+    answers: page('Products', schemas.EolProductSchema),
     handler: ({ ctx, query }) => listProducts(ctx, query),
   });
 
@@ -38,12 +36,7 @@ export function registerEolRoutes(app: App): void {
     summary: 'Find products by a similar name',
     permission: 'eol.view',
     query: schemas.EolMatchQuery,
-    answers: {
-      200: {
-        description: 'Products, best match first',
-        schema: listAnswer(schemas.EolProductMatchSchema),
-      },
-    },
+    answers: page('Products, best match first', schemas.EolProductMatchSchema),
     handler: ({ ctx, query }) => findProducts(ctx, query),
   });
 
@@ -54,12 +47,7 @@ export function registerEolRoutes(app: App): void {
     permission: 'eol.view',
     params: schemas.EolProductParams,
     query: listQuery(cycleSorts, 'releaseDate', {}),
-    answers: {
-      200: {
-        description: 'Cycles, the newest first',
-        schema: listAnswer(schemas.EolCycleSchema),
-      },
-    },
+    answers: page('Cycles, the newest first', schemas.EolCycleSchema),
     handler: ({ ctx, params, query }) => listCycles(ctx, params.product, query),
   });
 
@@ -78,12 +66,7 @@ function registerEolCardRoutes(app: App): void {
     permission: 'eol.manage',
     permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
     query: schemas.MassSearchQuery,
-    answers: {
-      200: {
-        description: 'Cards with their candidates',
-        schema: listAnswer(schemas.MassEolResultSchema),
-      },
-    },
+    answers: page('Cards with their candidates', schemas.MassEolResultSchema),
     handler: ({ ctx, query }) => massSearch(ctx, query),
   });
 
@@ -100,12 +83,7 @@ function registerEolCardRoutes(app: App): void {
     body: schemas.MassLinkBody,
 
     bodyLimit: 4 * MIB,
-    answers: {
-      200: {
-        description: 'The result, with errors by row',
-        schema: schemas.MassLinkAnswerSchema,
-      },
-    },
+    answers: ok('The result, with errors by row', schemas.MassLinkAnswerSchema),
     handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
   });
 
@@ -129,12 +107,7 @@ function registerEolCardRoutes(app: App): void {
     body: schemas.FactsBody,
 
     bodyLimit: 32 * MIB,
-    answers: {
-      200: {
-        description: 'What was loaded',
-        schema: schemas.LoadedFactsSchema,
-      },
-    },
+    answers: ok('What was loaded', schemas.LoadedFactsSchema),
     handler: ({ ctx, body }) => loadFacts(ctx, body.result),
   });
 }

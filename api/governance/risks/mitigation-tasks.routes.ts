@@ -15,7 +15,7 @@ import {
 } from '../../../domain/governance/risks/tasks.list.ts';
 import type { TaskDraft } from '../../../domain/governance/risks/tasks.store.ts';
 import type { RouteSpec } from '../../operation.spec.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/mitigation-tasks.ts';
 import type { App } from '../../types.ts';
@@ -33,7 +33,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     summary: 'List the mitigation tasks of all risks',
     description: 'Of the risks that match the filter; `search` searches the risks.',
     query: listQuery(taskSorts, 'created_at', riskFilters),
-    answers: { 200: { description: 'Tasks, oldest first', schema: listed } },
+    answers: ok('Tasks, oldest first', listed),
     handler: ({ ctx, query }) => exportTasks(ctx, query),
   });
 
@@ -41,7 +41,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'listMitigationTasks',
     summary: 'List the mitigation tasks of a risk',
     query: listQuery(taskSorts, 'created_at', {}),
-    answers: { 200: { description: 'Tasks, oldest first', schema: listed } },
+    answers: ok('Tasks, oldest first', listed),
     handler: ({ ctx, params, query }) => listRiskTasks(ctx, params.risk_id, query),
   });
 
@@ -52,7 +52,7 @@ export function registerMitigationTaskRoutes(app: App): void {
       'With its first occurrence, which is open if it is due within the lead time or has no due date, and scheduled otherwise.',
     body: schemas.TaskCreateBody,
 
-    answers: { 201: { description: 'The task', schema: task, headers: ['ETag'] } },
+    answers: created('The task', task),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createTask(ctx, params.risk_id, body as TaskDraft),
   });
@@ -65,7 +65,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     body: schemas.TaskPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The task', schema: task } },
+    answers: ok('The task', task),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchTask(ctx, params.task_id, body as TaskPatch),
   });
@@ -83,18 +83,13 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'listMitigationTaskOccurrences',
     summary: 'List the occurrences of a mitigation task',
     query: listQuery(occurrenceSorts, 'sequence', {}),
-    answers: {
-      200: {
-        description: 'Occurrences, the first one first',
-        schema: listAnswer(schemas.OccurrenceItemSchema),
-      },
-    },
+    answers: page('Occurrences, the first one first', schemas.OccurrenceItemSchema),
     handler: ({ ctx, params, query }) => listOccurrences(ctx, params.task_id, query),
   });
 
   const changed = {
     headers: ['If-Match'],
-    answers: { 200: { description: 'The task', schema: task, headers: ['ETag'] } },
+    answers: ok('The task', task, 'ETag'),
     errors: ['wrong_state'],
   } satisfies Partial<RouteSpec>;
   for (const [act, verb] of [

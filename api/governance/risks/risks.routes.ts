@@ -20,7 +20,7 @@ import {
 } from '../../../domain/governance/risks/risks.list.ts';
 import type { CardRole } from '../../../domain/governance/risks/risks.model.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/risks.ts';
 import type { App } from '../../types.ts';
@@ -42,7 +42,7 @@ export function registerRiskRoutes(app: App): void {
     description:
       'With `sort_by=level` the most severe come first in ascending order. `search` searches reference, title and description.',
     query: listQuery(riskSorts, 'updated_at', riskFilters),
-    answers: { 200: { description: 'Risks, last changed first', schema: listed } },
+    answers: ok('Risks, last changed first', listed),
     handler: ({ ctx, query }) => listRisks(ctx, query),
   });
 
@@ -53,7 +53,7 @@ export function registerRiskRoutes(app: App): void {
       'It gets the next reference and the status `identified`. Its owner gets a notification and a to-do; cards are linked as `affected`.',
     body: schemas.RiskCreateBody,
 
-    answers: { 201: { description: 'The risk', schema: risk, headers: ['ETag'] } },
+    answers: created('The risk', risk),
     handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
   });
 
@@ -66,7 +66,7 @@ export function registerRiskRoutes(app: App): void {
       ...riskFilters,
       search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
     }),
-    answers: { 200: { description: 'The figures', schema: schemas.RiskMetricsSchema } },
+    answers: ok('The figures', schemas.RiskMetricsSchema),
     handler: ({ ctx, query }) => readRiskMetrics(ctx, query),
   });
 
@@ -78,7 +78,7 @@ export function registerRiskRoutes(app: App): void {
     body: schemas.RiskImportBody,
 
     bodyLimit: 32 * MIB,
-    answers: { 200: { description: 'The result of each row', schema: schemas.RiskImportSchema } },
+    answers: ok('The result of each row', schemas.RiskImportSchema),
     handler: ({ ctx, body }) => importRisks(ctx, body.items, body.dry_run),
   });
 
@@ -112,7 +112,7 @@ function registerOneRiskRoutes(app: App): void {
   reading.get('/api/v1/risks/:risk_id', {
     id: 'getRisk',
     summary: 'Read a risk',
-    answers: { 200: { description: 'The risk', schema: risk } },
+    answers: ok('The risk', risk),
     handler: ({ ctx, params }) => readRisk(ctx, params.risk_id),
   });
 
@@ -124,7 +124,7 @@ function registerOneRiskRoutes(app: App): void {
     body: schemas.RiskPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The risk', schema: risk } },
+    answers: ok('The risk', risk),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchRisk(ctx, params.risk_id, body as RiskInput),
   });
@@ -143,7 +143,7 @@ function registerOneRiskRoutes(app: App): void {
     description: 'Cards that are linked already take the role.',
     body: schemas.CardLinkBody,
     headers: ['If-Match'],
-    answers: { 200: { description: 'The risk', schema: risk, headers: ['ETag'] } },
+    answers: ok('The risk', risk, 'ETag'),
     errors: ['conflict', 'wrong_state'],
     handler: ({ ctx, params, body }) => linkCards(ctx, params.risk_id, body.card_ids, body.role as CardRole),
   });
@@ -152,7 +152,7 @@ function registerOneRiskRoutes(app: App): void {
     id: 'unlinkRiskCard',
     summary: 'Unlink a card from a risk',
     headers: ['If-Match'],
-    answers: { 200: { description: 'The risk', schema: risk, headers: ['ETag'] } },
+    answers: ok('The risk', risk, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => unlinkCard(ctx, params.risk_id, params.card_id),
   });
@@ -162,7 +162,7 @@ function registerOneRiskRoutes(app: App): void {
     summary: 'List the risks of a card',
     permissionNote: 'inventory.view, or a stakeholder role that shows the card',
     query: listQuery(riskSorts, 'updated_at', cardRiskFilters),
-    answers: { 200: { description: 'Risks, last changed first', schema: listed } },
+    answers: ok('Risks, last changed first', listed),
     handler: ({ ctx, params, query }) => listCardRisks(ctx, params.card_id, query),
   });
 }

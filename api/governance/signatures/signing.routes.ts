@@ -11,7 +11,7 @@ import { listRevisions } from '../../../domain/governance/signatures/signatures.
 import type { SignedKind } from '../../../domain/governance/signatures/signatures.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText, SortField } from '../../../domain/kernel/lists/lists.types.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/signatures.ts';
 import type { App } from '../../types.ts';
@@ -39,7 +39,7 @@ export interface SigningApi {
 export function registerSigning(app: App, api: SigningApi): void {
   const { kind, tag, name, one, parameter, schema } = api;
   const at = (action: string) => `${api.url}/:${parameter}/${action}`;
-  const answers = { 200: { description: `The ${one}`, schema, headers: ['ETag' as const] } };
+  const answers = ok(`The ${one}`, schema, 'ETag');
   const headers: ['If-Match'] = ['If-Match'];
   const shared = { headers, answers };
   const routes = routesOf(app, { tag });
@@ -109,7 +109,7 @@ export function registerSigning(app: App, api: SigningApi): void {
     summary: `Create the next revision of a signed ${one}`,
     description: `A \`draft\` with the same content, the next \`revision_number\` and the signed one as \`parent_id\`. Refused if a later revision exists.`,
     permission: kind.rights.manage,
-    answers: { 200: { description: 'The new revision', schema, headers: ['ETag'] } },
+    answers: ok('The new revision', schema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params: given }) => api.revise(ctx, given[parameter]!),
   });
@@ -120,7 +120,7 @@ export function registerSigning(app: App, api: SigningApi): void {
     description: 'Field by field, from the older to the newer, in either order of the parameters.',
     permission: kind.rights.view,
     query: schemas.ComparisonQuery,
-    answers: { 200: { description: 'What differs', schema: schemas.ComparisonSchema } },
+    answers: ok('What differs', schemas.ComparisonSchema),
     handler: ({ ctx, params: given, query }) => compareRevisions(ctx, kind, given[parameter]!, query.with),
   });
 
@@ -129,7 +129,7 @@ export function registerSigning(app: App, api: SigningApi): void {
     summary: `List the revisions of a ${api.short}`,
     permission: kind.rights.view,
     query: listQuery(api.sorts, 'revision_number', {}),
-    answers: { 200: { description: 'All of them, the first one first', schema: api.listed } },
+    answers: ok('All of them, the first one first', api.listed),
     handler: ({ ctx, params: given, query }) => listRevisions(ctx, kind, given[parameter]!, query),
   });
 }

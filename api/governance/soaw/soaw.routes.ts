@@ -10,7 +10,7 @@ import { listSoaws, soawFilters, soawKind, soawSorts } from '../../../domain/gov
 import { object } from '../../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../../reports/governance/documents/document.soaw.ts';
 import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import { FileContent } from '../../schemas/decision-files.ts';
 import * as schemas from '../../schemas/soaw.ts';
@@ -32,7 +32,7 @@ export function registerSoawRoutes(app: App): void {
     summary: 'List statements of architecture work',
     description: '`search` searches all contents. With `fields` the sections can be left out.',
     query: listQuery(soawSorts, 'created_at', soawFilters),
-    answers: { 200: { description: 'Statements, newest first', schema: listed } },
+    answers: ok('Statements, newest first', listed),
     handler: ({ ctx, query }) => listSoaws(ctx, query),
   });
 
@@ -41,7 +41,7 @@ export function registerSoawRoutes(app: App): void {
     summary: 'Create a statement of architecture work as a draft',
     body: schemas.SoawCreateBody,
 
-    answers: { 201: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
+    answers: created('The statement', soaw),
     errors: ['use_operation'],
     handler: ({ ctx, body }) => createSoaw(ctx, body as Parameters<typeof createSoaw>[1]),
   });
@@ -49,7 +49,7 @@ export function registerSoawRoutes(app: App): void {
   reading.get('/api/v1/soaw/:soaw_id', {
     id: 'getSoaw',
     summary: 'Read a statement of architecture work',
-    answers: { 200: { description: 'The statement', schema: soaw } },
+    answers: ok('The statement', soaw),
     handler: ({ ctx, params }) => readRecord(ctx, soawKind, params.soaw_id),
   });
 
@@ -61,7 +61,7 @@ export function registerSoawRoutes(app: App): void {
     body: schemas.SoawPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The statement', schema: soaw, headers: ['ETag'] } },
+    answers: ok('The statement', soaw, 'ETag'),
     errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: ({ ctx, params, body }) =>
       patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2]),

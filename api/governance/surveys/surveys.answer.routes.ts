@@ -1,7 +1,7 @@
 import { listMySurveys } from '../../../domain/governance/surveys/surveys.list.ts';
 import { readForm, submitAnswer } from '../../../domain/governance/surveys/surveys.responses.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/surveys.ts';
 import type { App } from '../../types.ts';
 
@@ -20,9 +20,7 @@ export function registerSurveyAnswerRoutes(app: App): void {
     summary: 'List your pending surveys with their cards',
     ...asked,
     query: listQuery(['sent_at', 'survey_name'], 'sent_at', {}),
-    answers: {
-      200: { description: 'Surveys, last sent first', schema: listAnswer(schemas.MySurveySchema) },
-    },
+    answers: page('Surveys, last sent first', schemas.MySurveySchema),
     handler: ({ ctx, query }) => listMySurveys(ctx, query),
   });
 
@@ -30,7 +28,7 @@ export function registerSurveyAnswerRoutes(app: App): void {
     id: 'getSurveyForm',
     summary: 'Read the form of a response, with the current values of the card',
     ...asked,
-    answers: { 200: { description: 'The form', schema: schemas.SurveyFormSchema } },
+    answers: ok('The form', schemas.SurveyFormSchema),
     handler: ({ ctx, params }) => readForm(ctx, params.survey_id, params.card_id),
   });
 
@@ -42,7 +40,7 @@ export function registerSurveyAnswerRoutes(app: App): void {
     ...asked,
     body: schemas.SurveySubmitBody,
 
-    answers: { 200: { description: 'Answered', schema: schemas.SurveySubmittedSchema } },
+    answers: ok('Answered', schemas.SurveySubmittedSchema),
     errors: ['wrong_state', 'conflict'],
     handler: ({ ctx, params, body }) => submitAnswer(ctx, params.survey_id, params.card_id, body.responses),
   });

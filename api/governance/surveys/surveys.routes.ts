@@ -17,8 +17,8 @@ import {
 } from '../../../domain/governance/surveys/surveys.list.ts';
 import { applyResponses } from '../../../domain/governance/surveys/surveys.responses.ts';
 import { previewSurvey } from '../../../domain/governance/surveys/surveys.targets.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/surveys.ts';
 import type { App } from '../../types.ts';
 
@@ -32,7 +32,7 @@ export function registerSurveyRoutes(app: App): void {
     id: 'listSurveys',
     summary: 'List surveys with the numbers of their responses',
     query: listQuery(surveySorts, 'created_at', surveyFilters),
-    answers: { 200: { description: 'Surveys, newest first', schema: listAnswer(schemas.SurveyItemSchema) } },
+    answers: page('Surveys, newest first', schemas.SurveyItemSchema),
     handler: ({ ctx, query }) => listSurveys(ctx, query),
   });
 
@@ -41,14 +41,14 @@ export function registerSurveyRoutes(app: App): void {
     summary: 'Create a survey as a draft',
     body: schemas.SurveyCreateBody,
 
-    answers: { 201: { description: 'The survey', schema: survey, headers: ['ETag'] } },
+    answers: created('The survey', survey),
     handler: ({ ctx, body }) => createSurvey(ctx, body as SurveyInput),
   });
 
   routes.get('/api/v1/surveys/:survey_id', {
     id: 'getSurvey',
     summary: 'Read a survey',
-    answers: { 200: { description: 'The survey', schema: survey } },
+    answers: ok('The survey', survey),
     handler: ({ ctx, params }) => readSurvey(ctx, params.survey_id),
   });
 
@@ -59,7 +59,7 @@ export function registerSurveyRoutes(app: App): void {
     body: schemas.SurveyPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The survey', schema: survey } },
+    answers: ok('The survey', survey),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchSurvey(ctx, params.survey_id, body as SurveyInput),
   });
@@ -77,7 +77,7 @@ export function registerSurveyRoutes(app: App): void {
     summary: 'Preview which users would be asked about which cards',
     permissionNote: 'stakeholders.view',
     query: schemas.PreviewQuery,
-    answers: { 200: { description: 'Cards by name, a page of them', schema: schemas.SurveyPreviewSchema } },
+    answers: ok('Cards by name, a page of them', schemas.SurveyPreviewSchema),
     handler: ({ ctx, params, query }) => previewSurvey(ctx, params.survey_id, query),
   });
 
@@ -88,7 +88,7 @@ export function registerSurveyRoutes(app: App): void {
       'Requests a response from every active person who has one of the roles on a card that the filters select, once for each card, and notifies them. Refused with `survey_incomplete`, whose `missing` lists the missing parts: `fields`, `target_roles` or `targets`.',
     permissionNote: 'stakeholders.view',
     headers: ['If-Match'],
-    answers: { 200: { description: 'The survey', schema: schemas.SentSurveySchema } },
+    answers: ok('The survey', schemas.SentSurveySchema),
     errors: ['wrong_state', 'survey_incomplete', 'survey_too_large'],
     handler: ({ ctx, params }) => sendSurvey(ctx, params.survey_id),
   });
@@ -98,7 +98,7 @@ export function registerSurveyRoutes(app: App): void {
     summary: 'Close a survey, which then accepts no more answers',
     description: 'Existing answers can still be applied.',
     headers: ['If-Match'],
-    answers: { 200: { description: 'The survey', schema: survey } },
+    answers: ok('The survey', survey),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => closeSurvey(ctx, params.survey_id),
   });
@@ -107,7 +107,7 @@ export function registerSurveyRoutes(app: App): void {
     id: 'listSurveyResponses',
     summary: 'List the responses to a survey',
     query: listQuery(responseSorts, 'created_at', responseFilters),
-    answers: { 200: { description: 'Responses', schema: listAnswer(schemas.SurveyResponseSchema) } },
+    answers: page('Responses', schemas.SurveyResponseSchema),
     handler: ({ ctx, params, query }) => listResponses(ctx, params.survey_id, query),
   });
 
@@ -118,7 +118,7 @@ export function registerSurveyRoutes(app: App): void {
       'Each response is applied completely, or listed under `errors` with the reason: the card was changed later, or a value is no longer valid for its field. Confirmed values change nothing.',
     permissionNote: 'inventory.edit or card.edit on every card; costs.view for costs',
     body: schemas.SurveyApplyBody,
-    answers: { 200: { description: 'What was applied', schema: schemas.SurveyAppliedSchema } },
+    answers: ok('What was applied', schemas.SurveyAppliedSchema),
     handler: ({ ctx, params, body }) =>
       applyResponses(ctx, params.survey_id, body.response_ids, body.dry_run),
   });

@@ -18,9 +18,9 @@ import {
 import { startRecalculation } from '../../../domain/inventory/calculations/recalculate.type.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import type { Answer } from '../../operation.spec.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/calculations.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 
@@ -39,7 +39,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'List the formulas of calculated fields',
     permission: 'login',
     query: listQuery(calculationSorts, 'execution_order', calculationFilters),
-    answers: { 200: { description: 'Calculations', schema: listAnswer(schemas.CalculationSchema) } },
+    answers: page('Calculations', schemas.CalculationSchema),
     handler: ({ ctx, query }) => listCalculations(ctx, query),
   });
 
@@ -56,9 +56,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'listCalculatedFields',
     summary: 'Read which fields active formulas compute, by card type',
     permission: 'login',
-    answers: {
-      200: { description: 'Field keys', schema: Type.Record(Type.String(), Type.Array(Type.String())) },
-    },
+    answers: ok('Field keys', Type.Record(Type.String(), Type.Array(Type.String()))),
     handler: ({ ctx }) => readCalculatedFields(ctx),
   });
 
@@ -68,7 +66,7 @@ export function registerCalculationRoutes(app: App): void {
     description: '`preview_result` is its result for a card without values.',
     body: schemas.FormulaCheckBody,
 
-    answers: { 200: { description: 'Whether it can be used', schema: schemas.FormulaCheckSchema } },
+    answers: ok('Whether it can be used', schemas.FormulaCheckSchema),
     handler: async ({ ctx, body }) => checkFormula(ctx, body.formula, body.target_type_key),
   });
 
@@ -134,7 +132,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Test a formula on a card',
     description: 'Nothing is written. For callers who do not see costs it is computed without costs.',
     body: schemas.CalculationTrialBody,
-    answers: { 200: { description: 'What it gives', schema: schemas.CalculationTrialSchema } },
+    answers: ok('What it gives', schemas.CalculationTrialSchema),
     handler: ({ ctx, params, body }) => tryCalculation(ctx, params.id, body.card_id),
   });
 }

@@ -6,7 +6,7 @@ import {
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCards } from '../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { resolvePaths } from '../../../domain/inventory/cards/cards.refs.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/card-bulk.ts';
 import type { App } from '../../types.ts';
 
@@ -26,12 +26,7 @@ export function registerCardBulkRoutes(app: App): void {
     body: schemas.CardBulkPatchBody,
 
     bodyLimit: 2 * MIB,
-    answers: {
-      200: {
-        description: 'The result of each card',
-        schema: schemas.CardBulkPatchAnswer,
-      },
-    },
+    answers: ok('The result of each card', schemas.CardBulkPatchAnswer),
     errors: [
       'capability_too_deep',
       'external_id_taken',
@@ -53,7 +48,7 @@ export function registerCardBulkRoutes(app: App): void {
     body: schemas.CardBulkCreateBody,
 
     bodyLimit: 16 * MIB,
-    answers: { 200: { description: 'The result of each row', schema: schemas.CardBulkCreateAnswer } },
+    answers: ok('The result of each row', schemas.CardBulkCreateAnswer),
     errors: ['sibling_name_taken', 'external_id_taken'],
     handler: ({ ctx, body }) => createCards(ctx, body.cards, body.dry_run),
   });
@@ -75,7 +70,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     body: schemas.CardBulkRemovalBody,
 
     bodyLimit: 2 * MIB,
-    answers: { 200: { description: 'What was archived', schema: schemas.CardBulkArchiveAnswer } },
+    answers: ok('What was archived', schemas.CardBulkArchiveAnswer),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await archiveCards(ctx, body);
@@ -93,7 +88,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     body: schemas.CardBulkRemovalBody,
 
     bodyLimit: 2 * MIB,
-    answers: { 200: { description: 'What was deleted', schema: schemas.CardBulkDeleteAnswer } },
+    answers: ok('What was deleted', schemas.CardBulkDeleteAnswer),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await deleteCards(ctx, body);
@@ -111,7 +106,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     body: schemas.CardBulkRestoreBody,
 
     bodyLimit: 2 * MIB,
-    answers: { 200: { description: 'What was restored', schema: schemas.CardBulkRestoreAnswer } },
+    answers: ok('What was restored', schemas.CardBulkRestoreAnswer),
     errors: ['sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, body }) => restoreCards(ctx, body),
   });
@@ -125,12 +120,7 @@ function registerCardBulkStatusRoutes(app: App): void {
     body: schemas.CardRefsBody,
 
     bodyLimit: 16 * MIB,
-    answers: {
-      200: {
-        description: 'The result of each reference',
-        schema: schemas.CardRefsAnswer,
-      },
-    },
+    answers: ok('The result of each reference', schemas.CardRefsAnswer),
     handler: async ({ ctx, body }) => ({ results: await resolvePaths(ctx, body.refs) }),
   });
 }

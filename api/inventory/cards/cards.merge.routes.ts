@@ -6,7 +6,7 @@ import {
   readMerge,
 } from '../../../domain/inventory/cards/merge/merge.list.ts';
 import { undoMerge } from '../../../domain/inventory/cards/merge/merge.undo.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/card-merge.ts';
 import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
@@ -28,9 +28,7 @@ export function registerCardMergeRoutes(app: App): void {
     ...writing,
     body: schemas.CardMergeBody,
 
-    answers: {
-      200: { description: 'The survivor and the merged objects', schema: schemas.CardMergeAnswer },
-    },
+    answers: ok('The survivor and the merged objects', schemas.CardMergeAnswer),
     errors: [
       'capability_too_deep',
       'cardinality_exceeded',
@@ -52,7 +50,7 @@ export function registerCardMergeRoutes(app: App): void {
     summary: 'List merges of cards',
     permission: 'inventory.view',
     query: listQuery(mergeSorts, 'created_at', mergeFilters),
-    answers: { 200: { description: 'Merges', schema: schemas.CardMergeList } },
+    answers: ok('Merges', schemas.CardMergeList),
     handler: ({ ctx, query }) => listMerges(ctx, query),
   });
 
@@ -60,7 +58,7 @@ export function registerCardMergeRoutes(app: App): void {
     id: 'readCardMerge',
     summary: 'Read one merge',
     permission: 'inventory.view',
-    answers: { 200: { description: 'The merge', schema: schemas.CardMergeSchema } },
+    answers: ok('The merge', schemas.CardMergeSchema),
     handler: ({ ctx, params }) => readMerge(ctx, params.id),
   });
 
@@ -72,7 +70,7 @@ export function registerCardMergeRoutes(app: App): void {
     ...writing,
     body: schemas.UndoMergeBody,
 
-    answers: { 200: { description: 'The survivor after the undo', schema: schemas.UndoMergeAnswer } },
+    answers: ok('The survivor after the undo', schemas.UndoMergeAnswer),
     errors: ['merge_conflict', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {
       const request = { dry_run: body?.dry_run ?? false, force: body?.force ?? false };

@@ -17,9 +17,9 @@ import {
   readRestoreImpact,
 } from '../../../domain/inventory/cards/cards.read.ts';
 import { object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/cards.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const sorts = [
@@ -67,12 +67,7 @@ export function registerCardReadRoutes(app: App): void {
       ids: text('Card ids, comma-separated', 8000),
       filter: text('A condition in the filter language', 4000),
     }),
-    answers: {
-      200: {
-        description: 'Cards',
-        schema: schemas.CardListSchema,
-      },
-    },
+    answers: ok('Cards', schemas.CardListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listCards(ctx, query, { topics: request.topics, memory }),
   });
@@ -82,7 +77,7 @@ export function registerCardReadRoutes(app: App): void {
     summary: 'List the cards that I have created',
     permission: 'inventory.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {}),
-    answers: { 200: { description: 'Cards, active and archived', schema: schemas.CardListSchema } },
+    answers: ok('Cards, active and archived', schemas.CardListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listMyCreatedCards(ctx, query, { topics: request.topics, memory }),
   });
@@ -95,9 +90,7 @@ export function registerCardReadRoutes(app: App): void {
     query: listQuery(sorts, 'name, or relevance with `search`', {
       user_id: Type.Optional(Type.String({ ...Uuid, description: 'Default: the caller' })),
     }),
-    answers: {
-      200: { description: 'Cards with the roles of the user', schema: schemas.StakeholderCardsSchema },
-    },
+    answers: ok('Cards with the roles of the user', schemas.StakeholderCardsSchema),
     handler: ({ ctx, query, request }) =>
       listStakeholderCards(ctx, query, { topics: request.topics, memory }),
   });
@@ -106,7 +99,7 @@ export function registerCardReadRoutes(app: App): void {
     id: 'countCards',
     summary: 'Count active cards by type',
     permission: 'inventory.view',
-    answers: { 200: { description: 'Counts', schema: schemas.CardCountsSchema } },
+    answers: ok('Counts', schemas.CardCountsSchema),
     handler: ({ ctx, request }) => countCards(ctx, request.topics, counts),
   });
 
@@ -121,9 +114,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readCard',
     summary: 'Read one card with tags and stakeholders',
     ...onCard,
-    answers: {
-      200: { description: 'The card', schema: schemas.CardSchema },
-    },
+    answers: ok('The card', schemas.CardSchema),
     handler: ({ ctx, params }) => readCard(ctx, params.id),
   });
 
@@ -132,7 +123,7 @@ function registerSingleCardRoutes(app: App): void {
     summary: 'Read the ancestors of a card, its level and a page of its children',
     ...onCard,
     query: object(paged),
-    answers: { 200: { description: 'The position in the hierarchy', schema: schemas.CardHierarchySchema } },
+    answers: ok('The position in the hierarchy', schemas.CardHierarchySchema),
     handler: ({ ctx, params, query }) => readHierarchy(ctx, params.id, query),
   });
 
@@ -142,7 +133,7 @@ function registerSingleCardRoutes(app: App): void {
     description: 'The history of a deleted card requires `admin.events`.',
     ...onCard,
     query: listQuery(['position'], 'position', {}),
-    answers: { 200: { description: 'Events', schema: listAnswer(schemas.CardEventSchema) } },
+    answers: page('Events', schemas.CardEventSchema),
     errors: ['cursor_mismatch'],
     handler: ({ ctx, params, query }) => listCardHistory(ctx, params.id, query),
   });
@@ -151,7 +142,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readMyCardPermissions',
     summary: 'Read what I may do on a card',
     ...onCard,
-    answers: { 200: { description: 'My rights on the card', schema: schemas.CardPermissionsSchema } },
+    answers: ok('My rights on the card', schemas.CardPermissionsSchema),
     handler: ({ ctx, params }) => readMyPermissions(ctx, params.id),
   });
 
@@ -160,7 +151,7 @@ function registerSingleCardRoutes(app: App): void {
     summary: 'Count the relations of a card by type and direction',
     permission: 'relations.view',
     permissionNote: 'inventory.view or card.view',
-    answers: { 200: { description: 'Counts', schema: schemas.RelationSummarySchema } },
+    answers: ok('Counts', schemas.RelationSummarySchema),
     handler: ({ ctx, params }) => readRelationSummary(ctx, params.id),
   });
 
@@ -168,7 +159,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readCardArchiveImpact',
     summary: 'Preview what archiving or deleting a card would affect',
     ...onCard,
-    answers: { 200: { description: 'Children and related cards', schema: schemas.ArchiveImpactSchema } },
+    answers: ok('Children and related cards', schemas.ArchiveImpactSchema),
     handler: ({ ctx, params }) => readArchiveImpact(ctx, params.id),
   });
 
@@ -176,7 +167,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readCardRestoreImpact',
     summary: 'List the cards that were archived together with a card',
     ...onCard,
-    answers: { 200: { description: 'Passengers', schema: schemas.RestoreImpactSchema } },
+    answers: ok('Passengers', schemas.RestoreImpactSchema),
     handler: ({ ctx, params }) => readRestoreImpact(ctx, params.id),
   });
 }

@@ -4,7 +4,7 @@ import { deleteCard } from '../../../domain/inventory/cards/cards.delete.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
 import type { ErrorCode } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as bodies from '../../schemas/card-bodies.ts';
 import { CardSchema } from '../../schemas/cards.ts';
 import type { App } from '../../types.ts';
@@ -47,7 +47,7 @@ export function registerCardWriteRoutes(app: App): void {
     ...onCard('inventory.edit', 'card.edit'),
     body: bodies.CardPatchBody,
 
-    answers: { 200: { description: 'The card', schema: card, headers: ['ETag'] } },
+    answers: ok('The card', card, 'ETag'),
     errors: ['use_operation', 'parent_cycle', 'precondition_failed', 'too_many_descendants', ...clashes],
     handler: ({ ctx, params, body }) => patchCard(ctx, params.id, body),
   });
@@ -60,12 +60,7 @@ export function registerCardWriteRoutes(app: App): void {
     ...onCard('inventory.archive', 'card.archive'),
     body: bodies.CardArchiveBody,
 
-    answers: {
-      200: {
-        description: 'The archived card and the other affected cards',
-        schema: bodies.CardArchiveAnswer,
-      },
-    },
+    answers: ok('The archived card and the other affected cards', bodies.CardArchiveAnswer),
     errors: [
       'children_present',
       'precondition_failed',
@@ -84,9 +79,7 @@ export function registerCardWriteRoutes(app: App): void {
     ...onCard('inventory.archive', 'card.archive'),
     body: bodies.CardRestoreBody,
 
-    answers: {
-      200: { description: 'The card and the cards restored with it', schema: bodies.CardRestoreAnswer },
-    },
+    answers: ok('The card and the cards restored with it', bodies.CardRestoreAnswer),
     errors: ['precondition_failed', 'sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, params, body }) => restoreCard(ctx, params.id, body ?? {}),
   });
@@ -99,7 +92,7 @@ export function registerCardWriteRoutes(app: App): void {
     ...onCard('inventory.delete', 'card.delete'),
     body: bodies.CardArchiveBody,
 
-    answers: { 200: { description: 'The deleted and the affected cards', schema: bodies.CardDeleteAnswer } },
+    answers: ok('The deleted and the affected cards', bodies.CardDeleteAnswer),
     errors: ['children_present', 'precondition_failed', 'sibling_name_taken', 'too_many_descendants'],
     handler: ({ ctx, params, body }) => deleteCard(ctx, params.id, body ?? {}),
   });
@@ -111,7 +104,7 @@ export function registerCardWriteRoutes(app: App): void {
       'Approving is refused while a mandatory relation or tag is missing; the problem names them as `missing_relations` and `missing_tag_groups`.',
     ...onCard('inventory.approval_status', 'card.approval_status'),
     query: bodies.approvalQuery,
-    answers: { 200: { description: 'The card', schema: card, headers: ['ETag'] } },
+    answers: ok('The card', card, 'ETag'),
     errors: ['approval_blocked_mandatory_missing', 'precondition_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => setApproval(ctx, params.id, query.action),
   });

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { fieldUsage, optionUsage, sectionUsage } from '../../../domain/inventory/metamodel/usage.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { CardTypeSchema } from '../../schemas/metamodel.ts';
 import { CardTypeCreateBody, CardTypePatchBody, ImpactSchema } from '../../schemas/metamodel-bodies.ts';
 import type { App } from '../../types.ts';
@@ -112,12 +112,7 @@ function registerUsageRoutes(app: App): void {
     ...administering,
     params: KeyParams,
     query: object({ field_key: FieldKey }),
-    answers: {
-      200: {
-        description: 'The counts',
-        schema: object({ field_key: Type.String(), ...usage }),
-      },
-    },
+    answers: ok('The counts', object({ field_key: Type.String(), ...usage })),
     handler: ({ ctx, params, query }) => fieldUsage(ctx, params.key, query.field_key),
   });
 
@@ -130,15 +125,13 @@ function registerUsageRoutes(app: App): void {
     query: object({
       field_keys: Type.String({ minLength: 1, maxLength: 10_000, description: 'Fields, comma-separated' }),
     }),
-    answers: {
-      200: {
-        description: 'The counts',
-        schema: object({
-          ...usage,
-          fields: Type.Array(object({ field_key: Type.String(), ...usage })),
-        }),
-      },
-    },
+    answers: ok(
+      'The counts',
+      object({
+        ...usage,
+        fields: Type.Array(object({ field_key: Type.String(), ...usage })),
+      }),
+    ),
     handler: ({ ctx, params, query }) => sectionUsage(ctx, params.key, query.field_keys),
   });
 
@@ -148,12 +141,7 @@ function registerUsageRoutes(app: App): void {
     ...administering,
     params: KeyParams,
     query: object({ field_key: FieldKey, option_key: OptionKey }),
-    answers: {
-      200: {
-        description: 'The counts',
-        schema: object({ field_key: Type.String(), option_key: Type.String(), ...usage }),
-      },
-    },
+    answers: ok('The counts', object({ field_key: Type.String(), option_key: Type.String(), ...usage })),
     handler: ({ ctx, params, query }) => optionUsage(ctx, params.key, query.field_key, query.option_key),
   });
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { instanceCount } from '../../../domain/inventory/metamodel/usage.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { RelationTypeSchema } from '../../schemas/metamodel.ts';
 import {
   ImpactSchema,
@@ -133,12 +133,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     summary: 'Count the relations of a type',
     ...administering,
     params: KeyParams,
-    answers: {
-      200: {
-        description: 'The count',
-        schema: object({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) }),
-      },
-    },
+    answers: ok('The count', object({ key: Type.String(), instance_count: Type.Integer({ minimum: 0 }) })),
     handler: ({ ctx, params }) => instanceCount(ctx, params.key),
   });
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../domain/inventory/reference/reference.catalogues.ts';
 import type { CatalogueKind } from '../../../domain/inventory/reference/reference.rules.ts';
 import { component } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/reference.ts';
 import type { App } from '../../types.ts';
 
@@ -72,7 +72,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     description: 'All nodes, parents before their children.',
     permission: 'inventory.view',
     query: schemas.CatalogueQuery,
-    answers: { 200: { description: 'The catalogue', schema: catalogue } },
+    answers: ok('The catalogue', catalogue),
     handler: async ({ ctx, query }) => {
       const { version, nodes } = await readCatalogue(ctx, kind, query.locale);
       return { version, [member]: nodes };
@@ -87,7 +87,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     permission: 'inventory.create',
     body: schemas.CatalogueImportBody,
     bodyExample: { catalogue_ids: [example], locale: 'en' },
-    answers: { 200: { description: 'What was made', schema: schemas.ImportedNodesSchema } },
+    answers: ok('What was made', schemas.ImportedNodesSchema),
     errors: ['conflict'],
     handler: ({ ctx, body }) => importNodes(ctx, kind, body),
   });
@@ -104,7 +104,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
       nodes: [{ id: example, names: { en: 'Steering', de: 'Steuerung' } }],
     },
     bodyLimit: 32 * MIB,
-    answers: { 200: { description: 'What was loaded', schema: schemas.LoadedCatalogueSchema } },
+    answers: ok('What was loaded', schemas.LoadedCatalogueSchema),
     handler: ({ ctx, body }) => loadCatalogue(ctx, kind, body as CatalogueDocument),
   });
 

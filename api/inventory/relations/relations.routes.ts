@@ -12,7 +12,7 @@ import {
 } from '../../../domain/inventory/relations/relations.list.ts';
 import { createResultCache } from '../../../domain/kernel/lists/result.cache.ts';
 import { sendResource } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/relations.ts';
 import type { App } from '../../types.ts';
@@ -38,12 +38,7 @@ export function registerRelationRoutes(app: App): void {
     description: '`search` searches the names of both cards.',
     ...reading,
     query: listQuery(relationSorts, 'created_at', relationFilters),
-    answers: {
-      200: {
-        description: 'Relations',
-        schema: schemas.RelationListSchema,
-      },
-    },
+    answers: ok('Relations', schemas.RelationListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listRelations(ctx, query, { topics: request.topics, totals }),
   });
@@ -80,12 +75,7 @@ export function registerRelationRoutes(app: App): void {
     body: schemas.RelationBulkBody,
 
     bodyLimit: 16 * MIB,
-    answers: {
-      200: {
-        description: 'The result of each row',
-        schema: schemas.RelationBulkSchema,
-      },
-    },
+    answers: ok('The result of each row', schemas.RelationBulkSchema),
     errors: ['duplicate_relation'],
     handler: ({ ctx, body }) => bulkRelations(ctx, body.operations, body.dry_run),
   });
@@ -101,7 +91,7 @@ function registerSingleRelationRoutes(app: App): void {
     id: 'readRelation',
     summary: 'Read one relation',
     ...reading,
-    answers: { 200: { description: 'The relation', schema: relation } },
+    answers: ok('The relation', relation),
     handler: ({ ctx, params }) => readRelation(ctx, params.id),
   });
 
@@ -112,14 +102,7 @@ function registerSingleRelationRoutes(app: App): void {
     ...writing,
     body: schemas.RelationPatchBody,
 
-    answers: {
-      200: {
-        description: 'The relation',
-        schema: relation,
-
-        headers: ['ETag'],
-      },
-    },
+    answers: ok('The relation', relation, 'ETag'),
     errors: ['precondition_failed'],
     handler: ({ ctx, params, body }) => patchRelation(ctx, params.id, body),
   });

@@ -8,9 +8,9 @@ import {
   patchTagGroup,
 } from '../../../domain/inventory/tags/tags.commands.ts';
 import { listTagGroups, tagGroupFilters, tagGroupSorts } from '../../../domain/inventory/tags/tags.list.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import { CardSchema } from '../../schemas/cards.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/tags.ts';
 import type { App } from '../../types.ts';
 
@@ -25,7 +25,7 @@ export function registerTagRoutes(app: App): void {
     summary: 'List tag groups with their tags',
     permission: 'login',
     query: listQuery(tagGroupSorts, 'name', tagGroupFilters),
-    answers: { 200: { description: 'Tag groups', schema: listAnswer(schemas.TagGroupSchema) } },
+    answers: page('Tag groups', schemas.TagGroupSchema),
     handler: ({ ctx, query }) => listTagGroups(ctx, query),
   });
 
@@ -34,7 +34,7 @@ export function registerTagRoutes(app: App): void {
     summary: 'Create a tag group',
     body: schemas.TagGroupCreateBody,
 
-    answers: { 201: { description: 'The group', schema: schemas.TagGroupSchema, headers: ['ETag'] } },
+    answers: created('The group', schemas.TagGroupSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, body }) => createTagGroup(ctx, body),
   });
@@ -47,7 +47,7 @@ export function registerTagRoutes(app: App): void {
     body: schemas.TagGroupPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The group', schema: schemas.TagGroupSchema } },
+    answers: ok('The group', schemas.TagGroupSchema),
     errors: ['name_taken', 'tag_in_use', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => patchTagGroup(ctx, params.group_id, body),
   });
@@ -65,7 +65,7 @@ export function registerTagRoutes(app: App): void {
     summary: 'Add a tag to a group',
     body: schemas.TagCreateBody,
 
-    answers: { 201: { description: 'The tag', schema: schemas.TagSchema, headers: ['ETag'] } },
+    answers: created('The tag', schemas.TagSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => createTag(ctx, params.group_id, body),
   });
@@ -76,7 +76,7 @@ export function registerTagRoutes(app: App): void {
     body: schemas.TagPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The tag', schema: schemas.TagSchema } },
+    answers: ok('The tag', schemas.TagSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => patchTag(ctx, params.group_id, params.tag_id, body),
   });
@@ -94,7 +94,7 @@ export function registerTagRoutes(app: App): void {
     summary: 'Add tags to a card',
     ...onCard,
     body: schemas.CardTagsBody,
-    answers: { 201: { description: 'The card', schema: CardSchema, headers: ['ETag'] } },
+    answers: created('The card', CardSchema),
     errors: ['single_tag'],
     handler: ({ ctx, params, body }) => addTags(ctx, params.id, body),
   });

@@ -7,8 +7,8 @@ import { createTicket, TICKET_SECONDS } from '../../../domain/kernel/events/tick
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import { AuditEventSchema, ChangesSchema, FollowedEventSchema } from '../../schemas/events.ts';
 import type { App } from '../../types.ts';
 import { notifyJobStates } from './stream.jobs.ts';
@@ -60,7 +60,7 @@ export function registerEventRoutes(app: App, services: Services): void {
       since: Type.Optional(Type.String({ format: 'date-time' })),
       until: Type.Optional(Type.String({ format: 'date-time' })),
     }),
-    answers: { 200: { description: 'Events', schema: listAnswer(AuditEventSchema) } },
+    answers: page('Events', AuditEventSchema),
     handler: ({ ctx, query }) => listAuditEvents(ctx, query),
   });
 
@@ -70,7 +70,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     description: 'Cards on which I have a role, and my favorites.',
     permission: 'login',
     query: listQuery(['position'], 'position', {}),
-    answers: { 200: { description: 'Events', schema: listAnswer(FollowedEventSchema) } },
+    answers: page('Events', FollowedEventSchema),
     handler: ({ ctx, query }) => listMyCardEvents(ctx, query),
   });
 
@@ -92,7 +92,7 @@ export function registerEventRoutes(app: App, services: Services): void {
       card_id: Type.Optional(Uuid),
       event_type: Names('Comma-separated event types'),
     }),
-    answers: { 200: { description: 'Changes', schema: ChangesSchema } },
+    answers: ok('Changes', ChangesSchema),
     errors: ['position_expired'],
     handler: ({ ctx, query }) => readChanges(ctx, query),
   });

@@ -3,7 +3,7 @@ import { createReadiness } from '../../../domain/kernel/health.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
 /** Version, liveness and readiness. */
@@ -15,12 +15,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     summary: 'Read the version',
     permission: 'public',
     alone: true,
-    answers: {
-      200: {
-        description: 'The service runs',
-        schema: object({ status: Type.Literal('ok'), version: Type.String() }),
-      },
-    },
+    answers: ok('The service runs', object({ status: Type.Literal('ok'), version: Type.String() })),
     handler: async () => ({ status: 'ok', version: appVersion }),
   });
 
@@ -29,12 +24,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     summary: 'Liveness: restart the process if it does not respond',
     permission: 'public',
     alone: true,
-    answers: {
-      200: {
-        description: 'It lives',
-        schema: object({ status: Type.Literal('ok') }),
-      },
-    },
+    answers: ok('It lives', object({ status: Type.Literal('ok') })),
     handler: async () => ({ status: 'ok' }),
   });
 

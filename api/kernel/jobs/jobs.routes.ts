@@ -3,8 +3,8 @@ import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.t
 import { listJobs, readJob } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { sendResource } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import { JobItemSchema, JobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { registerDownloadRoute } from './jobs.download.ts';
@@ -29,7 +29,7 @@ export function registerJobRoutes(app: App, services: Services): void {
         }),
       ),
     }),
-    answers: { 200: { description: 'Jobs, newest first', schema: listAnswer(JobItemSchema) } },
+    answers: page('Jobs, newest first', JobItemSchema),
     handler: ({ ctx, query }) => listJobs(ctx, query),
   });
 
@@ -38,7 +38,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     summary: 'Read one job',
     permission: 'login',
     permissionNote: "admin.events for others' jobs",
-    answers: { 200: { description: 'The job', schema: JobSchema } },
+    answers: ok('The job', JobSchema),
     handler: ({ ctx, params }) => readJob(ctx, params.id),
   });
 
@@ -49,7 +49,7 @@ export function registerJobRoutes(app: App, services: Services): void {
       'A queued job is cancelled immediately, a running one when its worker notices, within about two seconds. What it has committed remains.',
     permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
-    answers: { 200: { description: 'The job as it is now', schema: JobSchema } },
+    answers: ok('The job as it is now', JobSchema),
     errors: ['job_not_cancellable'],
     handler: async ({ ctx, params, reply }) => {
       await cancelJob(ctx, params.id);
@@ -64,7 +64,7 @@ export function registerJobRoutes(app: App, services: Services): void {
       'It resumes from its last checkpoint, if its kind has checkpoints, with the rights of its owner; the caller needs these rights too.',
     permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
-    answers: { 200: { description: 'The job as it is now', schema: JobSchema } },
+    answers: ok('The job as it is now', JobSchema),
     errors: ['job_not_retryable'],
     handler: async ({ ctx, params, reply }) => {
       await retryJob(ctx, params.id);

@@ -5,8 +5,8 @@ import {
   readSchedule,
 } from '../../../domain/kernel/jobs/schedules.commands.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import { JobScheduleItemSchema, JobScheduleSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 
@@ -21,7 +21,7 @@ export function registerScheduleRoutes(app: App): void {
     summary: 'List schedules',
     permission: 'admin.settings',
     query: listQuery(['key', 'kind', 'last_slot'], 'key', {}),
-    answers: { 200: { description: 'Schedules', schema: listAnswer(JobScheduleItemSchema) } },
+    answers: page('Schedules', JobScheduleItemSchema),
     handler: ({ ctx, query }) => listSchedules(ctx, query),
   });
 
@@ -30,7 +30,7 @@ export function registerScheduleRoutes(app: App): void {
     summary: 'Read one schedule',
     permission: 'admin.settings',
     params: Key,
-    answers: { 200: { description: 'The schedule', schema: JobScheduleSchema } },
+    answers: ok('The schedule', JobScheduleSchema),
     handler: ({ ctx, params }) => readSchedule(ctx, params.key),
   });
 
@@ -46,7 +46,7 @@ export function registerScheduleRoutes(app: App): void {
       enabled: Type.Optional(Type.Boolean()),
     }),
 
-    answers: { 200: { description: 'The schedule', schema: JobScheduleSchema } },
+    answers: ok('The schedule', JobScheduleSchema),
     headers: ['If-Match'],
     handler: async ({ ctx, params, body }) => {
       await patchSchedule(ctx, params.key, body);

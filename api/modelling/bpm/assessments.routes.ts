@@ -7,9 +7,9 @@ import {
   listAssessments,
 } from '../../../domain/modelling/bpm/assessments.ts';
 import { listTemplates, readTemplate } from '../../../domain/modelling/bpm/templates.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/bpm.assessments.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 const tag = 'Processes';
@@ -34,12 +34,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'listProcessAssessments',
     summary: 'List the assessments of a process',
     query: listQuery(assessmentSorts, 'assessment_date', {}),
-    answers: {
-      200: {
-        description: 'Assessments, the latest first',
-        schema: listAnswer(schemas.AssessmentItemSchema),
-      },
-    },
+    answers: page('Assessments, the latest first', schemas.AssessmentItemSchema),
     handler: ({ ctx, params, query }) => listAssessments(ctx, params.process_id, query),
   });
 
@@ -49,7 +44,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
     body: schemas.AssessmentCreateBody,
 
-    answers: { 201: { description: 'The assessment', schema: assessment, headers: ['ETag'] } },
+    answers: created('The assessment', assessment),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createAssessment(ctx, params.process_id, body as AssessmentInput),
   });
@@ -61,7 +56,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     body: schemas.AssessmentUpdateBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The assessment', schema: assessment, headers: ['ETag'] } },
+    answers: ok('The assessment', assessment, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => changeAssessment(ctx, idsOf(params), body as AssessmentInput),
   });
@@ -80,7 +75,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'listProcessTemplates',
     summary: 'List templates of models',
     query: listQuery(schemas.templateSorts, 'place', {}),
-    answers: { 200: { description: 'Templates', schema: listAnswer(schemas.TemplateItemSchema) } },
+    answers: page('Templates', schemas.TemplateItemSchema),
     handler: ({ ctx, query }) => listTemplates(ctx, query),
   });
 
@@ -90,7 +85,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'getProcessTemplate',
     summary: 'Read a template of a model',
     params: schemas.TemplateParams,
-    answers: { 200: { description: 'The template', schema: schemas.TemplateSchema } },
+    answers: ok('The template', schemas.TemplateSchema),
     handler: async ({ params }) => readTemplate(params.template_key),
   });
 }

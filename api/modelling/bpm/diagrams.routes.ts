@@ -14,11 +14,11 @@ import { elementFilters, elementSorts, listElements } from '../../../domain/mode
 import { type LinkInput, linkElement } from '../../../domain/modelling/bpm/links.save.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import type { AnswerHeader } from '../../openapi/headers.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { registerValidation } from '../../plugins/validation.ts';
 import * as schemas from '../../schemas/bpm.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 import { receiveModel, sendDiagramFile } from './bpm.file.ts';
 
@@ -53,7 +53,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     summary: 'Read the diagram of a process',
     description: 'Null for a process that has none.',
     query: schemas.VersionQuery,
-    answers: { 200: { description: 'The diagram', schema: schemas.DiagramSchema } },
+    answers: ok('The diagram', schemas.DiagramSchema),
     handler: ({ ctx, params, query }) => readDiagram(ctx, params.process_id, query.version),
   });
 
@@ -82,9 +82,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     summary: 'Delete the diagram of a process with all its versions, elements and links',
     description: 'Flow versions remain. The batch can be rolled back.',
     headers: ['If-Match'],
-    answers: {
-      200: { description: 'The result of the deletion', schema: schemas.DeletedDiagramSchema },
-    },
+    answers: ok('The result of the deletion', schemas.DeletedDiagramSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteDiagram(ctx, params.process_id),
   });
@@ -93,9 +91,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'listProcessDiagramVersions',
     summary: 'List the versions of a diagram',
     query: listQuery(versionSorts, 'version', {}),
-    answers: {
-      200: { description: 'Versions, newest first', schema: listAnswer(schemas.VersionItemSchema) },
-    },
+    answers: page('Versions, newest first', schemas.VersionItemSchema),
     handler: ({ ctx, params, query }) => listDiagramVersions(ctx, params.process_id, query),
   });
 
@@ -152,12 +148,7 @@ async function registerElementRoutes(app: App): Promise<void> {
     id: 'listProcessElements',
     summary: 'List the elements of a diagram with the cards to which they are linked',
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
-    answers: {
-      200: {
-        description: 'Elements, in the order of the document',
-        schema: listAnswer(schemas.ElementItemSchema),
-      },
-    },
+    answers: page('Elements, in the order of the document', schemas.ElementItemSchema),
     handler: ({ ctx, params, query }) => listElements(ctx, params.process_id, query),
   });
 
@@ -169,7 +160,7 @@ async function registerElementRoutes(app: App): Promise<void> {
     body: schemas.LinkBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The element', schema: schemas.ElementSchema, headers: ['ETag'] } },
+    answers: ok('The element', schemas.ElementSchema, 'ETag'),
     errors: ['wrong_state', 'cardinality_exceeded'],
     handler: ({ ctx, params, body }) =>
       linkElement(ctx, params.process_id, params.element_id, body as LinkInput),

@@ -20,7 +20,7 @@ import {
   readPublished,
 } from '../../../domain/modelling/bpm/flow.list.ts';
 import type { LinkInput } from '../../../domain/modelling/bpm/links.save.ts';
-import { routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/bpm.flow.ts';
 import { LinkBody, MODEL_BODY } from '../../schemas/bpm.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
@@ -41,7 +41,7 @@ const draftingGroup = {
 } as const;
 const flow = schemas.FlowSchema;
 const listed = listAnswer(schemas.FlowItemSchema);
-const written = { 200: { description: 'The version', schema: flow, headers: ['ETag' as const] } };
+const written = ok('The version', flow, 'ETag');
 const changing = {
   headers: ['If-Match' as const],
   answers: written,
@@ -67,7 +67,7 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'getPublishedProcessFlow',
     summary: 'Read the published version of a flow',
     description: 'Null for a process whose flow was never approved.',
-    answers: { 200: { description: 'The version', schema: schemas.PublishedSchema } },
+    answers: ok('The version', schemas.PublishedSchema),
     handler: ({ ctx, params }) => readPublished(ctx, params.process_id),
   });
 
@@ -76,7 +76,7 @@ export function registerProcessFlowRoutes(app: App): void {
     summary: 'List the drafts and pending versions of a flow',
     description: 'A page of more than 32 MiB is refused: use `fields` without `bpmn_xml`, or a smaller page.',
     query: listQuery(flowSorts, 'revision', {}),
-    answers: { 200: { description: 'Versions, newest first', schema: listed } },
+    answers: ok('Versions, newest first', listed),
     handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['draft', 'pending'], query),
   });
 
@@ -87,7 +87,7 @@ export function registerProcessFlowRoutes(app: App): void {
     body: schemas.FlowCreateBody,
 
     bodyLimit: MODEL_BODY,
-    answers: { 201: { description: 'The draft', schema: flow, headers: ['ETag'] } },
+    answers: created('The draft', flow),
     errors: ['wrong_state', 'query_too_heavy'],
     handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
@@ -103,14 +103,14 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'listArchivedProcessFlows',
     summary: 'List the archived versions of a flow',
     query: listQuery(flowSorts, 'revision', {}),
-    answers: { 200: { description: 'Versions, newest first', schema: listed } },
+    answers: ok('Versions, newest first', listed),
     handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['archived'], query),
   });
 
   viewing.get('/api/v1/bpm/processes/:process_id/flow/permissions', {
     id: 'getProcessFlowPermissions',
     summary: 'Read what the caller may do with a flow',
-    answers: { 200: { description: 'What is allowed', schema: schemas.FlowPermissionsSchema } },
+    answers: ok('What is allowed', schemas.FlowPermissionsSchema),
     handler: ({ ctx, params }) => readFlowPermissions(ctx, params.process_id),
   });
 
@@ -119,7 +119,7 @@ export function registerProcessFlowRoutes(app: App): void {
     summary: 'Compare two versions of a flow, element by element',
     description: 'Elements are compared by their ids, with their planned links.',
     query: schemas.CompareQuery,
-    answers: { 200: { description: 'The differences', schema: schemas.ComparisonSchema } },
+    answers: ok('The differences', schemas.ComparisonSchema),
     handler: async ({ ctx, params, query }) => {
       const ids = { base: query.base_id, other: query.other_id };
       return await compareFlows(ctx, params.process_id, ids);
@@ -129,7 +129,7 @@ export function registerProcessFlowRoutes(app: App): void {
   viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     id: 'getProcessFlow',
     summary: 'Read one version of a flow',
-    answers: { 200: { description: 'The version', schema: flow } },
+    answers: ok('The version', flow),
     handler: ({ ctx, params }) => readFlow(ctx, params.process_id, params.version_id),
   });
 
@@ -201,12 +201,7 @@ function registerFlowApprovalRoutes(app: App): void {
     id: 'listProcessDraftElements',
     summary: 'List the elements of a version with the cards to which they are to be linked',
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
-    answers: {
-      200: {
-        description: 'Elements, in the order of the document',
-        schema: listAnswer(schemas.DraftElementItemSchema),
-      },
-    },
+    answers: page('Elements, in the order of the document', schemas.DraftElementItemSchema),
     handler: ({ ctx, params, query }) => listDraftElements(ctx, idsOf(params), query),
   });
 
@@ -219,7 +214,7 @@ function registerFlowApprovalRoutes(app: App): void {
       params: schemas.DraftElementParams,
       body: LinkBody,
 
-      answers: { 200: { description: 'The element', schema: schemas.DraftElementSchema } },
+      answers: ok('The element', schemas.DraftElementSchema),
       errors: ['wrong_state'],
       handler: ({ ctx, params, body }) =>
         planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput),

@@ -9,8 +9,8 @@ import {
   starDiagram,
   unstarDiagram,
 } from '../../../domain/modelling/diagrams/groups.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/diagrams.ts';
 import type { App } from '../../types.ts';
 
@@ -25,9 +25,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     summary: 'List your favourite diagrams',
     permission: 'diagrams.view',
     query: listQuery(favoriteSorts, 'created_at', {}),
-    answers: {
-      200: { description: 'Ids of diagrams', schema: listAnswer(schemas.DiagramFavoriteSchema) },
-    },
+    answers: page('Ids of diagrams', schemas.DiagramFavoriteSchema),
     handler: ({ ctx, query }) => listDiagramFavorites(ctx, query),
   });
 
@@ -36,9 +34,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     summary: 'Make a diagram a favourite',
     description: 'Has no effect if it is one already.',
     permission: 'diagrams.view',
-    answers: {
-      201: { description: 'The favourite', schema: schemas.DiagramFavoriteSchema, headers: ['ETag'] },
-    },
+    answers: created('The favourite', schemas.DiagramFavoriteSchema),
     handler: ({ ctx, params }) => starDiagram(ctx, params.diagram_id),
   });
 
@@ -55,7 +51,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     summary: 'List groups of diagrams',
     permission: 'diagrams.view',
     query: listQuery(groupSorts, 'sort_order', {}),
-    answers: { 200: { description: 'Groups', schema: listAnswer(schemas.DiagramGroupItemSchema) } },
+    answers: page('Groups', schemas.DiagramGroupItemSchema),
     handler: ({ ctx, query }) => listGroups(ctx, query),
   });
 
@@ -65,7 +61,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     permission: 'diagrams.manage',
     body: schemas.GroupCreateBody,
 
-    answers: { 201: { description: 'The group', schema: group, headers: ['ETag'] } },
+    answers: created('The group', group),
     errors: ['name_taken'],
     handler: ({ ctx, body }) => createGroup(ctx, body),
   });
@@ -77,7 +73,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     body: schemas.GroupPatchBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The group', schema: group } },
+    answers: ok('The group', group),
     errors: ['name_taken'],
     handler: ({ ctx, params, body }) => patchGroup(ctx, params.group_id, body),
   });

@@ -15,8 +15,8 @@ import {
 } from '../../../domain/modelling/diagrams/diagrams.list.ts';
 import type { DiagramInput } from '../../../domain/modelling/diagrams/diagrams.model.ts';
 import { setDiagramGroups } from '../../../domain/modelling/diagrams/groups.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/diagrams.ts';
 import type { App } from '../../types.ts';
 
@@ -33,9 +33,7 @@ export function registerDiagramRoutes(app: App): void {
     summary: 'List diagrams',
     permission: 'diagrams.view',
     query: listQuery(diagramSorts, 'updated_at', diagramFilters),
-    answers: {
-      200: { description: 'Diagrams, last changed first', schema: listAnswer(schemas.DiagramItemSchema) },
-    },
+    answers: page('Diagrams, last changed first', schemas.DiagramItemSchema),
     handler: ({ ctx, query }) => listDiagrams(ctx, query),
   });
 
@@ -47,7 +45,7 @@ export function registerDiagramRoutes(app: App): void {
 
     bodyLimit: BODY_LIMIT,
     errors: ['query_too_heavy'],
-    answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
+    answers: created('The diagram', diagram),
     handler: ({ ctx, body }) => createDiagram(ctx, body as DiagramInput),
   });
 
@@ -58,7 +56,7 @@ export function registerDiagramRoutes(app: App): void {
       'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is returned as it was sent.',
     permission: 'diagrams.view',
     errors: ['query_too_heavy'],
-    answers: { 200: { description: 'The diagram', schema: diagram } },
+    answers: ok('The diagram', diagram),
     handler: ({ ctx, params }) => readDiagram(ctx, params.diagram_id),
   });
 
@@ -73,7 +71,7 @@ export function registerDiagramRoutes(app: App): void {
     bodyLimit: BODY_LIMIT,
     headers: ['If-Match'],
     errors: ['query_too_heavy'],
-    answers: { 200: { description: 'The diagram', schema: diagram } },
+    answers: ok('The diagram', diagram),
     handler: ({ ctx, params, body }) => patchDiagram(ctx, params.diagram_id, body as DiagramInput),
   });
 
@@ -93,7 +91,7 @@ export function registerDiagramRoutes(app: App): void {
     permissionNote: linkNote,
     body: object({ card_id: Uuid }),
     errors: ['query_too_heavy'],
-    answers: { 201: { description: 'The diagram', schema: diagram, headers: ['ETag'] } },
+    answers: created('The diagram', diagram),
     handler: ({ ctx, params, body }) => linkCard(ctx, params.diagram_id, body.card_id),
   });
 
@@ -116,7 +114,7 @@ export function registerDiagramRoutes(app: App): void {
 
     headers: ['If-Match'],
     errors: ['query_too_heavy'],
-    answers: { 200: { description: 'The diagram', schema: diagram } },
+    answers: ok('The diagram', diagram),
     handler: ({ ctx, params, body }) => setDiagramGroups(ctx, params.diagram_id, body.group_ids),
   });
 }

@@ -5,6 +5,7 @@ import {
   readHasCosts,
   statusReports,
 } from '../../../domain/modelling/ppm/initiative.kinds.ts';
+import { ok } from '../../operation.ts';
 import * as schemas from '../../schemas/ppm.ts';
 import type { App } from '../../types.ts';
 import { readingRoutes, registerPpmKind } from './ppm.crud.ts';
@@ -65,7 +66,7 @@ export function registerInitiativeRoutes(app: App): void {
     id: 'readHasCosts',
     summary: 'Read whether an initiative has cost and budget lines',
     description: 'While it has such lines, `costActual` or `costBudget` is their sum and cannot be written.',
-    answers: { 200: { description: 'Which kinds of lines exist', schema: schemas.HasCostsSchema } },
+    answers: ok('Which kinds of lines exist', schemas.HasCostsSchema),
     handler: ({ ctx, params }) => readHasCosts(ctx, params.initiative_id),
   });
 

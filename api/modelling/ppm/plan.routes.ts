@@ -11,7 +11,8 @@ import {
 import { readCompletion, readCriticalPath } from '../../../domain/modelling/ppm/plan.queries.ts';
 import { deletePpm, listPpm, patchPpm } from '../../../domain/modelling/ppm/ppm.commands.ts';
 import { ppmSorts } from '../../../domain/modelling/ppm/ppm.kinds.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { created, ok, page } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/ppm.ts';
 import type { App } from '../../types.ts';
 import { readingRoutes, registerPpmKind, writingRoutes } from './ppm.crud.ts';
@@ -60,7 +61,7 @@ export function registerPlanRoutes(app: App): void {
     summary: 'Read the completion of an initiative',
     description:
       'The mean of the roots of its work breakdown. For an item with tasks it is the share of completed tasks, at the item and below, weighted by their days from start to due date (at least 1); for an item that only contains items it is their mean; for any other it is the completion that was entered.',
-    answers: { 200: { description: 'Percent with one decimal', schema: schemas.CompletionSchema } },
+    answers: ok('Percent with one decimal', schemas.CompletionSchema),
     handler: ({ ctx, params }) => readCompletion(ctx, params.initiative_id),
   });
 
@@ -69,7 +70,7 @@ export function registerPlanRoutes(app: App): void {
     summary: 'Read the critical path of a plan',
     description:
       'Nothing starts before its predecessors have ended, nor before its own start date. A dependency of a WBS item applies to everything below it. Days are calendar days.',
-    answers: { 200: { description: 'The schedule of the plan', schema: schemas.CriticalPathSchema } },
+    answers: ok('The schedule of the plan', schemas.CriticalPathSchema),
     errors: ['conflict'],
     // the domain writes the JSON, which is faster for thousands of items than serialising by schema
     handler: ({ ctx, params }) => readCriticalPath(ctx, params.initiative_id),
@@ -85,9 +86,7 @@ function registerDependencyRoutes(app: App): void {
     id: 'listTaskDependencies',
     summary: 'List the dependencies in the plan of an initiative',
     query: listQuery(ppmSorts(dependencies), 'created_at', {}),
-    answers: {
-      200: { description: 'A page of dependencies', schema: listAnswer(schemas.dependency.item) },
-    },
+    answers: page('A page of dependencies', schemas.dependency.item),
     handler: ({ ctx, params, query }) => listPpm(ctx, dependencies, params.initiative_id, query),
   });
 
@@ -98,9 +97,7 @@ function registerDependencyRoutes(app: App): void {
       'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, including those through parent items.',
     body: schemas.DependencyBody,
 
-    answers: {
-      201: { description: 'The dependency', schema: schemas.dependency.whole, headers: ['ETag'] },
-    },
+    answers: created('The dependency', schemas.dependency.whole),
     errors: ['duplicate_dependency', 'limit_reached'],
     handler: ({ ctx, params, body }) => createDependency(ctx, params.initiative_id, body as DependencyInput),
   });
@@ -124,9 +121,7 @@ function registerCommentRoutes(app: App): void {
     id: 'listTaskComments',
     summary: 'List the comments on a task',
     query: listQuery(ppmSorts(taskComments), 'created_at', {}),
-    answers: {
-      200: { description: 'A page of comments', schema: listAnswer(schemas.taskComment.item) },
-    },
+    answers: page('A page of comments', schemas.taskComment.item),
     handler: ({ ctx, params, query }) => listTaskComments(ctx, params.task_id, query),
   });
 
@@ -135,7 +130,7 @@ function registerCommentRoutes(app: App): void {
     summary: 'Comment on a task',
     body: schemas.TaskCommentBody,
 
-    answers: { 201: { description: 'The comment', schema: comment, headers: ['ETag'] } },
+    answers: created('The comment', comment),
     errors: ['limit_reached'],
     handler: ({ ctx, params, body }) => createTaskComment(ctx, params.task_id, body),
   });
@@ -146,7 +141,7 @@ function registerCommentRoutes(app: App): void {
     body: schemas.TaskCommentBody,
 
     headers: ['If-Match'],
-    answers: { 200: { description: 'The comment', schema: comment } },
+    answers: ok('The comment', comment),
     handler: ({ ctx, params, body }) => patchPpm(ctx, taskComments, params.comment_id, body),
   });
 

@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox';
 import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
 import { createPpm, deletePpm, listPpm, patchPpm } from '../../../domain/modelling/ppm/ppm.commands.ts';
 import { type PpmKind, type PpmRow, ppmSorts } from '../../../domain/modelling/ppm/ppm.kinds.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
 /** The routes that read plans and figures of initiatives. */
@@ -63,7 +63,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
     summary: `List the ${many} of an initiative`,
     ...described(declared.list?.description),
     query: listQuery(ppmSorts(kind), defaultSort, filters),
-    answers: { 200: { description: `A page of ${many}`, schema: listAnswer(schema.item) } },
+    answers: page(`A page of ${many}`, schema.item),
     handler: async ({ ctx, params, query }) => {
       const asked = Object.entries(query).filter(([key]) => key in filters);
       const list = query as unknown as ListParams;
@@ -77,7 +77,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
     ...described(declared.create.description, note),
     body: schema.create,
     bodyExample: declared.create.example,
-    answers: { 201: { description: 'The new row', schema: schema.whole, headers: ['ETag'] } },
+    answers: created('The new row', schema.whole),
     errors: ['limit_reached'],
     handler: ({ ctx, params, body }) => createPpm(ctx, kind, params.initiative_id!, body as Partial<PpmRow>),
   });
@@ -89,7 +89,7 @@ export function registerPpmKind(app: App, declared: PpmOperations): void {
     body: schema.patch,
     bodyExample: declared.patch.example,
     headers: ['If-Match'],
-    answers: { 200: { description: 'The changed row', schema: schema.whole } },
+    answers: ok('The changed row', schema.whole),
     handler: ({ ctx, params, body }) => patchPpm(ctx, kind, params[param]!, body as Partial<PpmRow>),
   });
 
