@@ -71,6 +71,58 @@ export function openDatabase({ url, name, poolMax = 16 }: DatabaseOptions): Db {
   });
 }
 
+/** SQL inside a statement of {@link query}, as opposed to a value. */
+class EmbeddedSql {
+  readonly sql: string;
+  readonly bindings: readonly unknown[];
+  constructor(sql: string, bindings: readonly unknown[] = []) {
+    this.sql = sql;
+    this.bindings = bindings;
+  }
+}
+
+/**
+ * Embeds SQL into a statement of {@link query}: a text or number of our own, never one of a request, or a fragment with
+ * its values.
+ */
+export const embed = (part: string | number | { sql: string; bindings: readonly unknown[] }): EmbeddedSql =>
+  typeof part === 'object' ? new EmbeddedSql(part.sql, part.bindings) : new EmbeddedSql(String(part));
+
+/** A row of a statement whose columns have no declared type. */
+type UntypedRow = Awaited<Knex.Raw>;
+
+/**
+ * Statements as tagged templates: a `${value}` is bound as a parameter, `${embed(sql)}` becomes part of the text.
+ * `rows`, `row` (the first or undefined), `column` (the first of all rows), `value` (the only one of the only row) return
+ * what the statement returns; `run` returns nothing.
+ */
+export function query(sql: Sql) {
+  const rows = async <T = UntypedRow>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T[]> => {
+    const parts = values.map((value) =>
+      value instanceof EmbeddedSql ? value : new EmbeddedSql('?', [value]),
+    );
+    const text = texts.map((before, n) => before + (parts[n]?.sql ?? '')).join('');
+    return (
+      await sql.raw(
+        text,
+        parts.flatMap(({ bindings }) => bindings),
+      )
+    ).rows;
+  };
+  const column = async <T>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T[]> =>
+    (await rows<Record<string, T>>(texts, ...values)).map((row) => Object.values(row)[0]!);
+  return {
+    rows,
+    column,
+    row: async <T = UntypedRow>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T | undefined> =>
+      (await rows<T>(texts, ...values))[0],
+    value: async <T>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T> =>
+      (await column<T>(texts, ...values))[0]!,
+    run: async (texts: TemplateStringsArray, ...values: unknown[]): Promise<void> =>
+      void (await rows(texts, ...values)),
+  };
+}
+
 /** The rows that a statement returns. `T` names its columns. */
 export async function queryRows<T>(sql: Sql, text: string, bindings: readonly unknown[] = []): Promise<T[]> {
   const { rows } = await sql.raw(text, bindings);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
-import { inTransaction } from '../../platform/database.ts';
+import { inTransaction, query } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -40,7 +40,7 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
   const passwordHash = await ctx.passwords.hash(input.password);
   return await command(ctx, async (work) => {
     const { sql } = work;
-    await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
+    await query(sql).run`select pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
     if (await sql('users').first('id')) {
       const policy = await requireOpenRegistration(sql);
       if (!policy.allows(input.email)) {
@@ -92,7 +92,7 @@ async function useSetupToken(sql: Ctx['db'], token: string | undefined): Promise
 export async function issueSetupToken(db: Ctx['db']): Promise<string | undefined> {
   const token = randomSecret();
   return await inTransaction(db, async (sql) => {
-    await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
+    await query(sql).run`select pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
     if (await sql('users').first('id')) return undefined;
     await sql('one_time_tokens').where({ purpose: 'first-administrator' }).delete();
     await sql('one_time_tokens').insert({
@@ -112,7 +112,7 @@ export async function createFirstAdministrator(ctx: Ctx, email: string, password
   requireGoodPassword(password, email);
   const passwordHash = await ctx.passwords.hash(password);
   return await command(ctx, async (work) => {
-    await work.sql.raw('select pg_advisory_xact_lock(?)', [FIRST_USER_LOCK]);
+    await query(work.sql).run`select pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
     if (await work.sql('users').first('id')) return false;
     await insertUsers(work, [
       { email, display_name: 'Administrator', role: 'admin', password_hash: passwordHash },

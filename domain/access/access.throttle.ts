@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/database.ts';
+import { type Db, query } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { clientOf } from '../../platform/outbound.rules.ts';
 
@@ -30,15 +30,12 @@ export const byAddress = (address: string): string => `address ${clientOf(addres
  */
 export async function throttle(db: Db, what: Throttled, names: string[], hits = 1): Promise<void> {
   const keys = [...new Set(names.map((name) => `${what}:${name.toLowerCase()}`))].sort();
-  const { rows } = await db.raw(
-    `insert into throttles as t (key, window_start, hits)
-     select key, now(), ?::int from unnest(?::text[]) as key
+  const rows = await query(db).rows`insert into throttles as t (key, window_start, hits)
+     select key, now(), ${hits}::int from unnest(${keys}::text[]) as key
      on conflict (key) do update set
-       hits = case when t.window_start < now() - make_interval(secs => ?) then 0 else t.hits end + excluded.hits,
-       window_start = case when t.window_start < now() - make_interval(secs => ?) then now() else t.window_start end
-     returning hits, ceil(extract(epoch from t.window_start - now())) + ? as seconds`,
-    [hits, keys, WINDOW_SECONDS, WINDOW_SECONDS, WINDOW_SECONDS],
-  );
+       hits = case when t.window_start < now() - make_interval(secs => ${WINDOW_SECONDS}) then 0 else t.hits end + excluded.hits,
+       window_start = case when t.window_start < now() - make_interval(secs => ${WINDOW_SECONDS}) then now() else t.window_start end
+     returning hits, ceil(extract(epoch from t.window_start - now())) + ${WINDOW_SECONDS} as seconds`;
   const over = rows.filter((row: { hits: number }) => row.hits > throttleLimits[what]);
   if (over.length === 0) return;
   const seconds = Math.max(1, ...over.map((row: { seconds: number }) => Number(row.seconds)));

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 
 // Commands that may remove an administrator are serialised, so that two cannot remove each other.
@@ -6,7 +6,7 @@ const ADMINISTRATORS_LOCK = 7203013;
 
 /** Acquired before the users are locked, by every command that may deactivate, demote or delete one. */
 export async function lockAdministrators(sql: Sql): Promise<void> {
-  await sql.raw('select pg_advisory_xact_lock(?)', [ADMINISTRATORS_LOCK]);
+  await query(sql).run`select pg_advisory_xact_lock(${ADMINISTRATORS_LOCK})`;
 }
 
 /**
@@ -14,11 +14,9 @@ export async function lockAdministrators(sql: Sql): Promise<void> {
  * accounts do not count: they cannot log in.
  */
 export async function hasOtherAdministrator(sql: Sql, without: string[]): Promise<boolean> {
-  const { rows } = await sql.raw(
-    `select exists (select from users where role = 'admin' and is_active and kind = 'person'
-                    and id <> all(?::uuid[])) as left`,
-    [without],
-  );
+  const rows = await query(sql).rows`select exists (select from users
+    where role = 'admin' and is_active and kind = 'person'
+                    and id <> all(${without}::uuid[])) as left`;
   return rows[0].left;
 }
 

@@ -1,3 +1,4 @@
+import { query } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
@@ -48,10 +49,8 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
     if (!own) await requireControlOf(ctx, work.sql, user);
     if (!user.is_active) throw new EstateError('wrong_state', 'The account is not active.');
     const ends = await endOfLife(work, asked);
-    const { rows: held } = await work.sql.raw(
-      'select count(*)::int as n from api_tokens where user_id = ?::uuid',
-      [userId],
-    );
+    const held = await query(work.sql).rows`select count(*)::int as n from api_tokens
+      where user_id = ${userId}::uuid`;
     if (held[0].n >= MAX_TOKENS) {
       throw new EstateError(
         'conflict',

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { type Caller, systemCaller } from '../kernel/context.ts';
 import { type JobRights, rightsOf } from '../kernel/jobs/jobs.enqueue.ts';
@@ -13,11 +13,9 @@ import { permissionSet } from './access.sessions.ts';
  */
 export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobRights): Promise<Caller> {
   if (ownerId === null) return systemCaller;
-  const { rows } = await sql.raw(
-    `select u.id, u.email, u.display_name, u.role, r.permissions
-     from users u join roles r on r.key = u.role where u.id = ? and u.is_active and not r.is_archived`,
-    [ownerId],
-  );
+  const rows = await query(sql).rows`select u.id, u.email, u.display_name, u.role, r.permissions
+     from users u join roles r on r.key = u.role
+     where u.id = ${ownerId} and u.is_active and not r.is_archived`;
   const user = rows[0];
   if (!user) throw new EstateError('forbidden', 'The owner of the job is no longer active.');
   const present = permissionSet(user.permissions);

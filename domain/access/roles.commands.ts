@@ -1,4 +1,4 @@
-import { sqlState } from '../../platform/database.ts';
+import { query, sqlState } from '../../platform/database.ts';
 import {
   EstateError,
   type FieldError,
@@ -122,9 +122,8 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
       archived_by: ctx.caller.userId,
     });
     await roleRightsChanged(work, ctx, [key]);
-    const { rows } = await work.sql.raw('select count(*)::int as n from users where role = ? and is_active', [
-      key,
-    ]);
+    const rows = await query(work.sql).rows`select count(*)::int as n from users
+      where role = ${key} and is_active`;
     return rows[0].n;
   });
 }
@@ -153,7 +152,7 @@ async function changeRoles<T>(ctx: Ctx, act: (work: Work) => Promise<T>): Promis
 
 /** Serialises changes of roles. */
 export async function lockRoles({ sql }: Work): Promise<void> {
-  await sql.raw('select pg_advisory_xact_lock(?)', [ROLES_LOCK]);
+  await query(sql).run`select pg_advisory_xact_lock(${ROLES_LOCK})`;
 }
 
 async function lockRole({ sql }: Work, key: string): Promise<RoleRow> {

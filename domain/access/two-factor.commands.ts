@@ -1,4 +1,5 @@
 import type { SecretBox } from '../../platform/crypto.ts';
+import { query } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
@@ -191,12 +192,10 @@ async function proved<T>(
 
 /** Whether the caller has a second factor, and whether the workspace requires one. */
 export async function readTwoFactor(ctx: Ctx): Promise<Record<string, unknown>> {
-  const { rows } = await ctx.db.raw(
-    `select utc(confirmed_at) as confirmed_at, secret is not null as enabled, pending_secret is not null as pending,
+  const rows = await query(ctx.db).rows`select utc(confirmed_at) as confirmed_at,
+    secret is not null as enabled, pending_secret is not null as pending,
        (select count(*)::int from recovery_codes where user_id = f.user_id) as left
-     from two_factor f where user_id = ?::uuid`,
-    [ctx.caller.userId],
-  );
+     from two_factor f where user_id = ${ctx.caller.userId}::uuid`;
   const row = rows[0];
   return {
     enabled: row?.enabled ?? false,

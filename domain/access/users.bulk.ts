@@ -1,3 +1,4 @@
+import { query } from '../../platform/database.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { permissionsOfRole, requireGrantable, requireReopening } from '../kernel/permissions/grants.ts';
@@ -53,12 +54,10 @@ export async function updateUsersInBulk(
     for (const user of changing) {
       if (updates.is_active && !user.is_active) await requireReopening(ctx, sql, { ...user, ...updates });
     }
-    const { rows } = await sql.raw(
-      `update users set role = coalesce(?, role), is_active = coalesce(?, is_active),
+    const rows = await query(sql).rows`update users set role = coalesce(${updates.role ?? null}, role),
+      is_active = coalesce(${updates.is_active ?? null}, is_active),
          token_version = token_version + 1, updated_at = now()
-       where id = any(?::uuid[]) returning to_jsonb(users) as row`,
-      [updates.role ?? null, updates.is_active ?? null, changing.map(({ id }) => id)],
-    );
+       where id = any(${changing.map(({ id }) => id)}::uuid[]) returning to_jsonb(users) as row`;
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
     for (const before of changing) emitUpdate(work, before, after.get(before.id) as UserRow);
     await work.extensions.userRightsChanged(work, ctx, [...after.keys()] as string[]);

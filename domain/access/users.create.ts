@@ -1,3 +1,4 @@
+import { query } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
@@ -139,7 +140,7 @@ export async function createServiceAccount(ctx: Ctx, input: ServiceAccountInput)
     const ownerId = input.owner_id ?? ctx.caller.userId;
     const owner = await work.sql('users').where({ id: ownerId, kind: 'person' }).forShare().first('id');
     if (!owner) throw invalidField('owner_id', 'unknown_user', `there is no person ${ownerId}`);
-    const { rows } = await work.sql.raw('select uuidv7() as id');
+    const rows = await query(work.sql).rows`select uuidv7() as id`;
     const id: string = rows[0].id;
     await insertUsers(work, [
       {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Sql, sqlState, violatedConstraint } from '../../platform/database.ts';
+import { query, type Sql, sqlState, violatedConstraint } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Work } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events/events.catalogue.ts';
@@ -37,10 +37,8 @@ export const userChanges = (before: StoredRow | null, after: StoredRow | null) =
 
 /** Locks users in the order of their ids. */
 export async function lockUsers(sql: Sql, ids: string[]): Promise<Map<string, UserRow>> {
-  const { rows } = await sql.raw(
-    `select to_jsonb(u) as row from users u where id = any(?::uuid[]) order by id for update`,
-    [ids],
-  );
+  const rows = await query(sql).rows`select to_jsonb(u) as row from users u where id = any(${ids}::uuid[])
+    order by id for update`;
   return new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
 }
 

@@ -1,5 +1,5 @@
 import type { BlobStore } from '../../platform/blobs.ts';
-import { type Db, inTransaction, type Sql } from '../../platform/database.ts';
+import { type Db, embed, inTransaction, query, type Sql } from '../../platform/database.ts';
 import { CLEANUP_BATCH, type Retention } from '../kernel/extensions.ts';
 import type { JobCounts } from '../kernel/jobs/jobs.running.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
@@ -12,29 +12,26 @@ const ABANDONED_HOURS = 24;
 async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
   const kinds = extensions.jobs.map(({ kind }) => kind);
   const days = extensions.jobs.map(({ retentionDays }) => retentionDays ?? null);
-  const { rows } = await sql.raw(
-    `with kept as (select * from unnest(?::text[], ?::int[]) as k(kind, days)),
+  const rows = await query(sql).rows`with kept as (select *
+    from unnest(${kinds}::text[], ${days}::int[]) as k(kind, days)),
      gone as (
        delete from jobs where id in (
          select j.id from jobs j left join kept using (kind)
-         where j.finished_at < now() - make_interval(days => least(kept.days, ?))
-         limit ${CLEANUP_BATCH}
+         where j.finished_at < now() - make_interval(days => least(kept.days, ${jobs_days}))
+         limit ${embed(CLEANUP_BATCH)}
        ) returning result_file_id
      ),
      orphans as (
        update files set expires_at = now() from gone where files.id = gone.result_file_id
      )
-     select count(*)::int as n from gone`,
-    [kinds, days, jobs_days],
-  );
+     select count(*)::int as n from gone`;
   return rows[0].n;
 }
 
 /** Deletes expired files with their contents. The row is deleted first: a content without a row is found below. */
 async function removeFiles(db: Db, blobs: BlobStore): Promise<number> {
-  const { rows } = await db.raw(
-    `delete from files where id in (select id from files where expires_at < now() limit ${CLEANUP_BATCH}) returning id`,
-  );
+  const rows = await query(db).rows`delete from files where id in (select id from files
+    where expires_at < now() limit ${embed(CLEANUP_BATCH)}) returning id`;
   for (const { id } of rows) await blobs.remove(id);
   return rows.length;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../platform/database.ts';
+import { embed, query, type Sql } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
 import { invisibleCardError, visibleCards } from '../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -75,12 +75,10 @@ export async function findCard(
   { lock = false } = {},
 ): Promise<CardWithAccess | undefined> {
   const visible = visibleCards(ctx);
-  const [card] = await queryRows<CardWithAccess>(
-    sql,
-    `select c.id, c.type, c.name, (${visible.sql}) as "isVisible",
-       array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as "myRoles"
-     from cards c where c.id = ?::uuid ${lock ? 'for key share of c' : ''}`,
-    [...visible.bindings, ctx.caller.userId, id],
-  );
+  const [card] = await query(sql).rows<CardWithAccess>`select c.id, c.type, c.name,
+    (${embed(visible)}) as "isVisible",
+       array(select s.role from stakeholders s
+       where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
+     from cards c where c.id = ${id}::uuid ${embed(lock ? 'for key share of c' : '')}`;
   return card;
 }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../platform/database.ts';
+import { query } from '../../platform/database.ts';
 import { deleteRowsOfCards } from '../inventory/cards/cards.attached.ts';
 import { cardsTopic } from '../inventory/cards/cards.events.ts';
 import { rescoreCards } from '../inventory/cards/cards.save.ts';
@@ -163,12 +163,11 @@ async function deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser
     users.map(({ id }) => id),
   );
   const names = new Map(users.map((user) => [user.id, user.display_name]));
-  const deleted = await queryRows<DeletedCard & { row: StakeholderRow }>(
-    work.sql,
-    `with deleted as (delete from stakeholders where user_id = any(?::uuid[]) returning *)
-     select to_jsonb(d) as row, c.id, c.type, c.name from deleted d join cards c on c.id = d.card_id order by d.id`,
-    [[...names.keys()]],
-  );
+  const deleted = await query(work.sql).rows<
+    DeletedCard & { row: StakeholderRow }
+  >`with deleted as (delete from stakeholders where user_id = any(${[...names.keys()]}::uuid[]) returning *)
+     select to_jsonb(d) as row, c.id, c.type, c.name from deleted d join cards c on c.id = d.card_id
+     order by d.id`;
   for (const { row, id, type, name } of deleted) {
     const cardType = work.metamodel.cardTypes.get(type)!;
     work.emit(stakeholderEvent({ id, name }, cardType, names.get(row.user_id)!, row, null));

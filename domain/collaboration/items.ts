@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryValue, type Sql } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { lockActiveUsers } from '../access/users.store.ts';
 import type { JsonText } from '../kernel/lists/lists.types.ts';
@@ -11,7 +11,7 @@ export interface WrittenItem {
 }
 
 /** An id for a row that refers to itself. */
-export const newId = (sql: Sql): Promise<string> => queryValue(sql, 'select uuidv7()');
+export const newId = (sql: Sql): Promise<string> => query(sql).value`select uuidv7()`;
 
 /**
  * A user whom a row will name.

@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { inTransaction, LOCK_NOT_AVAILABLE, type Sql, sqlState } from '../../platform/database.ts';
+import {
+  embed,
+  inTransaction,
+  LOCK_NOT_AVAILABLE,
+  query,
+  type Sql,
+  sqlState,
+} from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
 import type { BatchRef, Ctx, Work } from './context.ts';
 import { eventTypes } from './events/events.catalogue.ts';
@@ -125,11 +132,9 @@ export async function recordEvents(
 ): Promise<number | undefined> {
   const raised = [...topics];
   if (events.length === 0 && raised.length === 0) return undefined;
-  const { rows: answer } = await sql.raw('select record_events(?::jsonb, ?::text[], ?::jsonb) as position', [
-    JSON.stringify(eventRows(ctx, events)),
-    raised,
-    events.some(inBatch) ? batchRow(ctx, events.filter(inBatch).length) : null,
-  ]);
+  const answer = await query(sql).rows`select record_events(${JSON.stringify(eventRows(ctx, events))}::jsonb,
+    ${raised}::text[],
+    ${events.some(inBatch) ? batchRow(ctx, events.filter(inBatch).length) : null}::jsonb) as position`;
   return Number(answer[0].position);
 }
 
@@ -230,10 +235,8 @@ interface FoundBatch {
 }
 
 async function find(sql: Sql, id: string, lock: '' | 'for share'): Promise<FoundBatch | undefined> {
-  const { rows } = await sql.raw(
-    `select id, tool_name, actor_user_id, dry_run, committed_at from mutation_batches where id = ?::uuid ${lock}`,
-    [id],
-  );
+  const rows = await query(sql).rows`select id, tool_name, actor_user_id, dry_run, committed_at
+    from mutation_batches where id = ${id}::uuid ${embed(lock)}`;
   return rows[0];
 }
 

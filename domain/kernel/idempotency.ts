@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import type { Knex } from 'knex';
-import { queryValue } from '../../platform/database.ts';
+import { embed, query } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Ctx, IdempotencyClaim, SealedResults } from './context.ts';
 
@@ -36,20 +36,18 @@ export async function claimIdempotencyKey(
   const owner = ctx.caller.userId;
   const id = randomUUID();
   const expired = `k.created_at < now() - interval '24 hours'`;
-  const { rows } = await ctx.db.raw(
-    `insert into idempotency_keys as k (user_id, key, request_hash, claim, holder) values (?, ?, ?, ?, ?)
+  const rows = await query(ctx.db).rows`insert into idempotency_keys as k (user_id, key, request_hash, claim,
+    holder) values (${owner}, ${key}, ${hash}, ${id}, ${processNumber})
      on conflict (user_id, key) do update set created_at = now(), request_hash = excluded.request_hash,
        claim = excluded.claim, holder = excluded.holder, status = null, headers = null, body = null,
-       carried_out = k.carried_out and not ${expired},
-       results = case when ${expired} then '{}' else k.results end
-     where ${expired}
+       carried_out = k.carried_out and not ${embed(expired)},
+       results = case when ${embed(expired)} then '{}' else k.results end
+     where ${embed(expired)}
         or (k.status is null and k.request_hash = excluded.request_hash
             and (not k.carried_out or cardinality(k.results) > 0)
-            and (k.created_at < now() - make_interval(secs => ?)
+            and (k.created_at < now() - make_interval(secs => ${ABANDONED_SECONDS})
                  or (k.claim is not null and (k.holder is null or not process_alive(k.holder)))))
-     returning results`,
-    [owner, key, hash, id, processNumber, ABANDONED_SECONDS],
-  );
+     returning results`;
   if (rows.length > 0) return { claim: { key, id, results: rows[0].results, seal } };
   const row = await ctx.db('idempotency_keys').where({ user_id: owner, key }).first();
   if (row && row.request_hash !== hash) {
@@ -101,7 +99,7 @@ export async function earlierResult(
   const packed = claim.results.shift();
   if (packed === undefined) return undefined;
   if (packed === null) throw answerLost();
-  const position = await queryValue<number | null>(ctx.db, 'select max(position) from events');
+  const position = await query(ctx.db).value<number | null>`select max(position) from events`;
   ctx.position = position ?? undefined;
   return { result: unpack(packed, claim) };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { UserIdentity } from './erasure.rules.ts';
 
 /** Events with former names of users; rewritten last, since a repeated run reads them again. */
@@ -13,16 +13,13 @@ const kinds = identityEvents.map((kind) => `'${kind}'`).join(', ');
  * @returns undefined if the user is unknown.
  */
 export async function readIdentity(sql: Sql, id: string): Promise<UserIdentity | undefined> {
-  const { rows } = await sql.raw(
-    `select email, display_name from users where id = ?::uuid
+  const rows = await query(sql).rows`select email, display_name from users where id = ${id}::uuid
      union select n.email, n.display_name
      from events e, lateral (values
        (e.data ->> 'email', e.data ->> 'display_name'),
        (e.data #>> '{changes,email,old}', e.data #>> '{changes,display_name,old}'),
        (e.data #>> '{changes,email,new}', e.data #>> '{changes,display_name,new}')) n (email, display_name)
-     where e.event_type in (${kinds}) and ${subject} = ?`,
-    [id, id],
-  );
+     where e.event_type in (${embed(kinds)}) and ${embed(subject)} = ${id}`;
   const values = (column: 'email' | 'display_name'): string[] =>
     [...new Set(rows.map((row: Record<string, string | null>) => row[column]).filter(Boolean))] as string[];
   const known = { id, emails: values('email'), names: values('display_name') };

@@ -1,4 +1,4 @@
-import { inTransaction, type Sql } from '../../../platform/database.ts';
+import { inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import { feedEnds } from '../../kernel/events/changes.ts';
@@ -108,9 +108,8 @@ async function replaceAccount(
       .where({ [column]: id })
       .delete();
   }
-  await sql.raw('delete from throttles where key ilike any(?::text[])', [
-    patternsOf({ ...known, names: [] }),
-  ]);
+  await query(sql).run`delete from throttles
+    where key ilike any(${patternsOf({ ...known, names: [] })}::text[])`;
   if (!user) return;
   await sql('users')
     .where({ id })

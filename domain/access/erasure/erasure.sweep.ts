@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { identityEvents } from './erasure.identity.ts';
 import type { Eraser, UserIdentity } from './erasure.rules.ts';
 import type { TextTable } from './erasure.tables.ts';
@@ -41,30 +41,19 @@ export async function sweepEvents(
 ): Promise<number> {
   let changed = 0;
   for (let { after } = stretch; ; ) {
-    const { rows } = await sql.raw(
-      `select e.position, e.event_type, e.scope, e.user_id, e.data, e.data::text like ? as about from events e
-       where e.position > ? and e.position <= ? and (e.event_type = any(?::text[])) = ?
-         and (e.data::text ilike any(?::text[]) or (e.user_id = ?::uuid and e.event_type like 'auth.%'))
-       order by e.position limit ${ROWS}`,
-      [
-        `%${person.id}%`,
-        after,
-        stretch.through,
-        identityEvents,
-        which === 'identity',
-        person.patterns,
-        person.id,
-      ],
-    );
+    const rows = await query(sql).rows`select e.position, e.event_type, e.scope, e.user_id, e.data,
+      e.data::text like ${`%${person.id}%`} as about from events e
+       where e.position > ${after} and e.position <= ${stretch.through}
+       and (e.event_type = any(${identityEvents}::text[])) = ${which === 'identity'}
+         and (e.data::text ilike any(${person.patterns}::text[])
+         or (e.user_id = ${person.id}::uuid and e.event_type like 'auth.%'))
+       order by e.position limit ${embed(ROWS)}`;
     const rewritten = (rows as EventRow[])
       .map((row) => ({ ...row, erased: erasedData(row, person) }))
       .filter(({ erased, data }) => differ(erased, data));
     if (rewritten.length > 0) {
-      await sql.raw(
-        `update events e set data = v.data
-         from jsonb_to_recordset(?::jsonb) as v(position bigint, data jsonb) where e.position = v.position`,
-        [JSON.stringify(rewritten.map(({ position, erased }) => ({ position, data: erased })))],
-      );
+      await query(sql).run`update events e set data = v.data
+         from jsonb_to_recordset(${JSON.stringify(rewritten.map(({ position, erased }) => ({ position, data: erased })))}::jsonb) as v(position bigint, data jsonb) where e.position = v.position`;
       changed += rewritten.length;
     }
     if (rows.length < ROWS) return changed;

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { INVITABLE_ROLES, permissionsOfRole, requireGrantable } from '../../kernel/permissions/grants.ts';
 import { hasOtherAdministrator } from '../administrators.ts';
@@ -20,11 +21,9 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
   const roleOf = await rolesByGroups(sql);
   if (!roleOf || userIds.length === 0) return;
   const people = [...(await lockUsers(sql, userIds)).values()];
-  const { rows } = await sql.raw(
-    `select m.user_id, g.display_name, g.external_id from scim_group_members m join scim_groups g on g.id = m.group_id
-     where m.user_id = any(?::uuid[])`,
-    [userIds],
-  );
+  const rows = await query(sql).rows`select m.user_id, g.display_name, g.external_id from scim_group_members m
+    join scim_groups g on g.id = m.group_id
+     where m.user_id = any(${userIds}::uuid[])`;
   // The settings name groups as the provider does: by name or by id.
   const held = new Map<string, string[]>(people.map(({ id }) => [id, []]));
   for (const { user_id, display_name, external_id } of rows) {
@@ -45,11 +44,9 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
   const byRole = Map.groupBy(changing, wanted);
   for (const [role, members] of byRole) {
     if (!INVITABLE_ROLES.includes(role)) requireGrantable(ctx.caller, await permissionsOfRole(sql, role));
-    const { rows: after } = await sql.raw(
-      `update users set role = ?, token_version = token_version + 1, updated_at = now()
-       where id = any(?::uuid[]) returning to_jsonb(users) as row`,
-      [role, members.map(({ id }) => id)],
-    );
+    const after = await query(sql).rows`update users set role = ${role}, token_version = token_version + 1,
+      updated_at = now()
+       where id = any(${members.map(({ id }) => id)}::uuid[]) returning to_jsonb(users) as row`;
     const now = new Map(after.map(({ row }: { row: UserRow }) => [row.id, row]));
     for (const user of members) emitUpdate(work, user, now.get(user.id) as UserRow);
     work.raise('users');

@@ -1,4 +1,4 @@
-import { queryRows, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { query, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -130,11 +130,9 @@ async function changeMembers(
   const { sql } = work;
   const toAdd = [...add].sort();
   if (!replace && toAdd.length === 0 && remove.size === 0) return [];
-  const { rows: people } = await sql.raw(
-    `select id from users where id = any(?::uuid[]) and kind = 'person' and erased_at is null
-     order by id for share`,
-    [toAdd],
-  );
+  const people = await query(sql).rows`select id from users
+    where id = any(${toAdd}::uuid[]) and kind = 'person' and erased_at is null
+     order by id for share`;
   if (people.length < toAdd.length) {
     const known = new Set(people.map(({ id }: { id: string }) => id));
     throw scimError('invalidValue', `There is no user ${toAdd.find((id) => !known.has(id))}.`);
@@ -143,19 +141,14 @@ async function changeMembers(
     const held = new Set(await memberIdsOf(work, group.id));
     if (!targets.every((ids) => ids.some((id) => held.has(id)))) throw noMember();
   }
-  const removed = await queryRows<{ row: ScimGroupMemberRow }>(
-    sql,
-    `delete from scim_group_members m where group_id = ?::uuid
-       and (case when ? then user_id <> all(?::uuid[]) else user_id = any(?::uuid[]) end)
-     returning to_jsonb(m) as row`,
-    [group.id, replace, toAdd, [...remove]],
-  );
-  const added = await queryRows<{ row: ScimGroupMemberRow }>(
-    sql,
-    `insert into scim_group_members as m (group_id, user_id) select ?::uuid, unnest(?::uuid[])
-     on conflict (group_id, user_id) do nothing returning to_jsonb(m) as row`,
-    [group.id, toAdd],
-  );
+  const removed = await query(sql).rows<{ row: ScimGroupMemberRow }>`delete from scim_group_members m
+    where group_id = ${group.id}::uuid
+       and (case when ${replace} then user_id <> all(${toAdd}::uuid[]) else user_id = any(${[...remove]}::uuid[]) end)
+     returning to_jsonb(m) as row`;
+  const added = await query(sql).rows<{
+    row: ScimGroupMemberRow;
+  }>`insert into scim_group_members as m (group_id, user_id) select ${group.id}::uuid, unnest(${toAdd}::uuid[])
+     on conflict (group_id, user_id) do nothing returning to_jsonb(m) as row`;
   const emitMember = (before: ScimGroupMemberRow | null, after: ScimGroupMemberRow | null) => {
     const event_type = after ? 'scim_group_member.created' : 'scim_group_member.deleted';
     const changes = rowChanges(before, after);
@@ -165,7 +158,7 @@ async function changeMembers(
   for (const { row } of removed) emitMember(row, null);
   for (const { row } of added) emitMember(null, row);
   if (removed.length + added.length > 0) {
-    await sql.raw('update scim_groups set updated_at = clock_timestamp() where id = ?::uuid', [group.id]);
+    await query(sql).run`update scim_groups set updated_at = clock_timestamp() where id = ${group.id}::uuid`;
   }
   return [...removed, ...added].map(({ row }) => row.user_id);
 }

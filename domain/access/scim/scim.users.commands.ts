@@ -1,4 +1,4 @@
-import { sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { query, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -173,13 +173,12 @@ async function requireFree(
   ownId: string | undefined,
   { userName, email }: { userName?: string | undefined; email?: string | undefined },
 ): Promise<void> {
-  const { rows } = await sql.raw(
-    `select exists (select from users u left join scim_identities i on i.user_id = u.id
-                    where lower(coalesce(i.user_name, u.email)) = lower(?::text)
-                      and u.id is distinct from ?::uuid) as name,
-            exists (select from users u where lower(u.email) = lower(?::text) and u.id is distinct from ?::uuid) as email`,
-    [userName ?? null, ownId ?? null, email ?? null, ownId ?? null],
-  );
+  const rows = await query(sql).rows`select exists (select from users u
+    left join scim_identities i on i.user_id = u.id
+                    where lower(coalesce(i.user_name, u.email)) = lower(${userName ?? null}::text)
+                      and u.id is distinct from ${ownId ?? null}::uuid) as name,
+            exists (select from users u where lower(u.email) = lower(${email ?? null}::text)
+            and u.id is distinct from ${ownId ?? null}::uuid) as email`;
   if (rows[0].name) throw scimError('uniqueness', 'There is an account with this userName.');
   if (rows[0].email) throw scimError('uniqueness', 'There is an account with this e-mail address.');
 }

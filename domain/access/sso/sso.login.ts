@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -82,7 +82,7 @@ async function firstLogin(
   address: string,
 ): Promise<UserRow | Refusal> {
   const { sql } = work;
-  await sql.raw('select pg_advisory_xact_lock(?)', [FIRST_LOGIN_LOCK]);
+  await query(sql).run`select pg_advisory_xact_lock(${FIRST_LOGIN_LOCK})`;
   // A concurrent first login of the same user may have finished meanwhile.
   const linked = await linkedUser(sql, identity);
   if (linked) return linked;

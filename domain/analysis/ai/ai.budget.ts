@@ -1,4 +1,4 @@
-import { type Db, inTransaction, queryRows, type Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import type { AiSettings } from './ai.provider.ts';
 
 // Reservations are serialised, so that each sees all earlier ones; the lock is held for milliseconds.
@@ -37,18 +37,15 @@ export async function reserveTokens(
   budgets: Budgets,
 ): Promise<Reservation | SpentBudget> {
   return await inTransaction(db, async (sql) => {
-    await sql.raw('select pg_advisory_xact_lock(?)', [BUDGET_LOCK]);
+    await query(sql).run`select pg_advisory_xact_lock(${BUDGET_LOCK})`;
     const { day, calls, today, run } = await spent(sql, use.runId);
     if (run + tokens > budgets.tokens_per_run) return 'tokens_per_run';
     if (today + tokens > budgets.tokens_per_day) return 'tokens_per_day';
     if (calls + 1 > budgets.calls_per_day) return 'calls_per_day';
-    await sql.raw(
-      `insert into ai_usage (day, run_id, purpose, provider, model, calls, tokens_reserved)
-       values (?, ?, ?, ?, ?, 1, ?)
+    await query(sql).run`insert into ai_usage (day, run_id, purpose, provider, model, calls, tokens_reserved)
+       values (${day}, ${use.runId}, ${use.purpose}, ${use.provider}, ${use.model}, 1, ${tokens})
        on conflict (day, run_id, purpose, provider, model) do update
-       set calls = ai_usage.calls + 1, tokens_reserved = ai_usage.tokens_reserved + excluded.tokens_reserved`,
-      [day, use.runId, use.purpose, use.provider, use.model, tokens],
-    );
+       set calls = ai_usage.calls + 1, tokens_reserved = ai_usage.tokens_reserved + excluded.tokens_reserved`;
     return { ...use, day, tokens };
   });
 }
@@ -74,16 +71,15 @@ async function spent(
   sql: Sql,
   runId: string | null,
 ): Promise<{ day: string; calls: number; today: number; run: number }> {
-  const { rows } = await sql.raw(
-    `with present as (select (now() at time zone 'utc')::date as day)
+  const rows = await query(sql).rows`with present as (select (now() at time zone 'utc')::date as day)
      select present.day,
        coalesce(sum(calls) filter (where u.day = present.day), 0)::float8 as calls,
-       coalesce(sum(tokens_in + tokens_out + tokens_reserved) filter (where u.day = present.day), 0)::float8 as today,
-       coalesce(sum(tokens_in + tokens_out + tokens_reserved) filter (where u.run_id = ?::uuid), 0)::float8 as run
-     from present left join ai_usage u on u.day = present.day or u.run_id = ?::uuid
-     group by present.day`,
-    [runId, runId],
-  );
+       coalesce(sum(tokens_in + tokens_out + tokens_reserved) filter (where u.day = present.day),
+       0)::float8 as today,
+       coalesce(sum(tokens_in + tokens_out + tokens_reserved) filter (where u.run_id = ${runId}::uuid),
+       0)::float8 as run
+     from present left join ai_usage u on u.day = present.day or u.run_id = ${runId}::uuid
+     group by present.day`;
   return rows[0];
 }
 
@@ -109,22 +105,18 @@ export async function countOutcome(
   db: Db,
   { provider, purpose, outcome, calls, tokensIn, tokensOut }: AiOutcome,
 ): Promise<void> {
-  await db.raw(
-    `insert into ai_outcomes as o (provider, purpose, outcome, questions, calls, tokens_in, tokens_out)
-     values (?, ?, ?, 1, ?, ?, ?)
+  await query(db).run`insert into ai_outcomes as o (provider, purpose, outcome, questions, calls, tokens_in,
+    tokens_out)
+     values (${provider}, ${purpose}, ${outcome}, 1, ${calls}, ${tokensIn}, ${tokensOut})
      on conflict (provider, purpose, outcome) do update set questions = o.questions + 1,
        calls = o.calls + excluded.calls, tokens_in = o.tokens_in + excluded.tokens_in,
-       tokens_out = o.tokens_out + excluded.tokens_out`,
-    [provider, purpose, outcome, calls, tokensIn, tokensOut],
-  );
+       tokens_out = o.tokens_out + excluded.tokens_out`;
 }
 
 /** The outcomes of all requests of all processes. */
 export async function readOutcomes(sql: Sql): Promise<AiOutcomes[]> {
-  return await queryRows(
-    sql,
-    `select provider, purpose, outcome, questions::float8 as questions, calls::float8 as calls,
+  return await query(sql).rows`select provider, purpose, outcome, questions::float8 as questions,
+    calls::float8 as calls,
        tokens_in::float8 as "tokensIn", tokens_out::float8 as "tokensOut"
-     from ai_outcomes order by provider, purpose, outcome`,
-  );
+     from ai_outcomes order by provider, purpose, outcome`;
 }

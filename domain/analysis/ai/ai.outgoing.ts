@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { type FieldError, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -77,12 +78,10 @@ export async function readOutgoingCards(
   ids: readonly string[],
 ): Promise<OutgoingCard[]> {
   const seen = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
-    `select c.id, c.type, c.name, c.alias, c.description, c.subtype, c.lifecycle, c.attributes
-     from cards c where c.id = any(?::uuid[]) and ${seen.sql}
-     order by array_position(?::uuid[], c.id)`,
-    [ids, ...seen.bindings, ids],
-  );
+  const rows = await query(ctx.db).rows`select c.id, c.type, c.name, c.alias, c.description, c.subtype,
+    c.lifecycle, c.attributes
+     from cards c where c.id = any(${ids}::uuid[]) and ${embed(seen)}
+     order by array_position(${ids}::uuid[], c.id)`;
   return (rows as CardToTell[]).map((card) => outgoingCard(ctx, settings, card));
 }
 
@@ -139,11 +138,9 @@ export async function previewOutgoing(
   id: string,
 ): Promise<{ card: OutgoingCard; withheld: string[] }> {
   const seen = visibleCards(ctx);
-  const { rows } = await ctx.db.raw(
-    `select c.id, c.type, c.name, c.alias, c.description, c.subtype, c.lifecycle, c.attributes
-     from cards c where c.id = ?::uuid and ${seen.sql}`,
-    [id, ...seen.bindings],
-  );
+  const rows = await query(ctx.db).rows`select c.id, c.type, c.name, c.alias, c.description, c.subtype,
+    c.lifecycle, c.attributes
+     from cards c where c.id = ${id}::uuid and ${embed(seen)}`;
   const stored: CardToTell | undefined = rows[0];
   if (!stored) throw notFound('card', id);
   const card = outgoingCard(ctx, settings, stored);

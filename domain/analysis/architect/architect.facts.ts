@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -100,10 +100,9 @@ async function readPeers(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string,
   if (ids.length === 0) return new Map();
   const visible = visibleCards(ctx);
   const types = ctx.metamodel.visibleRelationTypes;
-  const { rows } = await sql.raw(
-    `with types as materialized (select unnest(?::text[]) as key),
+  const rows = await query(sql).rows`with types as materialized (select unnest(${types}::text[]) as key),
      edges as (
-       select i.id as application_id, e.* from unnest(?::uuid[]) i(id) cross join lateral (
+       select i.id as application_id, e.* from unnest(${ids}::uuid[]) i(id) cross join lateral (
          select r.target_id as id, r.type as relation_type, 'outgoing' as direction
          from relations r where r.source_id = i.id
          union all
@@ -112,12 +111,10 @@ async function readPeers(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string,
      )
      select e.application_id, e.relation_type, e.direction, e.id, c.name, c.type, c.ends_on
      from edges e cross join lateral (
-       select c.id, c.name, c.type, c.status, c.name_key, ${ENDS_ON} as ends_on from cards c
+       select c.id, c.name, c.type, c.status, c.name_key, ${embed(ENDS_ON)} as ends_on from cards c
        where c.id = e.id offset 0) c
-     where c.status = 'ACTIVE' and (${visible.sql})
-     order by c.type, c.name_key, e.id, e.relation_type, e.application_id limit ?`,
-    [types, ids, ...visible.bindings, MOST_PEERS],
-  );
+     where c.status = 'ACTIVE' and (${embed(visible)})
+     order by c.type, c.name_key, e.id, e.relation_type, e.application_id limit ${MOST_PEERS}`;
   const peers = new Map<string, Peer[]>();
   for (const { application_id, ...peer } of rows as (Peer & { application_id: string })[]) {
     const list = peers.get(application_id) ?? [];

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { type CardListNeeds, listCards } from '../../inventory/cards/cards.list.ts';
@@ -82,11 +82,8 @@ export async function readScope(sql: Sql, ctx: Ctx, input: SessionInput): Promis
 async function readNames(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string, CardName>> {
   if (ids.length === 0) return new Map();
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
-    `select c.id, c.name, c.type from cards c
-     where c.id = any(?::uuid[]) and c.status = 'ACTIVE' and (${visible.sql})`,
-    [ids, ...visible.bindings],
-  );
+  const rows = await query(sql).rows`select c.id, c.name, c.type from cards c
+     where c.id = any(${ids}::uuid[]) and c.status = 'ACTIVE' and (${embed(visible)})`;
   return new Map(rows.map((row: CardName) => [row.id, row]));
 }
 
@@ -122,21 +119,19 @@ const twice = (...values: unknown[]): unknown[] => [...values, ...values];
 /** The capabilities of whose names the most words occur in the requirement; at least half of the long ones. */
 async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promise<string[]> {
   const visible = visibleCards(ctx);
-  const { rows } = await sql.raw(
-    `with said as (
-       select distinct word from regexp_split_to_table(fold(?), '[^[:alnum:]]+') as w(word)
-       where length(word) >= ${SHORTEST_WORD} limit ${MOST_WORDS}
+  const rows = await query(sql).rows`with said as (
+       select distinct word from regexp_split_to_table(fold(${requirement}), '[^[:alnum:]]+') as w(word)
+       where length(word) >= ${embed(SHORTEST_WORD)} limit ${embed(MOST_WORDS)}
      ), named as (
        select c.id, c.name_key, count(distinct w.word) as words, count(distinct said.word) as shared
        from cards c cross join lateral regexp_split_to_table(c.name_key, '[^[:alnum:]]+') as w(word)
          left join said on said.word = w.word
-       where c.type = ? and c.status = 'ACTIVE' and (${visible.sql}) and length(w.word) >= ${SHORTEST_WORD}
+       where c.type = ${CAPABILITY} and c.status = 'ACTIVE' and (${embed(visible)})
+       and length(w.word) >= ${embed(SHORTEST_WORD)}
        group by c.id, c.name_key
      )
      select id from named where shared * 2 >= words and shared > 0
-     order by shared desc, words, name_key, id limit ${MOST_MEANT}`,
-    [requirement, CAPABILITY, ...visible.bindings],
-  );
+     order by shared desc, words, name_key, id limit ${embed(MOST_MEANT)}`;
   return rows.map(({ id }: { id: string }) => id);
 }
 
@@ -148,19 +143,16 @@ async function readBelow(
 ): Promise<{ id: string; name: string; parent_id: string | null }[]> {
   if (ids.length === 0) return [];
   const visible = visibleCards(ctx);
-  return await queryRows(
-    sql,
-    `with recursive below as (
-       select c.id, 0 as depth from cards c where c.id = any(?::uuid[])
+  return await query(sql).rows`with recursive below as (
+       select c.id, 0 as depth from cards c where c.id = any(${ids}::uuid[])
        union
        select k.id, b.depth + 1 from below b join cards k on k.parent_id = b.id and k.status = 'ACTIVE'
        where b.depth < 20
      )
      select c.id, c.name, c.parent_id
      from (select id, min(depth) as depth from below group by id) b join cards c on c.id = b.id
-     where c.type = ? and (${visible.sql}) order by b.depth, c.name_key, c.id limit ?`,
-    [ids, CAPABILITY, ...visible.bindings, MOST_CAPABILITIES],
-  );
+     where c.type = ${CAPABILITY} and (${embed(visible)}) order by b.depth, c.name_key, c.id
+     limit ${MOST_CAPABILITIES}`;
 }
 
 /** The lists of cards to choose from, with the members of their items. */

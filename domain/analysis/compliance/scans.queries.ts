@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { type FindingStatus, findingStatuses, scores } from '../../governance/compliance/compliance.model.ts';
 import { findingList } from '../../governance/compliance/findings.list.ts';
 import { requireReader, unresolved, visibleFindings } from '../../governance/compliance/findings.load.ts';
@@ -65,12 +65,9 @@ export interface ComplianceOverview {
 export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
   requireReader(ctx);
   const visible = visibleFindings(ctx);
-  const { rows } = await ctx.db.raw(
-    `select f.regulation, f.status, count(*)::int as n
+  const rows = await query(ctx.db).rows`select f.regulation, f.status, count(*)::int as n
      from compliance_findings f left join cards c on c.id = f.card_id
-     where ${visible.sql} and ${unresolved.sql} group by 1, 2 order by 1, 2`,
-    visible.bindings,
-  );
+     where ${embed(visible)} and ${embed(unresolved.sql)} group by 1, 2 order by 1, 2`;
   const byStatus: ComplianceOverview['compliance_by_status'] = {};
   for (const { regulation, status, n } of rows as {
     regulation: string;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { inTransaction, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { compileApplies } from '../../governance/compliance/rules/rules.compile.ts';
 import type { ReadingRule } from '../../governance/compliance/rules/rules.types.ts';
 import { command } from '../../kernel/command.ts';
@@ -144,12 +144,9 @@ async function candidates(
   after: string,
 ): Promise<{ id: string; type: string }[]> {
   const applies = compileApplies(metamodel, rule.applies, today);
-  return await queryRows(
-    sql,
-    `select c.id, c.type from cards c where c.status = 'ACTIVE' and (${applies.sql}) and c.id > ?::uuid
-     order by c.id limit ${PAGE}`,
-    [...applies.bindings, after],
-  );
+  return await query(sql).rows`select c.id, c.type from cards c
+    where c.status = 'ACTIVE' and (${embed(applies)}) and c.id > ${after}::uuid
+     order by c.id limit ${embed(PAGE)}`;
 }
 
 /**
@@ -190,11 +187,8 @@ async function readings(
   { regulation, rule_key }: Source,
   ids: readonly string[],
 ): Promise<Map<string, Reading & { digest: string }>> {
-  const { rows } = await sql.raw(
-    `select card_id, digest, applies, quote, reason from compliance_readings
-     where regulation = ? and rule_key = ? and card_id = any(?::uuid[])`,
-    [regulation, rule_key, ids],
-  );
+  const rows = await query(sql).rows`select card_id, digest, applies, quote, reason from compliance_readings
+     where regulation = ${regulation} and rule_key = ${rule_key} and card_id = any(${ids}::uuid[])`;
   return new Map(rows.map((row: Reading & { digest: string }) => [row.card_id, row]));
 }
 
@@ -206,14 +200,14 @@ async function storeReadings(
 ): Promise<void> {
   const digests = new Map(group.map(({ card, digest }) => [card.id, digest]));
   const rows = said.map((reading) => ({ ...reading, digest: digests.get(reading.card_id) }));
-  await sql.raw(
-    `insert into compliance_readings (regulation, rule_key, card_id, digest, applies, quote, reason)
-     select ?, ?, card_id, digest, applies, quote, reason
-     from jsonb_to_recordset(?::jsonb) as r(card_id uuid, digest text, applies boolean, quote text, reason text)
-     on conflict (regulation, rule_key, card_id) do update set digest = excluded.digest, applies = excluded.applies,
-       quote = excluded.quote, reason = excluded.reason, read_at = now()`,
-    [regulation, rule_key, JSON.stringify(rows)],
-  );
+  await query(sql).run`insert into compliance_readings (regulation, rule_key, card_id, digest, applies, quote,
+    reason)
+     select ${regulation}, ${rule_key}, card_id, digest, applies, quote, reason
+     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(card_id uuid, digest text, applies boolean,
+     quote text, reason text)
+     on conflict (regulation, rule_key, card_id) do update set digest = excluded.digest,
+     applies = excluded.applies,
+       quote = excluded.quote, reason = excluded.reason, read_at = now()`;
 }
 
 function contentOf(rule: ReadingRule, { quote, reason }: Reading): SeenContent {

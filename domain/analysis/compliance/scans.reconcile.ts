@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import type { FindingRow } from '../../governance/compliance/compliance.model.ts';
 import { nextDecisions } from '../../governance/compliance/decisions.rules.ts';
 import { findingEvent } from '../../governance/compliance/findings.load.ts';
@@ -133,14 +134,13 @@ async function insert(work: Work, source: Source, seen: readonly SeenFinding[]):
   const cards = new Map(seen.map(({ card }) => [card?.id ?? null, card]));
   const values = seen.map(({ card, content }) => ({ ...source, ...content, card_id: card?.id ?? null }));
   const columns = Object.keys(values[0]!).join(', ');
-  const { rows } = await work.sql.raw(
-    `with held as (select id from cards where id = any(?::uuid[]) order by id for key share)
-     insert into compliance_findings as f (${columns})
-     select ${columns} from json_populate_recordset(null::compliance_findings, ?::json) v
+  const rows = await query(work.sql).rows`with held as (select id from cards
+    where id = any(${[...cards.keys()].filter((id) => id !== null)}::uuid[]) order by id for key share)
+     insert into compliance_findings as f (${embed(columns)})
+     select ${embed(columns)}
+     from json_populate_recordset(null::compliance_findings, ${JSON.stringify(values)}::json) v
      where v.card_id is null or v.card_id in (select id from held)
-     returning to_jsonb(f) as row`,
-    [[...cards.keys()].filter((id) => id !== null), JSON.stringify(values)],
-  );
+     returning to_jsonb(f) as row`;
   for (const { row } of rows as { row: FindingRow }[]) {
     work.emit(findingEvent(cards.get(row.card_id) ?? null, null, row));
   }
@@ -177,12 +177,11 @@ async function update(work: Work, changes: ReadonlyMap<string, Change>): Promise
     return after ? [{ before: row, after, card }] : [];
   }) as { before: FindingRow; after: FindingRow; card: KnownFinding['card'] }[];
   const set = written.map((column) => `${column} = v.${column}`).join(', ');
-  const { rows } = await work.sql.raw(
-    `update compliance_findings f set ${set}, updated_at = clock_timestamp()
-     from json_populate_recordset(null::compliance_findings, ?::json) v
-     where f.id = v.id returning to_jsonb(f) as row`,
-    [JSON.stringify(writes.map(({ after }) => after))],
-  );
+  const rows = await query(work.sql).rows`update compliance_findings f
+    set ${embed(set)}, updated_at = clock_timestamp()
+     from json_populate_recordset(null::compliance_findings,
+     ${JSON.stringify(writes.map(({ after }) => after))}::json) v
+     where f.id = v.id returning to_jsonb(f) as row`;
   const stored = new Map<string, FindingRow>(rows.map(({ row }: { row: FindingRow }) => [row.id, row]));
   for (const { before, card } of writes) work.emit(findingEvent(card, before, stored.get(before.id)!));
 }

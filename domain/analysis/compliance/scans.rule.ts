@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { Severity } from '../../governance/compliance/compliance.model.ts';
 import { compileRule, evidenceOf } from '../../governance/compliance/rules/rules.compile.ts';
 import type { ComplianceRule } from '../../governance/compliance/rules/rules.types.ts';
@@ -64,12 +64,10 @@ async function readGaps(
   after: string,
 ): Promise<SeenFinding[]> {
   const { gap, severity, facts } = compileRule(work.metamodel, rule, today);
-  const { rows } = await work.sql.raw(
-    `select c.id, c.type, ${severity.sql} as severity, ${facts.sql} as facts
-     from cards c where c.status = 'ACTIVE' and (${gap.sql}) and c.id > ?::uuid
-     order by c.id limit ${PAGE}`,
-    [...severity.bindings, ...facts.bindings, ...gap.bindings, after],
-  );
+  const rows = await query(work.sql).rows`select c.id, c.type, ${embed(severity)} as severity,
+    ${embed(facts)} as facts
+     from cards c where c.status = 'ACTIVE' and (${embed(gap)}) and c.id > ${after}::uuid
+     order by c.id limit ${embed(PAGE)}`;
   return rows.map(({ id, type, severity: grave, facts: values }: GapRow) => ({
     card: { id, type },
     content: gapContent(work.metamodel, rule, { type, severity: grave, facts: values }),
@@ -104,12 +102,10 @@ export async function nextKnownPage(
   after: string,
   upto: string | null,
 ): Promise<string | null> {
-  const { rows } = await sql.raw(
-    `select card_id from compliance_findings where regulation = ? and rule_key = ? and card_id > ?::uuid
-       and card_id <= coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     order by card_id offset ${PAGE} limit 1`,
-    [regulation, rule_key, after, upto],
-  );
+  const rows = await query(sql).rows`select card_id from compliance_findings
+    where regulation = ${regulation} and rule_key = ${rule_key} and card_id > ${after}::uuid
+       and card_id <= coalesce(${upto}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     order by card_id offset ${embed(PAGE)} limit 1`;
   return rows[0]?.card_id ?? null;
 }
 
@@ -120,15 +116,12 @@ export async function readKnownFindings(
   after: string,
   upto: string | null,
 ): Promise<KnownFinding[]> {
-  return await queryRows(
-    sql,
-    `select to_jsonb(f) as row, json_build_object('id', c.id, 'type', c.type) as card
+  return await query(sql).rows`select to_jsonb(f) as row,
+    json_build_object('id', c.id, 'type', c.type) as card
      from compliance_findings f join cards c on c.id = f.card_id
-     where f.regulation = ? and f.rule_key = ? and f.card_id > ?::uuid
-       and f.card_id <= coalesce(?::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     order by f.card_id, f.decision = 'new', f.id`,
-    [regulation, rule_key, after, upto],
-  );
+     where f.regulation = ${regulation} and f.rule_key = ${rule_key} and f.card_id > ${after}::uuid
+       and f.card_id <= coalesce(${upto}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     order by f.card_id, f.decision = 'new', f.id`;
 }
 
 /**
@@ -143,10 +136,8 @@ export async function endRule(
   { gaps }: RulePlace,
 ): Promise<{ checked: number; kept: FindingChanges }> {
   const { applies } = compileRule(work.metamodel, rule, today);
-  const { rows } = await work.sql.raw(
-    `select count(*)::int as checked from cards c where c.status = 'ACTIVE' and (${applies.sql})`,
-    applies.bindings,
-  );
+  const rows = await query(work.sql).rows`select count(*)::int as checked from cards c
+    where c.status = 'ACTIVE' and (${embed(applies)})`;
   const checked: number = rows[0].checked;
   const met: SeenFinding = {
     card: null,
@@ -179,14 +170,11 @@ export async function retireRules(
   { run_id, regulation }: Omit<Source, 'rule_key'>,
   rules: readonly string[],
 ): Promise<{ kept: FindingChanges; more: boolean }> {
-  const { rows } = await work.sql.raw(
-    `select to_jsonb(f) as row,
+  const rows = await query(work.sql).rows`select to_jsonb(f) as row,
        case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
      from compliance_findings f left join cards c on c.id = f.card_id
-     where f.regulation = ? and f.rule_key <> all(?::text[]) and not f.auto_resolved
-     order by f.id limit ${PAGE}`,
-    [regulation, rules],
-  );
+     where f.regulation = ${regulation} and f.rule_key <> all(${rules}::text[]) and not f.auto_resolved
+     order by f.id limit ${embed(PAGE)}`;
   const kept = await reconcileFindings(work, { run_id, regulation, rule_key: '' }, [], rows);
   return { kept, more: rows.length === PAGE };
 }

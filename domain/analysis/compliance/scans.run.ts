@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { readingSets, ruleSets } from '../../governance/compliance/rules/rule-sets.ts';
 import type { ComplianceRule, ReadingRule } from '../../governance/compliance/rules/rules.types.ts';
@@ -103,11 +104,9 @@ async function look(work: Work, { runId, today, regulations }: Scan, place: Plac
     const retired = await retireRules(work, { run_id: runId, regulation: key }, kept);
     add(about, retired.kept);
     if (retired.more) return place;
-    await work.sql.raw(
-      `insert into compliance_scanned (regulation, run_id) values (?, ?::uuid)
-       on conflict (regulation) do update set run_id = excluded.run_id, scanned_at = now()`,
-      [key, runId],
-    );
+    await query(work.sql).run`insert into compliance_scanned (regulation, run_id)
+      values (${key}, ${runId}::uuid)
+       on conflict (regulation) do update set run_id = excluded.run_id, scanned_at = now()`;
     return nextRegulation(place);
   }
   const source = { run_id: runId, regulation: key, rule_key: rule.key };

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { mergeWithin } from '../../inventory/cards/merge/merge.command.ts';
 import type { FieldChoices } from '../../inventory/cards/merge/merge.fields.ts';
@@ -176,21 +176,20 @@ async function writeDecisions(
     query.whereIn('id', idsOf(pairs)).forUpdate(),
   );
   const before = new Map(stored.map((row) => [row.id, row]));
-  const after = await queryRows<{ row: DecisionRow }>(
-    sql,
-    `insert into duplicate_decisions as d
+  const after = await query(sql).rows<{ row: DecisionRow }>`insert into duplicate_decisions as d
        (id, card_type, left_id, right_id, decision, left_facts, right_facts, score, decided_by)
-     select r.id, r.card_type, r.left_id, r.right_id, r.decision, r.left_facts, r.right_facts, p.score, r.decided_by
-     from jsonb_populate_recordset(null::duplicate_decisions, ?::jsonb) r left join duplicate_pairs p on p.id = r.id
+     select r.id, r.card_type, r.left_id, r.right_id, r.decision, r.left_facts, r.right_facts, p.score,
+     r.decided_by
+     from jsonb_populate_recordset(null::duplicate_decisions, ${JSON.stringify(rows)}::jsonb) r
+     left join duplicate_pairs p on p.id = r.id
      on conflict (id) do update set decision = excluded.decision, left_facts = excluded.left_facts,
-       right_facts = excluded.right_facts, has_lapsed = false, decided_by = excluded.decided_by, decided_at = now(),
+       right_facts = excluded.right_facts, has_lapsed = false, decided_by = excluded.decided_by,
+       decided_at = now(),
        -- the score before the first decision
        score = case when d.has_lapsed then excluded.score else d.score end
      where (d.decision, d.left_facts, d.right_facts, d.has_lapsed)
        is distinct from (excluded.decision, excluded.left_facts, excluded.right_facts, false)
-     returning to_jsonb(d) as row`,
-    [JSON.stringify(rows)],
-  );
+     returning to_jsonb(d) as row`;
   for (const { row } of after) {
     const old = before.get(row.id) ?? null;
     work.emit({

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may } from '../../kernel/permissions/policy.ts';
@@ -33,28 +33,29 @@ export async function effectOf(
   const all = [survivorId, ...mergedIds];
   const attributes = visibleAttributes(ctx);
   const hasCost = `jsonb_typeof(c.attributes -> '${COST}') = 'number'`;
-  const { rows } = await sql.raw(
-    `with ends as (
-       select type, source_id as card, target_id as other, true as out from relations where source_id = any(?::uuid[])
+  const rows = await query(sql).rows`with ends as (
+       select type, source_id as card, target_id as other, true as out from relations
+       where source_id = any(${all}::uuid[])
        union all
-       select type, target_id, source_id, false from relations where target_id = any(?::uuid[])
+       select type, target_id, source_id, false from relations where target_id = any(${all}::uuid[])
      ), outside as (
-       select type, other, out, card = ?::uuid as own from ends where other <> all(?::uuid[])
+       select type, other, out, card = ${survivorId}::uuid as own from ends where other <> all(${all}::uuid[])
      ), lines as (
-       select bool_or(own) as own, count(*) filter (where not own) as merged from outside group by type, other, out
+       select bool_or(own) as own, count(*) filter (where not own) as merged from outside
+       group by type, other, out
      ), costs as (
-       select sum((a.seen ->> '${COST}')::numeric) as cost, count(*) filter (where ${hasCost} and not a.seen \\? '${COST}') as hidden
-       from cards c, lateral (select ${attributes.sql} as seen) a
-       where c.id = any(?::uuid[]) and ${hasCost}
+       select sum((a.seen ->> '${embed(COST)}')::numeric) as cost, count(*) filter (where ${embed(hasCost)}
+       and not a.seen \\? '${embed(COST)}') as hidden
+       from cards c, lateral (select ${embed(attributes)} as seen) a
+       where c.id = any(${mergedIds}::uuid[]) and ${embed(hasCost)}
      )
      select
        (select count(*) filter (where not own)::int from lines) as moved,
        (select coalesce(sum(merged), 0)::int - count(*) filter (where not own)::int from lines) as folded,
-       (select count(*)::int from cards where parent_id = any(?::uuid[]) and id <> all(?::uuid[])) as children,
-       (select count(distinct user_id)::int from stakeholders where card_id = any(?::uuid[])) as people,
-       (select case when hidden = 0 then cost end from costs) as cost`,
-    [all, all, survivorId, all, ...attributes.bindings, mergedIds, mergedIds, all, all],
-  );
+       (select count(*)::int from cards
+       where parent_id = any(${mergedIds}::uuid[]) and id <> all(${all}::uuid[])) as children,
+       (select count(distinct user_id)::int from stakeholders where card_id = any(${all}::uuid[])) as people,
+       (select case when hidden = 0 then cost end from costs) as cost`;
   const { moved, folded, children, people, cost } = rows[0];
   const seesRelations = may(ctx.caller, 'relations.view');
   return {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 
 /** How a field is compared; see the matching library. */
@@ -84,14 +84,12 @@ export async function valuedFields(
   type: string,
   fields: readonly ComparedField[],
 ): Promise<ComparedField[]> {
-  const { rows } = await sql.raw(
-    `select bool_or(alias is not null) as names, bool_or(description is not null) as description,
+  const rows = await query(sql).rows`select bool_or(alias is not null) as names,
+    bool_or(description is not null) as description,
        bool_or(parent_id is not null) as parent, bool_or(subtype is not null) as subtype,
        array(select distinct k from cards c, jsonb_object_keys(c.attributes) k
-         where c.type = ? and c.status = 'ACTIVE') as keys
-     from cards where type = ? and status = 'ACTIVE'`,
-    [type, type],
-  );
+         where c.type = ${type} and c.status = 'ACTIVE') as keys
+     from cards where type = ${type} and status = 'ACTIVE'`;
   const { keys, ...columns } = rows[0] as { keys: string[] } & Record<string, boolean | null>;
   return fields.filter(({ name }) => {
     const key = attributeOf(name);

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { arrayOf, Nullable, object } from '../../kernel/shapes.ts';
@@ -43,14 +44,13 @@ export async function qualityOf(ctx: Ctx): Promise<Static<typeof DuplicateQualit
     'precision', avg((e.decision = 'confirmed')::int)
       filter (where e.decision <> 'investigating' and ${score} >= ${MATCH}),
     'recall', avg((coalesce(${score}, 0) >= ${MATCH})::int) filter (where e.decision = 'confirmed' and ${among}))`;
-  const { rows } = await ctx.db.raw(
-    `with decided as (
+  const rows = await query(ctx.db).rows`with decided as (
        select e.card_type,
          count(*) filter (where e.decision = 'confirmed')::int as confirmed,
          count(*) filter (where e.decision = 'dismissed')::int as dismissed,
          count(*) filter (where e.decision = 'investigating')::int as investigating,
-         ${agreement('e.score', 'true')} as before_decision,
-         ${agreement('p.score', 'pair.there')} as now
+         ${embed(agreement('e.score', 'true'))} as before_decision,
+         ${embed(agreement('p.score', 'pair.there'))} as now
        from duplicate_decisions e
        left join duplicate_pairs p on p.id = e.id
        -- of cards that were merged or archived since nothing can be found
@@ -65,8 +65,6 @@ export async function qualityOf(ctx: Ctx): Promise<Static<typeof DuplicateQualit
        s.model_id as model, coalesce((s.figures ->> 'learn_advised')::boolean, false) as learn_advised
      from (select card_type from duplicate_states union select card_type from decided) t
      left join decided d using (card_type) left join duplicate_states s using (card_type)
-     where t.card_type = any(?::text[]) order by t.card_type`,
-    [ctx.metamodel.visibleTypes],
-  );
+     where t.card_type = any(${ctx.metamodel.visibleTypes}::text[]) order by t.card_type`;
   return { items: rows };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { attributeOf, type ComparedField, isFact, vendorRelations } from './duplicates.fields.ts';
 import type { ClusterStatus, PairDecision } from './duplicates.model.ts';
@@ -26,10 +26,8 @@ export async function* recordPages(
   fields: readonly ComparedField[],
 ): AsyncGenerator<CardRecord[]> {
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const { rows } = await sql.raw(
-      `select id from cards where type = ? and status = 'ACTIVE' and id > ?::uuid order by id limit ${PAGE}`,
-      [type, after],
-    );
+    const rows = await query(sql).rows`select id from cards
+      where type = ${type} and status = 'ACTIVE' and id > ${after}::uuid order by id limit ${embed(PAGE)}`;
     if (rows.length === 0) return;
     const ids = rows.map(({ id }: { id: string }) => id);
     yield await recordsOf(sql, metamodel, type, fields, ids);
@@ -58,28 +56,28 @@ export async function recordsOf(
   ids: readonly string[],
 ): Promise<CardRecord[]> {
   const vendors = vendorRelations(metamodel, type);
-  const { rows } = await sql.raw(
-    `with page as (select unnest(?::uuid[]) as id),
+  const rows = await query(sql).rows`with page as (select unnest(${ids}::uuid[]) as id),
        ends as (
          select p.id, r.type, r.target_id as other from page p join relations r on r.source_id = p.id
          union all
          select p.id, r.type, r.source_id from page p join relations r on r.target_id = p.id
        ),
        vendors as (
-         select e.id, array_agg(distinct v.name order by v.name) as names from ends e join cards v on v.id = e.other
-         where e.type = any(?::text[]) group by e.id
+         select e.id, array_agg(distinct v.name order by v.name) as names from ends e
+         join cards v on v.id = e.other
+         where e.type = any(${vendors}::text[]) group by e.id
        ),
        related as (
-         select e.id, (array_agg(distinct e.other order by e.other))[1:${MOST_RELATED}] as ids from ends e
-         where e.type <> all(?::text[]) group by e.id
+         select e.id, (array_agg(distinct e.other order by e.other))[1:${embed(MOST_RELATED)}] as ids
+         from ends e
+         where e.type <> all(${vendors}::text[]) group by e.id
        )
-     select c.id, c.name, left(c.alias, ${SHORT}) as alias, left(c.description, ${DESCRIPTION}) as description,
+     select c.id, c.name, left(c.alias, ${embed(SHORT)}) as alias,
+     left(c.description, ${embed(DESCRIPTION)}) as description,
        c.subtype, p.name as parent, c.attributes, v.names as vendors, r.ids::text[] as related
      from page join cards c on c.id = page.id left join cards p on p.id = c.parent_id
      left join vendors v on v.id = c.id left join related r on r.id = c.id
-     where c.type = ? and c.status = 'ACTIVE' order by c.id`,
-    [ids, vendors, vendors, type],
-  );
+     where c.type = ${type} and c.status = 'ACTIVE' order by c.id`;
   return rows.map((row: Row) => ({
     id: row.id,
     values: Object.fromEntries(fields.map(({ name }) => [name, saidIn(row, name)])),
@@ -168,5 +166,5 @@ export function statusOf(ids: readonly string[], decided: ReadonlyMap<string, Pa
 
 /** Locks the decisions and results of a type until the transaction ends. */
 export async function lockDecisions(sql: Knex.Transaction, type: string): Promise<void> {
-  await sql.raw('select pg_advisory_xact_lock(7203057, hashtext(?))', [type]);
+  await query(sql).run`select pg_advisory_xact_lock(7203057, hashtext(${type}))`;
 }

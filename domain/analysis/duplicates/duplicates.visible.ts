@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -39,13 +39,9 @@ export const survivorOrder = `c.approval_status = 'APPROVED' desc, c.data_qualit
 /** A cluster with at least two visible cards. @throws EstateError `not_found`. */
 export async function requireCluster(sql: Sql, ctx: Ctx, id: string): Promise<VisibleCluster> {
   const cards = visibleCardsOf(ctx, 'd.card_ids');
-  const [found] = await queryRows<VisibleCluster>(
-    sql,
-    `select d.id, d.card_type, d.status,
-       array(select c.id::text from ${cards.sql} order by ${survivorOrder}) as cards
-     from duplicate_clusters d where d.id = ?`,
-    [...cards.bindings, id],
-  );
+  const [found] = await query(sql).rows<VisibleCluster>`select d.id, d.card_type, d.status,
+       array(select c.id::text from ${embed(cards)} order by ${embed(survivorOrder)}) as cards
+     from duplicate_clusters d where d.id = ${id}`;
   if (!found || found.cards.length < 2) throw notFound('cluster', id);
   return found;
 }

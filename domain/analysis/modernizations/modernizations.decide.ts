@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -26,16 +26,12 @@ export async function decideModernization(
   requirePermission(ctx.caller, 'ai_analysis.manage');
   requireFindings(ctx);
   return await command(ctx, async ({ sql, emit }) => {
-    const [found] = await queryRows<{
+    const [found] = await query(sql).rows<{
       card_id: string;
       modernization_type: ModernizationType;
       type: string;
-    }>(
-      sql,
-      `select m.card_id, m.modernization_type, c.type from modernizations m join cards c on c.id = m.card_id
-       where m.id = ? and m.is_current and ${visibleCardsSql(ctx)} for update of m`,
-      [id],
-    );
+    }>`select m.card_id, m.modernization_type, c.type from modernizations m join cards c on c.id = m.card_id
+       where m.id = ${id} and m.is_current and ${embed(visibleCardsSql(ctx))} for update of m`;
     if (!found) throw notFound('modernization', id);
     const { type, ...decided } = found;
     const stored = () => lockRow(sql, ModernizationDecision, decided);

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import { command } from '../../kernel/command.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
@@ -61,10 +61,8 @@ export async function analyseModernizations(job: AnalysisJob, run: ActiveRun): P
 async function begin(job: AnalysisJob, type: string): Promise<Place> {
   const { ctx } = job;
   const ranks = await readCostRanks(ctx.db, ctx.metamodel, type);
-  const { rows } = await ctx.db.raw(
-    `select count(*)::int as total from cards c where c.type = ? and c.status = 'ACTIVE'`,
-    [type],
-  );
+  const rows = await query(ctx.db).rows`select count(*)::int as total from cards c
+    where c.type = ${type} and c.status = 'ACTIVE'`;
   const today = new Date().toISOString().slice(0, 10);
   const place: Place = { after: null, judged: 0, total: rows[0].total, ranks, today };
   await command(ctx, async (work) => {
@@ -91,11 +89,9 @@ async function keepCandidates(
   candidates: readonly Candidate[],
 ): Promise<void> {
   const columns = Object.keys(candidates[0]!).join(', ');
-  await sql.raw(
-    `insert into modernizations (run_id, target_type, ${columns})
-     select ?, ?, ${columns} from jsonb_populate_recordset(null::modernizations, ?::jsonb)`,
-    [run.id, run.targetType, JSON.stringify(candidates)],
-  );
+  await query(sql).run`insert into modernizations (run_id, target_type, ${embed(columns)})
+     select ${run.id}, ${run.targetType}, ${embed(columns)}
+     from jsonb_populate_recordset(null::modernizations, ${JSON.stringify(candidates)}::jsonb)`;
 }
 
 /**
@@ -106,21 +102,17 @@ async function showCandidates(
   sql: Knex.Transaction,
   run: { id: string; targetType: string },
 ): Promise<Record<string, number>> {
-  await sql.raw(
-    `with o as (
-       delete from modernizations where is_current and target_type = ? returning id, card_id, modernization_type
+  await query(sql).run`with o as (
+       delete from modernizations where is_current and target_type = ${run.targetType}
+       returning id, card_id, modernization_type
      )
      update modernizations n set id = o.id from o
-     where n.run_id = ? and o.card_id = n.card_id and o.modernization_type = n.modernization_type`,
-    [run.targetType, run.id],
-  );
+     where n.run_id = ${run.id} and o.card_id = n.card_id and o.modernization_type = n.modernization_type`;
   await sql('modernizations')
     .where({ run_id: run.id })
     .update({ is_current: true, analysed_at: sql.fn.now() });
-  const { rows } = await sql.raw(
-    `select modernization_type as type, count(*)::int as count from modernizations where run_id = ? group by 1 order by 1`,
-    [run.id],
-  );
+  const rows = await query(sql).rows`select modernization_type as type, count(*)::int as count
+    from modernizations where run_id = ${run.id} group by 1 order by 1`;
   return Object.fromEntries(rows.map(({ type, count }: { type: string; count: number }) => [type, count]));
 }
 
@@ -139,12 +131,11 @@ const PARTS_NAMED = 3;
 
 /** The percentiles of the costs of the cards of a type; empty if none has costs. */
 async function readCostRanks(sql: Sql, metamodel: Metamodel, type: string): Promise<CostRanks> {
-  const { rows } = await sql.raw(
-    `select percentile_disc(array(select n / 100.0 from generate_series(0, 100) n)) within group (order by p.cost) as ranks
-     from (select ${costsOfCard(metamodel, [type])} as cost from cards c where c.type = ? and c.status = 'ACTIVE') p
-     where p.cost > 0`,
-    [type],
-  );
+  const rows = await query(sql).rows`select percentile_disc(array(select n / 100.0
+    from generate_series(0, 100) n)) within group (order by p.cost) as ranks
+     from (select ${embed(costsOfCard(metamodel, [type]))} as cost from cards c
+     where c.type = ${type} and c.status = 'ACTIVE') p
+     where p.cost > 0`;
   return (rows[0].ranks ?? []).map(Number);
 }
 

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { embed, query } from '../../../platform/database.ts';
 import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -46,32 +47,33 @@ export async function readOverview(ctx: Ctx): Promise<Static<typeof OverviewSche
   const visible = visibleCards(ctx);
   const clusters = visibleClusters(ctx);
   const attributes = visibleAttributes(ctx);
-  const { rows } = await ctx.db.raw(
-    `with c as materialized (
+  const rows = await query(ctx.db).rows`with c as materialized (
        select c.id, c.type, c.name, c.data_quality::double precision as data_quality,
          case when jsonb_typeof(a.seen -> 'costTotalAnnual') = 'number'
            then (a.seen ->> 'costTotalAnnual')::numeric end as cost
-       from cards c, lateral (select ${attributes.sql} as seen) a where c.status = 'ACTIVE' and ${visible.sql}
+       from cards c, lateral (select ${embed(attributes)} as seen) a
+       where c.status = 'ACTIVE' and ${embed(visible)}
      )
      select count(*)::int as total_cards,
        (select coalesce(json_object_agg(type, n order by type), '{}')
         from (select type, count(*) as n from c group by type) t) as cards_by_type,
        coalesce(round(avg(data_quality)::numeric, 1), 0)::double precision as quality_avg,
-       count(*) filter (where data_quality < ${SILVER})::int as quality_bronze,
-       count(*) filter (where data_quality >= ${SILVER} and data_quality < ${GOLD})::int as quality_silver,
-       count(*) filter (where data_quality >= ${GOLD})::int as quality_gold,
+       count(*) filter (where data_quality < ${embed(SILVER)})::int as quality_bronze,
+       count(*) filter (where data_quality >= ${embed(SILVER)}
+       and data_quality < ${embed(GOLD)})::int as quality_silver,
+       count(*) filter (where data_quality >= ${embed(GOLD)})::int as quality_gold,
        coalesce(sum(cost), 0)::double precision as total_cost,
-       count(*) filter (where type = ?)::int as vendor_count,
+       count(*) filter (where type = ${VENDOR_TYPE})::int as vendor_count,
        (select count(*)::int from duplicate_clusters d where d.status in ('pending', 'investigating')
-          and ${clusters.sql}) as duplicate_clusters,
+          and ${embed(clusters)}) as duplicate_clusters,
        (select count(*)::int from modernizations m where m.is_current and m.card_id in (select id from c)
-          and not exists (select from modernization_decisions d where d.status = 'dismissed' and d.card_id = m.card_id
+          and not exists (select from modernization_decisions d
+          where d.status = 'dismissed' and d.card_id = m.card_id
             and d.modernization_type = m.modernization_type)) as modernization_count,
        (select coalesce(json_agg(t), '[]') from (
-          select id, name, type, data_quality from c order by data_quality, id limit ${MOST_ISSUES}) t) as top_issues
-     from c`,
-    [...attributes.bindings, ...visible.bindings, VENDOR_TYPE, ...clusters.bindings],
-  );
+          select id, name, type, data_quality from c order by data_quality, id
+          limit ${embed(MOST_ISSUES)}) t) as top_issues
+     from c`;
   const seesCosts = may(ctx.caller, 'costs.view');
   return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { queryRows } from '../../../platform/database.ts';
+import { query, queryRows } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -50,7 +50,7 @@ export async function startRun(
 ): Promise<StartedRun> {
   const { sql } = work;
   // Of two concurrent requests the second sees the run of the first.
-  await sql.raw('select pg_advisory_xact_lock(7203050, hashtext(?))', [type]);
+  await query(sql).run`select pg_advisory_xact_lock(7203050, hashtext(${type}))`;
   await requireNoRun(work, type);
   const id = await insertRun(work, {
     analysis_type: type,
@@ -72,12 +72,12 @@ export async function startRun(
  * @throws EstateError `wrong_state` naming the run.
  */
 export async function requireNoRun(work: Work, type: AnalysisType): Promise<void> {
-  const [other] = await queryRows<{ id: string; job_id: string | null; job_status: string | null }>(
-    work.sql,
-    `select r.id, r.job_id, j.status as job_status from analysis_runs r left join jobs j on j.id = r.job_id
-     where r.analysis_type = ? and r.status = 'running' for update of r`,
-    [type],
-  );
+  const [other] = await query(work.sql).rows<{
+    id: string;
+    job_id: string | null;
+    job_status: string | null;
+  }>`select r.id, r.job_id, j.status as job_status from analysis_runs r left join jobs j on j.id = r.job_id
+     where r.analysis_type = ${type} and r.status = 'running' for update of r`;
   if (!other) return;
   if (['queued', 'running'].includes(other.job_status ?? '')) {
     throw new EstateError('wrong_state', `A run of the analysis is in progress: ${other.id}.`, {
@@ -100,14 +100,10 @@ export async function cancelRun(ctx: Ctx, id: string): Promise<void> {
       throw new EstateError('wrong_state', `The run has ended: it is ${run.status}.`, {
         extra: { run_id: id, run_status: run.status },
       });
-    await queryRows(
-      sql,
-      `update jobs set cancel_requested = true,
+    await query(sql).rows`update jobs set cancel_requested = true,
          status = case status when 'queued' then 'cancelled' else status end,
          finished_at = case status when 'queued' then now() end
-       where id = ? and status in ('queued', 'running')`,
-      [run.job_id],
-    );
+       where id = ${run.job_id} and status in ('queued', 'running')`;
     const signals = [JOB_CANCEL_CHANNEL, run.job_id, JOB_STATE_CHANNEL, run.job_id];
     await queryRows(sql, 'select pg_notify(?, ?), pg_notify(?, ?)', signals);
     await abortRun(work, id, { status: 'cancelled' });

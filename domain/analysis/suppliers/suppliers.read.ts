@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -82,13 +82,10 @@ interface SupplierCard {
 }
 
 async function supplierCards(sql: Sql): Promise<SupplierCard[]> {
-  return await queryRows(
-    sql,
-    `select c.id, c.name, c.alias, c.attributes ->> 'website' as website, c.attributes ->> 'providerType' as kind,
+  return await query(sql).rows`select c.id, c.name, c.alias, c.attributes ->> 'website' as website,
+    c.attributes ->> 'providerType' as kind,
        left(c.description, 1000) as description
-     from cards c where c.type = ? and c.status = 'ACTIVE' order by c.id`,
-    [SUPPLIER_TYPE],
-  );
+     from cards c where c.type = ${SUPPLIER_TYPE} and c.status = 'ACTIVE' order by c.id`;
 }
 
 async function relatedCards(
@@ -104,16 +101,14 @@ async function relatedCards(
     all
       .filter((type) => type[supplier] === SUPPLIER_TYPE && types.includes(type[other]))
       .map(({ key }) => key);
-  return await queryRows(
-    sql,
-    `select e.supplier, e.card from (
-       select r.source_id as supplier, r.target_id as card from relations r where r.type = any(?::text[])
+  return await query(sql).rows`select e.supplier, e.card from (
+       select r.source_id as supplier, r.target_id as card from relations r
+       where r.type = any(${keys('source_type_key', 'target_type_key')}::text[])
        union
-       select r.target_id, r.source_id from relations r where r.type = any(?::text[])) e
+       select r.target_id, r.source_id from relations r
+       where r.type = any(${keys('target_type_key', 'source_type_key')}::text[])) e
      join cards c on c.id = e.card and c.status = 'ACTIVE'
-     order by e.card, e.supplier`,
-    [keys('source_type_key', 'target_type_key'), keys('target_type_key', 'source_type_key')],
-  );
+     order by e.card, e.supplier`;
 }
 
 /** The attributes of a type whose key or label indicates that they name a supplier. */
@@ -143,13 +138,11 @@ async function namedInAttributes(
   const found: { card: string; name: string }[] = [];
   for (const type of types) {
     for (const { key, labels } of supplierAttributes(metamodel, type)) {
-      const { rows } = await sql.raw(
-        `select c.id as card, left(c.attributes ->> ?, ${LONGEST_NAME}) as name from cards c
-         where c.type = ? and c.status = 'ACTIVE' and jsonb_typeof(c.attributes -> ?) = 'string'
-           and not c.attributes ->> ? ~* ?
-         order by c.id`,
-        [key, type, key, key, NOBODY],
-      );
+      const rows = await query(sql).rows`select c.id as card,
+        left(c.attributes ->> ${key}, ${embed(LONGEST_NAME)}) as name from cards c
+         where c.type = ${type} and c.status = 'ACTIVE' and jsonb_typeof(c.attributes -> ${key}) = 'string'
+           and not c.attributes ->> ${key} ~* ${NOBODY}
+         order by c.id`;
       for (const { card, name } of rows) found.push({ card, name: labels.get(name) ?? name });
     }
   }

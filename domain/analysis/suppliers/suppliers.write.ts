@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { FoundProduct, FoundSupplier } from './suppliers.types.ts';
 
 /** Maximum rows of one statement. */
@@ -33,10 +33,10 @@ export async function storeSuppliers(
     }
   };
   // Two runs that end at the same time are serialised.
-  await sql.raw('select pg_advisory_xact_lock(7203052, 0)');
+  await query(sql).run`select pg_advisory_xact_lock(7203052, 0)`;
   const ids = await knownIds(sql, suppliers);
-  await sql.raw(`delete from suppliers where vendor_type <> 'product' and id <> all(?::uuid[])`, [ids]);
-  await sql.raw(`delete from suppliers where vendor_type = 'product' and parent_id is null`);
+  await query(sql).run`delete from suppliers where vendor_type <> 'product' and id <> all(${ids}::uuid[])`;
+  await query(sql).run`delete from suppliers where vendor_type = 'product' and parent_id is null`;
   await store(
     UPSERT,
     suppliers.map((supplier, at) => ({
@@ -59,9 +59,8 @@ export async function storeSuppliers(
     suppliers.flatMap(({ parent }, at) => (parent === null ? [] : [{ id: ids[at], parent_id: ids[parent] }])),
   );
   for (const table of ['supplier_names', 'supplier_cards'])
-    await sql.raw(
-      `delete from ${table} n using suppliers s where s.id = n.supplier_id and s.vendor_type <> 'product'`,
-    );
+    await query(sql).run`delete from ${embed(table)} n using suppliers s
+      where s.id = n.supplier_id and s.vendor_type <> 'product'`;
   await store(
     `insert into supplier_names select * from jsonb_to_recordset(?::jsonb)
        as n(supplier_id uuid, name text, name_key text, confidence numeric, reason text)`,
@@ -96,11 +95,9 @@ const UPSERT = `
 
 /** The ids of the stored suppliers that share the most names with those found, each used once; new ids for the rest. */
 async function knownIds(sql: Knex.Transaction, suppliers: readonly FoundSupplier[]): Promise<string[]> {
-  const rows = await queryRows<{ name_key: string; supplier_id: string }>(
-    sql,
-    `select distinct n.name_key, n.supplier_id from supplier_names n join suppliers s on s.id = n.supplier_id
-     where s.vendor_type <> 'product'`,
-  );
+  const rows = await query(sql).rows<{ name_key: string; supplier_id: string }>`select distinct n.name_key,
+    n.supplier_id from supplier_names n join suppliers s on s.id = n.supplier_id
+     where s.vendor_type <> 'product'`;
   const byKey = new Map(rows.map(({ name_key, supplier_id }) => [name_key, supplier_id]));
   const shared = suppliers.flatMap(({ names }, at) => {
     const counts = new Map<string, number>();
@@ -149,18 +146,15 @@ async function storeProducts(
   supplierIds: readonly string[],
   store: StoreRows,
 ): Promise<void> {
-  const rows = await queryRows<{ id: string; parent_id: string; product_key: string }>(
-    sql,
-    `select id, parent_id, product_key from suppliers where vendor_type = 'product'`,
-  );
+  const rows = await query(sql).rows<{ id: string; parent_id: string; product_key: string }>`select id,
+    parent_id, product_key from suppliers where vendor_type = 'product'`;
   const known = new Map(rows.map(({ id, parent_id, product_key }) => [`${parent_id} ${product_key}`, id]));
   const ids = products.map(
     ({ supplier, key }) => known.get(`${supplierIds[supplier]} ${key}`) ?? randomUUID(),
   );
-  await sql.raw(`delete from suppliers where vendor_type = 'product' and id <> all(?::uuid[])`, [ids]);
-  await sql.raw(
-    `delete from supplier_cards k using suppliers s where s.id = k.supplier_id and s.vendor_type = 'product'`,
-  );
+  await query(sql).run`delete from suppliers where vendor_type = 'product' and id <> all(${ids}::uuid[])`;
+  await query(sql).run`delete from supplier_cards k using suppliers s
+    where s.id = k.supplier_id and s.vendor_type = 'product'`;
   await store(
     UPSERT,
     products.map(({ supplier, key, name }, at) => ({

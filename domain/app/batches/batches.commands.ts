@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../../platform/crypto.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -22,21 +23,12 @@ export async function openBatch(ctx: Ctx, input: NewBatch): Promise<JsonText> {
   const id = randomUUID();
   const token = input.dry_run ? randomSecret() : null;
   return await command(ctx, async ({ sql, emit }) => {
-    await sql.raw(
-      `insert into mutation_batches (id, tool_name, actor_user_id, origin, dry_run, row_count,
+    await query(sql).run`insert into mutation_batches (id, tool_name, actor_user_id, origin, dry_run,
+      row_count,
          confirm_token_hash, confirm_token_expires_at)
-       values (?, ?, ?, ?, ?, ?, ?, case when ?::boolean then now() + interval '${CONFIRM_MINUTES} minutes' end)`,
-      [
-        id,
-        input.tool_name,
-        ctx.caller.userId,
-        ctx.origin,
-        input.dry_run,
-        input.row_count,
-        token && sha256(token),
-        input.dry_run,
-      ],
-    );
+       values (${id}, ${input.tool_name}, ${ctx.caller.userId}, ${ctx.origin}, ${input.dry_run},
+       ${input.row_count}, ${token && sha256(token)},
+       case when ${input.dry_run}::boolean then now() + interval '${embed(CONFIRM_MINUTES)} minutes' end)`;
     emit({ event_type: 'mutation_batch.opened', data: { id, ...input } });
     return await batchText(sql, id, token);
   });
@@ -52,11 +44,9 @@ export async function commitBatch(
   input: { summary?: Record<string, unknown> | null; confirm_token?: string | null },
 ): Promise<JsonText> {
   return await command(ctx, async ({ sql, emit }) => {
-    const { rows } = await sql.raw(
-      `select actor_user_id, committed_at, confirm_token_hash, confirm_token_expires_at < now() as expired
-       from mutation_batches where id = ?::uuid for update`,
-      [id],
-    );
+    const rows = await query(sql).rows`select actor_user_id, committed_at, confirm_token_hash,
+      confirm_token_expires_at < now() as expired
+       from mutation_batches where id = ${id}::uuid for update`;
     const batch = rows[0];
     if (!batch || batch.actor_user_id !== ctx.caller.userId) throw notFound('batch', id);
     if (batch.committed_at !== null) throw new EstateError('wrong_state', 'The batch is closed already.');
@@ -67,11 +57,10 @@ export async function commitBatch(
       if (batch.expired) throw invalidField('confirm_token', 'expired_token', 'has expired');
     }
     const summary = input.summary ?? null;
-    await sql.raw(
-      `update mutation_batches set committed_at = clock_timestamp(), summary = ?::jsonb, confirm_token_hash = null
-       where id = ?::uuid`,
-      [summary && JSON.stringify(summary), id],
-    );
+    await query(sql).run`update mutation_batches
+      set committed_at = clock_timestamp(), summary = ${summary && JSON.stringify(summary)}::jsonb,
+      confirm_token_hash = null
+       where id = ${id}::uuid`;
     emit({ event_type: 'mutation_batch.committed', data: { id, summary } });
     return await batchText(sql, id, null);
   });

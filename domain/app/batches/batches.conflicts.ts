@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 
 /** A later write to an object of the batch. */
 export interface BatchConflict {
@@ -42,33 +42,31 @@ const last = (about: string): string =>
  * attached to it is one.
  */
 export async function findConflicts(sql: Sql, batchId: string): Promise<BatchConflict[]> {
-  const { rows } = await sql.raw(
-    `with mine as materialized (
+  const rows = await query(sql).rows`with mine as materialized (
        select batch_id, split_part(event_type, '.', 1) as entity, data ->> 'id' as id, max(position) as last,
          case when bool_or(event_type = 'card.created') then (data ->> 'id')::uuid end as made
-       from events where batch_id = ?::uuid group by 1, 2, 3
+       from events where batch_id = ${batchId}::uuid group by 1, 2, 3
      ),
      settled as materialized (
        select id from mutation_batches where rolled_back_by is not null
        union
        select rolled_back_by from mutation_batches l
-       where rolled_back_by is not null and l.id <> ?::uuid
-         and exists (select from events e where e.batch_id = l.id and e.position > (select max(last) from mine))
+       where rolled_back_by is not null and l.id <> ${batchId}::uuid
+         and exists (select from events e
+         where e.batch_id = l.id and e.position > (select max(last) from mine))
      ),
      touched as (
-       ${last("e.data ->> 'id' = m.id and starts_with(e.event_type, m.entity || '.')")}
-       union all ${last('e.card_id = m.made')}
-       union all ${last('e.peer_card_id = m.made')}
+       ${embed(last("e.data ->> 'id' = m.id and starts_with(e.event_type, m.entity || '.')"))}
+       union all ${embed(last('e.card_id = m.made'))}
+       union all ${embed(last('e.peer_card_id = m.made'))}
        union all
        select m.entity, m.id, l.* from mine m join cards c on c.parent_id = m.made cross join lateral (
          select e.card_id, e.batch_id, e.event_type, e.position from events e
-         where e.card_id = c.id and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id and ${isLater}
+         where e.card_id = c.id and e.data -> 'changes' -> 'parent_id' ->> 'new' = m.id and ${embed(isLater)}
          order by e.position desc limit 1) l
      )
      select distinct on (t.entity, t.id) t.entity, t.id, t.card_id, t.batch_id, t.event_type,
        t.position::text as position
-     from touched t order by t.entity, t.id, t.position desc`,
-    [batchId, batchId],
-  );
+     from touched t order by t.entity, t.id, t.position desc`;
   return rows;
 }

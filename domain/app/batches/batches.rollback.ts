@@ -1,4 +1,4 @@
-import { type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { lockHierarchy } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards } from '../../inventory/cards/cards.save.ts';
@@ -67,10 +67,8 @@ export interface RollbackSteps {
 /** The number of events in the batch, by event type. @throws EstateError `not_found`. */
 export async function countEvents(sql: Sql, id: string): Promise<{ type: EventType; count: number }[]> {
   if (!(await sql('mutation_batches').where({ id }).first('id'))) throw notFound('batch', id);
-  const { rows } = await sql.raw(
-    'select event_type as type, count(*)::int as count from events where batch_id = ?::uuid group by 1 order by 1',
-    [id],
-  );
+  const rows = await query(sql).rows`select event_type as type, count(*)::int as count from events
+    where batch_id = ${id}::uuid group by 1 order by 1`;
   return rows;
 }
 
@@ -148,10 +146,8 @@ export async function rollBack(
 }
 
 async function requireStanding(sql: Sql, id: string): Promise<void> {
-  const { rows } = await sql.raw(
-    'select committed_at, rolled_back_by from mutation_batches where id = ?::uuid for update',
-    [id],
-  );
+  const rows = await query(sql).rows`select committed_at, rolled_back_by from mutation_batches
+    where id = ${id}::uuid for update`;
   if (!rows[0]) throw notFound('batch', id);
   if (rows[0].committed_at === null) throw new EstateError('wrong_state', 'The batch is still open.');
   if (rows[0].rolled_back_by !== null)
@@ -235,12 +231,11 @@ async function undoAll(
 }
 
 async function readPage(sql: Sql, id: string, before: string): Promise<BatchEvent[]> {
-  const { rows } = await sql.raw(
-    `select id as event_id, position, event_type, data ->> 'id' as id, card_id, card_type, peer_card_id,
+  const rows = await query(sql).rows`select id as event_id, position, event_type, data ->> 'id' as id,
+    card_id, card_type, peer_card_id,
        peer_card_type, recipient_id, scope, cost_keys, data
-     from events where batch_id = ?::uuid and position < ? order by position desc limit ${PAGE}`,
-    [id, before],
-  );
+     from events where batch_id = ${id}::uuid and position < ${before} order by position desc
+     limit ${embed(PAGE)}`;
   return rows;
 }
 

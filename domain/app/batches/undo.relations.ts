@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import type { NamedEnd } from '../../inventory/relations/relations.save.ts';
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
@@ -36,15 +37,12 @@ export async function undoRelations(
   const { sql, metamodel } = work;
   const endIds = new Set(events.flatMap(endsOf));
   await lockCards(work, endIds);
-  const { rows: cards } = await sql.raw('select id, name, type from cards where id = any(?::uuid[])', [
-    [...endIds],
-  ]);
+  const cards = await query(sql).rows`select id, name, type from cards
+    where id = any(${[...endIds]}::uuid[])`;
   const ends = new Map<string, NamedEnd>(cards.map((card: NamedEnd) => [card.id, card]));
-  const { rows } = await sql.raw(
-    `select id, type, source_id, target_id, attributes, description from relations
-     where id = any(?::uuid[]) order by id for update`,
-    [[...new Set(events.map(({ id }) => id))]],
-  );
+  const rows = await query(sql).rows`select id, type, source_id, target_id, attributes,
+    description from relations
+     where id = any(${[...new Set(events.map(({ id }) => id))]}::uuid[]) order by id for update`;
   const stored = new Map<string, StoredRelation>(rows.map((row: StoredRelation) => [row.id, row]));
   const wanted = new Map<string, StoredRelation | null>(stored);
   const deleted = new Map<string, BatchEvent>();

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { requireGrantable } from '../../kernel/permissions/grants.ts';
@@ -37,11 +37,9 @@ export function undoRightOf(type: EventType): UndoRight | undefined {
 export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.rollback');
   if (ctx.caller.permissions === '*') return;
-  const { rows } = await sql.raw(
-    `select distinct e.event_type, e.user_id is not distinct from ?::uuid as own
-     from events e where e.batch_id = ?::uuid and not ${FOLLOWS}`,
-    [ctx.caller.userId, batchId],
-  );
+  const rows = await query(sql).rows`select distinct e.event_type,
+    e.user_id is not distinct from ${ctx.caller.userId}::uuid as own
+     from events e where e.batch_id = ${batchId}::uuid and not ${embed(FOLLOWS)}`;
   for (const { event_type, own } of rows as { event_type: EventType; own: boolean }[]) {
     if (refusalOf(event_type)) requirePermission(ctx.caller, 'admin.events');
     const right = undoRightOf(event_type);
@@ -110,11 +108,8 @@ async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<vo
 type Changes = Record<string, { old: unknown }>;
 
 async function requireSettings(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
-  const { rows } = await sql.raw(
-    `select data ->> 'id' as key, data -> 'changes' as changes from events
-     where batch_id = ?::uuid and event_type = 'settings.updated'`,
-    [batchId],
-  );
+  const rows = await query(sql).rows`select data ->> 'id' as key, data -> 'changes' as changes from events
+     where batch_id = ${batchId}::uuid and event_type = 'settings.updated'`;
   for (const { key, changes } of rows as { key: SettingKey; changes: Changes }[]) {
     requirePermission(ctx.caller, settingPermission(key));
     const restored = changes.role?.old;

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { insertUsers } from '../../access/users.store.ts';
 import { createCardWithin } from '../../inventory/cards/cards.create.ts';
 import { loadCards } from '../../inventory/cards/cards.load.ts';
@@ -26,7 +27,7 @@ export interface DemoLoaded {
 export async function loadDemo(ctx: Ctx, today: string): Promise<DemoLoaded | undefined> {
   return await command(ctx, async (work) => {
     const { sql } = work;
-    await sql.raw('select pg_advisory_xact_lock(?)', [DEMO_LOCK]);
+    await query(sql).run`select pg_advisory_xact_lock(${DEMO_LOCK})`;
     if (await sql('settings').where({ key: 'demo' }).first('key')) return undefined;
     await sql('settings').insert({ key: 'demo', value: JSON.stringify({ offered: today }) });
     if (await sql('cards').first('id')) return undefined;

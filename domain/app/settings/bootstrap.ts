@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { CATALOGUES_TOPIC } from '../../governance/catalogues/catalogues.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -34,16 +35,16 @@ export function createBootstrap(settings: SettingsStore): Bootstrap {
 
 async function compose(ctx: Ctx, settings: WorkspaceSettings): Promise<JsonText> {
   const { values } = settings;
-  const { rows } = await ctx.db.raw(
-    `select
-       (select coalesce(json_agg(json_build_object('id', id, 'key', key, 'label', label, 'description', description,
-          'is_enabled', is_enabled, 'built_in', built_in, 'sort_order', sort_order, 'translations', translations)
+  const rows = await query(ctx.db).rows`select
+       (select coalesce(json_agg(json_build_object('id', id, 'key', key, 'label', label, 'description',
+       description,
+          'is_enabled', is_enabled, 'built_in', built_in, 'sort_order', sort_order, 'translations',
+          translations)
           order by sort_order, key), '[]') from compliance_regulations) as regulations,
        (select coalesce(json_agg(json_build_object('id', id, 'kind', kind, 'key', key, 'label', label,
           'description', description, 'icon', icon, 'is_enabled', is_enabled, 'built_in', built_in,
           'sort_order', sort_order, 'translations', translations)
-          order by kind, sort_order, key), '[]') from resource_types) as resource_types`,
-  );
+          order by kind, sort_order, key), '[]') from resource_types) as resource_types`;
   return JSON.stringify({
     currency: values.currency,
     date_format: values.date_format,

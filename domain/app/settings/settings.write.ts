@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { followGroupSettings } from '../../access/scim/scim.group-roles.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
@@ -16,7 +16,7 @@ const SETTINGS_LOCK = 7203014;
 
 /** Reads and locks all settings until the transaction ends. */
 export async function lockSettings(sql: Sql): Promise<WorkspaceSettings> {
-  await sql.raw('select pg_advisory_xact_lock(?)', [SETTINGS_LOCK]);
+  await query(sql).run`select pg_advisory_xact_lock(${SETTINGS_LOCK})`;
   return await loadSettings(sql);
 }
 

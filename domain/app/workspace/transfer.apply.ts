@@ -1,4 +1,4 @@
-import { inTransaction } from '../../../platform/database.ts';
+import { embed, inTransaction, query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
@@ -93,11 +93,9 @@ export async function runApply(
 type Count = (rows: number) => { progress: number; message: string; counts: Record<string, number> };
 
 async function counter({ job, services: { db } }: Applying): Promise<Count> {
-  const { rows } = await db.raw(
-    `select count(*)::int as total, count(*) filter (where done)::int as done from workspace_transfer_rows
-     where transfer_id = ?::uuid and (done or action in ('create', 'update'))`,
-    [job.payload.transfer_id],
-  );
+  const rows = await query(db).rows`select count(*)::int as total, count(*) filter (where done)::int as done
+    from workspace_transfer_rows
+     where transfer_id = ${job.payload.transfer_id}::uuid and (done or action in ('create', 'update'))`;
   const { total } = rows[0];
   let { done } = rows[0];
   return (more) => {
@@ -115,11 +113,10 @@ async function applyKind(applying: Applying, kind: string, count: Count): Promis
   const { job, services } = applying;
   for (;;) {
     job.signal.throwIfAborted();
-    const { rows } = await services.db.raw(
-      `select line, ref from workspace_transfer_rows where transfer_id = ?::uuid and kind = ?
-         and action in ('create', 'update') and not done order by depth, line limit ${applying.pageRows}`,
-      [job.payload.transfer_id, kind],
-    );
+    const rows = await query(services.db).rows`select line, ref from workspace_transfer_rows
+      where transfer_id = ${job.payload.transfer_id}::uuid and kind = ${kind}
+         and action in ('create', 'update') and not done order by depth, line
+         limit ${embed(applying.pageRows)}`;
     if (rows.length === 0) return;
     await applyRows(applying, kind, rows, count);
   }
@@ -145,11 +142,9 @@ async function applyRows(
       job.ctx,
       async (work) => {
         await write(applying, work, kind, lines);
-        await work.sql.raw(
-          `update workspace_transfer_rows set done = true
-           where transfer_id = ?::uuid and kind = ? and line = any(?::integer[])`,
-          [job.payload.transfer_id, kind, lines],
-        );
+        await query(work.sql).run`update workspace_transfer_rows set done = true
+           where transfer_id = ${job.payload.transfer_id}::uuid and kind = ${kind}
+           and line = any(${lines}::integer[])`;
         await job.checkpoint(work, { ...count(lines.length), checkpoint: { kind, line: lines.at(-1) } });
       },
       { changesMetamodel: kind === SETTINGS || contentTable.get(kind)?.metamodel === true },

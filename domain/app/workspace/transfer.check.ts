@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { notPublicErrors } from '../../exchange/portals/portals.rules.ts';
 import { createFilterSchema, type FilterTagGroup } from '../../inventory/filters/filters.schema.ts';
@@ -120,18 +121,15 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   async card_tags({ db, transferId }) {
-    await db.raw(
-      `update workspace_transfer_rows s set action = 'conflict',
+    await query(db).run`update workspace_transfer_rows s set action = 'conflict',
          reason = '{"code": "single_tag", "message": "The group allows one tag, and the card has another."}'
-       where s.transfer_id = ?::uuid and s.kind = 'card_tags' and s.action = 'create' and exists (
+       where s.transfer_id = ${transferId}::uuid and s.kind = 'card_tags' and s.action = 'create' and exists (
          select from card_tags k join tags o on o.id = k.tag_id join tag_groups g on g.id = o.tag_group_id
          left join tags n on n.id = (s.content ->> 'tag_id')::uuid
          where k.card_id = (s.content ->> 'card_id')::uuid and g.mode = 'single'
            and g.id = coalesce(n.tag_group_id, (select (x.content ->> 'tag_group_id')::uuid
              from workspace_transfer_rows x
-             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`,
-      [transferId],
-    );
+             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`;
   },
   async stakeholders(checking) {
     const types = checking.metamodel!.cardTypes;
@@ -177,12 +175,10 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
 
 /** Tag groups of the workspace and the archive. */
 async function knownTagGroups({ db, transferId }: Staging): Promise<FilterTagGroup[]> {
-  const { rows } = await db.raw(
-    `select id::text, name from tag_groups union select content ->> 'id', content ->> 'name'
+  const rows = await query(db).rows`select id::text, name from tag_groups
+    union select content ->> 'id', content ->> 'name'
      from workspace_transfer_rows
-     where transfer_id = ?::uuid and kind = 'tag_groups' and action in ('create', 'update')`,
-    [transferId],
-  );
+     where transfer_id = ${transferId}::uuid and kind = 'tag_groups' and action in ('create', 'update')`;
   return rows;
 }
 
@@ -195,22 +191,20 @@ export const signedDocumentError: FieldError = {
 
 /** Skips documents that are signed here. */
 async function skipSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws'): Promise<void> {
-  await db.raw(
-    `update workspace_transfer_rows s set action = 'conflict', reason = ?::jsonb
-     where s.transfer_id = ?::uuid and s.kind = ? and s.action = 'update'
-       and exists (select from ${table} t where t.id = (s.content ->> 'id')::uuid and t.status = 'signed')`,
-    [JSON.stringify(reasonOf([signedDocumentError])), transferId, table],
-  );
+  await query(db).run`update workspace_transfer_rows s
+    set action = 'conflict', reason = ${JSON.stringify(reasonOf([signedDocumentError]))}::jsonb
+     where s.transfer_id = ${transferId}::uuid and s.kind = ${table} and s.action = 'update'
+       and exists (select from ${embed(table)} t
+       where t.id = (s.content ->> 'id')::uuid and t.status = 'signed')`;
 }
 
 /** Stakeholder roles of the workspace and the archive, including archived ones, as `<card type>/<role>`. */
 async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {
-  const { rows } = await db.raw(
-    `select card_type_key || '/' || key as role from stakeholder_role_definitions
+  const rows = await query(db).rows`select card_type_key || '/' || key as role
+    from stakeholder_role_definitions
      union select content ->> 'card_type_key' || '/' || (content ->> 'key') from workspace_transfer_rows
-     where transfer_id = ?::uuid and kind = 'stakeholder_role_definitions' and action in ('create', 'update')`,
-    [transferId],
-  );
+     where transfer_id = ${transferId}::uuid and kind = 'stakeholder_role_definitions'
+     and action in ('create', 'update')`;
   return new Set(rows.map(({ role }: { role: string }) => role));
 }
 
@@ -225,7 +219,7 @@ export async function checkRows(checking: Checking, kind: string): Promise<void>
 
 /** Definitions in use, by key. */
 async function definitions({ db }: Staging, table: string, used: string): Promise<Map<unknown, StoredRow>> {
-  const { rows } = await db.raw(`select to_jsonb(t) as row from ${table} t where ${used}`);
+  const rows = await query(db).rows`select to_jsonb(t) as row from ${embed(table)} t where ${embed(used)}`;
   return new Map(rows.map(({ row }: { row: StoredRow }) => [row.key, row]));
 }
 
@@ -244,14 +238,12 @@ const cardTypeOrRelationType = (row: StoredRow): boolean =>
 /** The metamodel after the import: the stored one, overridden by the archive. */
 async function expectedMetamodel({ db, transferId }: Staging): Promise<Metamodel> {
   const merged = async (table: string, key: string) => {
-    const { rows } = await db.raw(
-      `select coalesce(to_jsonb(t), '{}') || coalesce(s.content, '{}') as row
-       from ${table} t full join (
+    const rows = await query(db).rows`select coalesce(to_jsonb(t), '{}') || coalesce(s.content, '{}') as row
+       from ${embed(table)} t full join (
          select content from workspace_transfer_rows
-         where transfer_id = ?::uuid and kind = '${table}' and action in ('create', 'update')) s
-       on ${key}`,
-      [transferId],
-    );
+         where transfer_id = ${transferId}::uuid and kind = '${embed(table)}'
+         and action in ('create', 'update')) s
+       on ${embed(key)}`;
     return rows.map(({ row }: { row: never }) => row);
   };
   const byKey = `t.key = s.content ->> 'key'`;

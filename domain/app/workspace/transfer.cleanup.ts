@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 
 /** Retention of archives and their staged rows. */
 export const RETENTION_DAYS = 30;
@@ -16,15 +16,12 @@ export async function unstage(sql: Sql, transferId: string): Promise<void> {
 export async function removeOldTransfers(sql: Sql, limit: number): Promise<number> {
   // rows of transfers that were discarded while they were read
   for (const table of ['workspace_transfer_rows', 'workspace_transfer_ids']) {
-    await sql.raw(
-      `delete from ${table} r where not exists (select from workspace_transfers t where t.id = r.transfer_id)`,
-    );
+    await query(sql).run`delete from ${embed(table)} r
+      where not exists (select from workspace_transfers t where t.id = r.transfer_id)`;
   }
-  const { rows } = await sql.raw(
-    `select t.id from workspace_transfers t where t.created_at < now() - make_interval(days => ${RETENTION_DAYS})
-       and not (t.status in ('parsing', 'applying') and not (${ENDED})) limit ?`,
-    [limit],
-  );
+  const rows = await query(sql).rows`select t.id from workspace_transfers t
+    where t.created_at < now() - make_interval(days => ${embed(RETENTION_DAYS)})
+       and not (t.status in ('parsing', 'applying') and not (${embed(ENDED)})) limit ${limit}`;
   for (const { id } of rows) await unstage(sql, id);
   await sql('workspace_transfers')
     .whereIn(

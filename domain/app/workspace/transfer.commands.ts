@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -23,9 +23,8 @@ const ANSWER = `json_build_object('id', t.id, 'filename', t.filename, 'status', 
 /** A transfer as its JSON text. @throws EstateError `forbidden`, `not_found`. */
 export async function readTransfer(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requireTransferRights(ctx.caller);
-  const { rows } = await sql.raw(`select ${ANSWER} as item from workspace_transfers t where t.id = ?::uuid`, [
-    id,
-  ]);
+  const rows = await query(sql).rows`select ${embed(ANSWER)} as item from workspace_transfers t
+    where t.id = ${id}::uuid`;
   if (!rows[0]) throw notFound('transfer', id);
   return rows[0].item;
 }
@@ -64,10 +63,8 @@ interface LockedTransfer {
 }
 
 async function lockTransfer({ sql }: Work, id: string): Promise<LockedTransfer> {
-  const { rows } = await sql.raw(
-    `select ${STATUS} as status, t.file_id, t.job_id from workspace_transfers t where t.id = ?::uuid for update of t`,
-    [id],
-  );
+  const rows = await query(sql).rows`select ${embed(STATUS)} as status, t.file_id, t.job_id
+    from workspace_transfers t where t.id = ${id}::uuid for update of t`;
   if (!rows[0]) throw notFound('transfer', id);
   return rows[0];
 }
@@ -114,7 +111,7 @@ export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {
         .where({ id: job_id })
         .whereIn('status', ['queued', 'running'])
         .update({ cancel_requested: true });
-      await sql.raw('select pg_notify(?, ?)', [JOB_CANCEL_CHANNEL, job_id]);
+      await query(sql).run`select pg_notify(${JOB_CANCEL_CHANNEL}, ${job_id})`;
     }
     await unstage(sql, id);
     await sql('files').where({ id: file_id }).update({ expires_at: sql.fn.now() });

@@ -1,4 +1,4 @@
-import type { Db } from '../../../platform/database.ts';
+import { type Db, embed, query } from '../../../platform/database.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Staging } from './transfer.stage.ts';
 import {
@@ -97,13 +97,11 @@ export async function skipRows(
   left: ({ line: number } & Reason)[],
 ): Promise<void> {
   if (left.length === 0) return;
-  await db.raw(
-    `update workspace_transfer_rows r set action = 'conflict',
+  await query(db).run`update workspace_transfer_rows r set action = 'conflict',
        reason = jsonb_build_object('code', v.code, 'message', v.message, 'field', v.field)
-     from jsonb_to_recordset(?::jsonb) as v(line integer, code text, message text, field text)
-     where r.transfer_id = ?::uuid and r.kind = ? and r.line = v.line`,
-    [JSON.stringify(left), transferId, kind],
-  );
+     from jsonb_to_recordset(${JSON.stringify(left)}::jsonb) as v(line integer, code text, message text,
+     field text)
+     where r.transfer_id = ${transferId}::uuid and r.kind = ${kind} and r.line = v.line`;
 }
 
 const nothing = (): KindCounts => ({ create: 0, update: 0, unchanged: 0, conflict: 0 });
@@ -113,11 +111,8 @@ export async function countActions(
   db: Db,
   transferId: string,
 ): Promise<{ kinds: Record<string, KindCounts>; totals: KindCounts }> {
-  const { rows } = await db.raw(
-    `select kind, action, count(*)::int as n from workspace_transfer_rows
-     where transfer_id = ?::uuid and action is not null group by 1, 2`,
-    [transferId],
-  );
+  const rows = await query(db).rows`select kind, action, count(*)::int as n from workspace_transfer_rows
+     where transfer_id = ${transferId}::uuid and action is not null group by 1, 2`;
   const totals = nothing();
   const found = new Map<string, KindCounts>();
   for (const { kind, action, n } of rows as { kind: string; action: RowAction; n: number }[]) {
@@ -135,18 +130,16 @@ export async function countActions(
 
 /** The first skipped rows of each kind, for the report. */
 export async function skippedRows(db: Db, transferId: string): Promise<SkippedRow[]> {
-  const { rows } = await db.raw(
-    `select kind, line, ref, reason, names from (
+  const rows = await query(db).rows`select kind, line, ref, reason, names from (
        select kind, line, ref, reason, content, row_number() over (partition by kind order by line) as place
        from workspace_transfer_rows
-       where transfer_id = ?::uuid and action = 'conflict' order by place, kind limit ${MAX_NAMED}) named
+       where transfer_id = ${transferId}::uuid and action = 'conflict' order by place, kind
+       limit ${embed(MAX_NAMED)}) named
      -- without the rest of them, which may be large
      cross join lateral (
-       select jsonb_object_agg(k, left(content ->> k, ${MAX_NAME})) as names
-       from unnest(?::text[]) k where jsonb_typeof(content -> k) = 'string') shown
-     order by kind, line`,
-    [transferId, [...NAMES, 'type']],
-  );
+       select jsonb_object_agg(k, left(content ->> k, ${embed(MAX_NAME)})) as names
+       from unnest(${[...NAMES, 'type']}::text[]) k where jsonb_typeof(content -> k) = 'string') shown
+     order by kind, line`;
   return (rows as Stored[]).map(({ kind, line, names, ref, reason }) => ({
     kind,
     key: nameOf(names ?? {}) ?? ref,

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { MAX_DRAWING, type ReadDrawing } from '../../modelling/diagrams/drawing.work.ts';
@@ -45,12 +46,9 @@ export async function checkDrawings(checking: Checking): Promise<void> {
         if (marked === given.marked) return;
         throw invalidField('marked', 'does_not_fit', 'is not what the drawing says');
       }
-      await checking.db.raw(
-        `update workspace_transfer_rows
-         set content = content || jsonb_build_object('xml', ?::text, 'marked', ?::boolean)
-         where transfer_id = ?::uuid and kind = ? and line = ?`,
-        [xml, marked, checking.transferId, DRAWINGS, line],
-      );
+      await query(checking.db).run`update workspace_transfer_rows
+         set content = content || jsonb_build_object('xml', ${xml}::text, 'marked', ${marked}::boolean)
+         where transfer_id = ${checking.transferId}::uuid and kind = ${DRAWINGS} and line = ${line}`;
     }),
   );
 }

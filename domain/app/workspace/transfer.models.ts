@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { modelLimits } from '../../modelling/bpm/bpmn.model.ts';
 import {
@@ -32,12 +33,10 @@ export async function checkContents(checking: Checking): Promise<void> {
     });
     if (faults.length > 0 || !read) return faults;
     const model = 'elements' in read ? read : undefined;
-    await checking.db.raw(
-      `update workspace_transfer_rows
-       set content = content || jsonb_build_object('warnings', ?::jsonb, 'picture', ?::text)
-       where transfer_id = ?::uuid and kind = ? and line = ?`,
-      [JSON.stringify(model?.warnings ?? []), model?.picture ?? null, checking.transferId, CONTENTS, own],
-    );
+    await query(checking.db).run`update workspace_transfer_rows
+       set content = content || jsonb_build_object('warnings',
+       ${JSON.stringify(model?.warnings ?? [])}::jsonb, 'picture', ${model?.picture ?? null}::text)
+       where transfer_id = ${checking.transferId}::uuid and kind = ${CONTENTS} and line = ${own}`;
     for (const elements of model?.elements ?? []) {
       line += await storeElements(checking, read.id, elements, line);
     }
@@ -91,17 +90,15 @@ export async function checkElements(checking: Checking): Promise<void> {
      where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
     [JSON.stringify(otherwise), transferId, ELEMENTS, transferId, ELEMENTS],
   );
-  const { rows } = await db.raw(
-    `select c.line, min(split_part(e.ref, '/', 2)) as element
+  const rows = await query(db).rows`select c.line, min(split_part(e.ref, '/', 2)) as element
      from workspace_transfer_rows e
-     join workspace_transfer_rows c on c.transfer_id = e.transfer_id and c.kind = '${CONTENTS}'
+     join workspace_transfer_rows c on c.transfer_id = e.transfer_id and c.kind = '${embed(CONTENTS)}'
        and c.ref = split_part(e.ref, '/', 1) and c.action = 'create'
-     where e.transfer_id = ?::uuid and e.kind = '${READ_ELEMENTS}' and not exists (
-       select from workspace_transfer_rows s where s.transfer_id = e.transfer_id and s.kind = '${ELEMENTS}'
-         and s.action = 'create' and ${key} = e.ref)
-     group by c.line`,
-    [transferId],
-  );
+     where e.transfer_id = ${transferId}::uuid and e.kind = '${embed(READ_ELEMENTS)}' and not exists (
+       select from workspace_transfer_rows s
+       where s.transfer_id = e.transfer_id and s.kind = '${embed(ELEMENTS)}'
+         and s.action = 'create' and ${embed(key)} = e.ref)
+     group by c.line`;
   await skipRows(
     checking,
     CONTENTS,

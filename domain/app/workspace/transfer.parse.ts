@@ -1,4 +1,4 @@
-import { type Db, inTransaction } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { FailedJob, JobResult, JobTransaction, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
@@ -129,16 +129,14 @@ async function preview(
 }
 
 async function updateStatistics(db: Db, rows: number | undefined): Promise<void> {
-  if ((rows ?? 0) > MANY) await db.raw('analyze workspace_transfer_rows');
+  if ((rows ?? 0) > MANY) await query(db).run`analyze workspace_transfer_rows`;
 }
 
 async function readPeople(checking: Checking): Promise<void> {
   await stageRows(checking, PEOPLE);
   await requireOnce(checking, PEOPLE);
-  const { rows } = await checking.db.raw(
-    `select line, content from workspace_transfer_rows where transfer_id = ?::uuid and kind = '${PEOPLE}'`,
-    [checking.transferId],
-  );
+  const rows = await query(checking.db).rows`select line, content from workspace_transfer_rows
+    where transfer_id = ${checking.transferId}::uuid and kind = '${embed(PEOPLE)}'`;
   const addresses = new Set<string>();
   for (const { line, content } of rows) {
     const { email, display_name } = content;
@@ -175,12 +173,11 @@ async function readSettings(checking: Checking): Promise<void> {
   const { db, transferId } = checking;
   await stageRows(checking, SETTINGS);
   await requireOnce(checking, SETTINGS);
-  const { rows } = await db.raw(
-    `select s.line, s.content -> 'value' as value, s.content ->> 'key' as key, t.value as here
-     from workspace_transfer_rows s left join settings t on t.key = ? || (s.content ->> 'key')
-     where s.transfer_id = ?::uuid and s.kind = '${SETTINGS}'`,
-    [storedKey('' as SettingKey), transferId],
-  );
+  const rows = await query(db).rows`select s.line, s.content -> 'value' as value, s.content ->> 'key' as key,
+    t.value as here
+     from workspace_transfer_rows s
+     left join settings t on t.key = ${storedKey('' as SettingKey)} || (s.content ->> 'key')
+     where s.transfer_id = ${transferId}::uuid and s.kind = '${embed(SETTINGS)}'`;
   const around = { metamodel: checking.metamodel!, roles: new Set<string>() };
   const left = [];
   for (const { line, key, value, here } of rows) {
@@ -191,12 +188,10 @@ async function readSettings(checking: Checking): Promise<void> {
     if (faults.length > 0) left.push({ line, ...reasonOf(faults) });
     else {
       const now = settingValue(key as SettingKey, here);
-      await db.raw(
-        `update workspace_transfer_rows set action = case when not ?::boolean then 'create'
-           when ?::jsonb = content -> 'value' then 'unchanged' else 'update' end
-         where transfer_id = ?::uuid and kind = '${SETTINGS}' and line = ?`,
-        [here !== null, JSON.stringify(now), transferId, line],
-      );
+      await query(db).run`update workspace_transfer_rows
+        set action = case when not ${here !== null}::boolean then 'create'
+           when ${JSON.stringify(now)}::jsonb = content -> 'value' then 'unchanged' else 'update' end
+         where transfer_id = ${transferId}::uuid and kind = '${embed(SETTINGS)}' and line = ${line}`;
     }
   }
   await skipRows(checking, SETTINGS, left);
@@ -207,18 +202,14 @@ const isImage = (key: string): boolean => key === 'logo' || key === 'favicon';
 /** Whether the picture that a setting names exists here or in the archive, with the type, size and checksum of the setting. */
 async function hasImage({ db, transferId }: Checking, value: StoredImage | null): Promise<boolean> {
   if (value === null) return true;
-  const { rows } = await db.raw(
-    `select from files f where f.id = ?::uuid and f.owner_id is null
-       and (f.media_type, f.size, f.sha256) = (?, ?::bigint, ?)
+  const rows = await query(db).rows`select from files f
+    where f.id = ${value.file_id}::uuid and f.owner_id is null
+       and (f.media_type, f.size, f.sha256) = (${value.media_type}, ${value.size}::bigint, ${value.sha256})
      union all
-     select from workspace_transfer_rows x where x.transfer_id = ?::uuid and x.kind = 'files' and x.ref = ?
-       and x.action = 'create' and x.content @> ?::jsonb`,
-    [
-      ...[value.file_id, value.media_type, value.size, value.sha256],
-      ...[transferId, value.file_id],
-      JSON.stringify({ media_type: value.media_type, size: value.size, sha256: value.sha256 }),
-    ],
-  );
+     select from workspace_transfer_rows x where x.transfer_id = ${transferId}::uuid and x.kind = 'files'
+     and x.ref = ${value.file_id}
+       and x.action = 'create'
+       and x.content @> ${JSON.stringify({ media_type: value.media_type, size: value.size, sha256: value.sha256 })}::jsonb`;
   return rows.length > 0;
 }
 

@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { rescoreCards } from '../../inventory/cards/cards.save.ts';
 import { command } from '../../kernel/command.ts';
 import type { Applying } from './transfer.write.ts';
@@ -14,17 +15,16 @@ export async function rescoreImported({ job, services }: Applying): Promise<void
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     signal.throwIfAborted();
-    const { rows } = await services.db.raw(
-      `with touched as (
+    const rows = await query(services.db).rows`with touched as (
          select case kind when 'cards' then content ->> 'id' else content ->> 'card_id' end as id
-         from workspace_transfer_rows where transfer_id = ?::uuid and done and kind in ('cards', 'card_tags', 'stakeholders')
+         from workspace_transfer_rows where transfer_id = ${payload.transfer_id}::uuid and done
+         and kind in ('cards', 'card_tags', 'stakeholders')
          union
          select unnest(array[content ->> 'source_id', content ->> 'target_id'])
-         from workspace_transfer_rows where transfer_id = ?::uuid and done and kind = 'relations'
+         from workspace_transfer_rows where transfer_id = ${payload.transfer_id}::uuid and done
+         and kind = 'relations'
        )
-       select id from touched where id > ? order by id limit ${PAGE}`,
-      [payload.transfer_id, payload.transfer_id, after],
-    );
+       select id from touched where id > ${after} order by id limit ${embed(PAGE)}`;
     if (rows.length === 0) return;
     const ids = rows.map(({ id }: { id: string }) => id);
     await command(ctx, async (work) => {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
@@ -51,12 +52,10 @@ export async function* openRows(
   let after = 0;
   for (;;) {
     signal.throwIfAborted();
-    const { rows } = await db.raw(
-      `select s.line, s.content ${more} from workspace_transfer_rows s
-       where s.transfer_id = ?::uuid and s.kind = ? and s.action in ('create', 'update') and s.line > ?
-       order by s.line limit ${pageOf(kind)}`,
-      [transferId, kind, after],
-    );
+    const rows = await query(db).rows`select s.line, s.content ${embed(more)} from workspace_transfer_rows s
+       where s.transfer_id = ${transferId}::uuid and s.kind = ${kind} and s.action in ('create', 'update')
+       and s.line > ${after}
+       order by s.line limit ${embed(pageOf(kind))}`;
     if (rows.length === 0) return;
     yield rows;
     after = rows.at(-1).line;
@@ -88,11 +87,10 @@ export async function skipLong(
   most: number,
 ): Promise<void> {
   const reason = { code: 'too_long', field: column, message: `${column} has more than ${most} characters` };
-  await db.raw(
-    `update workspace_transfer_rows set action = 'conflict', reason = ?::jsonb
-     where transfer_id = ?::uuid and kind = ? and action in ('create', 'update') and length(content ->> ?) > ?`,
-    [JSON.stringify(reason), transferId, kind, column, most],
-  );
+  await query(db).run`update workspace_transfer_rows
+    set action = 'conflict', reason = ${JSON.stringify(reason)}::jsonb
+     where transfer_id = ${transferId}::uuid and kind = ${kind} and action in ('create', 'update')
+     and length(content ->> ${column}) > ${most}`;
 }
 
 const MAX_ATTEMPTS = 12;

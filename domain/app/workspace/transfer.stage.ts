@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Db, inTransaction, sqlState } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query, sqlState } from '../../../platform/database.ts';
 import { storageErrors } from '../../../platform/storable.ts';
 import type { JobTransaction } from '../../kernel/jobs/jobs.running.ts';
 import { type Archive, linesOf } from './workspace.archive.ts';
@@ -114,12 +114,9 @@ async function insertRows(
   from: number,
 ): Promise<void> {
   try {
-    await sql.raw(
-      `insert into workspace_transfer_rows (transfer_id, kind, line, content, ref)
-       select ?::uuid, ?, ? + v.n, v.content, ${refOf(kind, 'v.content')}
-       from (select n, x.text::jsonb as content from unnest(?::text[]) with ordinality x (text, n)) v`,
-      [transferId, kind, from, rows],
-    );
+    await query(sql).run`insert into workspace_transfer_rows (transfer_id, kind, line, content, ref)
+       select ${transferId}::uuid, ${kind}, ${from} + v.n, v.content, ${embed(refOf(kind, 'v.content'))}
+       from (select n, x.text::jsonb as content from unnest(${rows}::text[]) with ordinality x (text, n)) v`;
   } catch (error) {
     if (!isRowError(error)) throw error;
     throw new ArchiveError(`A row of ${kind} near line ${from + 1} cannot be stored.`);

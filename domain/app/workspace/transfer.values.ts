@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { skipRows } from './transfer.diff.ts';
 import { stagedAs } from './transfer.match.ts';
 import type { Staging } from './transfer.stage.ts';
@@ -48,21 +49,20 @@ export async function skipMistyped(
     (type) => `when v.type = '${type}' then ${isReadBy(type)}`,
   );
   // OFFSET prevents the planner from scanning the rows once for each row.
-  await db.raw(
-    `with wrong as materialized (
-       select s.line, array_agg(v.name) as names, min(v.name || ' is no ' || v.word) as message, min(v.name) as field
+  await query(db).run`with wrong as materialized (
+       select s.line, array_agg(v.name) as names, min(v.name || ' is no ' || v.word) as message,
+       min(v.name) as field
        from workspace_transfer_rows s
-       cross join lateral (values ${values.join(', ')}) v (name, type, json, word, value)
-       where s.transfer_id = ?::uuid and s.kind = ? and jsonb_typeof(v.value) <> 'null' and not case
+       cross join lateral (values ${embed(values.join(', '))}) v (name, type, json, word, value)
+       where s.transfer_id = ${transferId}::uuid and s.kind = ${table} and jsonb_typeof(v.value) <> 'null'
+       and not case
          when jsonb_typeof(v.value) <> v.json then false
-         ${read.join(' ')} end
+         ${embed(read.join(' '))} end
        group by s.line
      )
      update workspace_transfer_rows r set action = 'conflict', content = r.content - w.names,
        reason = jsonb_build_object('code', 'wrong_type', 'message', w.message, 'field', w.field)
-     from wrong w where r.transfer_id = ?::uuid and r.kind = ? and r.line = w.line`,
-    [transferId, table, transferId, table],
-  );
+     from wrong w where r.transfer_id = ${transferId}::uuid and r.kind = ${table} and r.line = w.line`;
 }
 
 /** Skips rows that violate a not-null or check constraint of the table. */

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { cardEvent, cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { lockCards, lockHierarchy } from '../../inventory/cards/cards.load.ts';
 import { findCyclicMoves } from '../../inventory/cards/cards.tree.ts';
@@ -66,16 +67,13 @@ export async function writeCards(page: Page): Promise<void> {
 export async function writeRelations(page: Page): Promise<void> {
   const { work } = page;
   const { relationTypes } = work.metamodel;
-  const { rows: named } = await work.sql.raw(
-    `select distinct unnest(array[content ->> 'source_id', content ->> 'target_id'])::uuid as id
-     from workspace_transfer_rows where transfer_id = ?::uuid and kind = 'relations' and line = any(?::integer[])`,
-    [page.applying.job.payload.transfer_id, page.lines],
-  );
+  const named = await query(work.sql).rows`select distinct unnest(array[content ->> 'source_id',
+    content ->> 'target_id'])::uuid as id
+     from workspace_transfer_rows where transfer_id = ${page.applying.job.payload.transfer_id}::uuid
+     and kind = 'relations' and line = any(${page.lines}::integer[])`;
   const ids: string[] = named.map(({ id }: { id: string }) => id);
   await lockCards(work, ids);
-  const { rows: cards } = await work.sql.raw('select id, name, type from cards where id = any(?::uuid[])', [
-    ids,
-  ]);
+  const cards = await query(work.sql).rows`select id, name, type from cards where id = any(${ids}::uuid[])`;
   const ends = new Map<string, NamedEnd>(cards.map((card: NamedEnd) => [card.id, card]));
   const rows = await readPage(page);
   for (const { content } of rows) {
@@ -130,12 +128,12 @@ async function requireRoom({ work }: Page, rows: readonly PageRow[]): Promise<vo
 export async function writeCardTags(page: Page): Promise<void> {
   const { work } = page;
   const rows = await readPage(page);
-  const { rows: named } = await work.sql.raw(
-    `select v.card_id, v.tag_id, c.type, c.name, t.name as tag, g.name as "group"
-     from jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid)
-     join cards c on c.id = v.card_id join tags t on t.id = v.tag_id join tag_groups g on g.id = t.tag_group_id`,
-    [JSON.stringify(rows.map(({ content }) => content))],
-  );
+  const named = await query(work.sql).rows`select v.card_id, v.tag_id, c.type, c.name, t.name as tag,
+    g.name as "group"
+     from jsonb_to_recordset(${JSON.stringify(rows.map(({ content }) => content))}::jsonb) as v(card_id uuid,
+     tag_id uuid)
+     join cards c on c.id = v.card_id join tags t on t.id = v.tag_id
+     join tag_groups g on g.id = t.tag_group_id`;
   const byKey = new Map(named.map((row: Record<string, string>) => [`${row.card_id} ${row.tag_id}`, row]));
   const added = rows.filter(({ before }) => before === null);
   for (const { after } of await writeRows(page, added)) {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { query } from '../../../platform/database.ts';
 import { insertUsers } from '../../access/users.store.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
@@ -19,11 +20,9 @@ interface StagedRow {
 }
 
 async function staged(work: Work, applying: Applying, kind: string, lines: number[]): Promise<StagedRow[]> {
-  const { rows } = await work.sql.raw(
-    `select line, content from workspace_transfer_rows
-     where transfer_id = ?::uuid and kind = ? and line = any(?::integer[]) order by line`,
-    [applying.job.payload.transfer_id, kind, lines],
-  );
+  const rows = await query(work.sql).rows`select line, content from workspace_transfer_rows
+     where transfer_id = ${applying.job.payload.transfer_id}::uuid and kind = ${kind}
+     and line = any(${lines}::integer[]) order by line`;
   return rows;
 }
 

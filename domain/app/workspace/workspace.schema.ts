@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import type { ContentTable } from './workspace.types.ts';
 
 /** A column that refers to another table. */
@@ -38,7 +38,7 @@ export interface TableShape {
 
 /** The last migration step of the schema, as its version. */
 export async function schemaVersion(sql: Sql): Promise<string> {
-  const { rows } = await sql.raw('select max(name collate "C") as version from schema_steps');
+  const rows = await query(sql).rows`select max(name collate "C") as version from schema_steps`;
   return rows[0].version;
 }
 
@@ -48,42 +48,34 @@ export async function readShapes(
   tables: readonly ContentTable[],
 ): Promise<ReadonlyMap<string, TableShape>> {
   const names = tables.map(({ table }) => table);
-  const { rows: columns } = await sql.raw(
-    `select c.relname as "table", a.attname as "column", format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required
+  const columns = await query(sql).rows`select c.relname as "table", a.attname as "column",
+    format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required
      from pg_class c join pg_attribute a on a.attrelid = c.oid
-     where c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[]) and a.attnum > 0
+     where c.relnamespace = 'public'::regnamespace and c.relname = any(${names}::text[]) and a.attnum > 0
        and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
-     order by c.relname, a.attnum`,
-    [names],
-  );
-  const { rows: references } = await sql.raw(
-    `select c.relname as "from", a.attname as "column", r.relname as "table", b.attname as target,
+     order by c.relname, a.attnum`;
+  const references = await query(sql).rows`select c.relname as "from", a.attname as "column",
+    r.relname as "table", b.attname as target,
        k.confdeltype as "onDelete"
      from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class r on r.oid = k.confrelid
      join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
      join pg_attribute b on b.attrelid = r.oid and b.attnum = k.confkey[1]
-     where k.contype = 'f' and c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[])
-     order by k.conname`,
-    [names],
-  );
-  const { rows: uniques } = await sql.raw(
-    `select c.relname as "table", i.relname as name,
-       array(select pg_get_indexdef(x.indexrelid, n, true) from generate_series(1, x.indnkeyatts) n) as expressions,
+     where k.contype = 'f' and c.relnamespace = 'public'::regnamespace and c.relname = any(${names}::text[])
+     order by k.conname`;
+  const uniques = await query(sql).rows`select c.relname as "table", i.relname as name,
+       array(select pg_get_indexdef(x.indexrelid, n, true)
+       from generate_series(1, x.indnkeyatts) n) as expressions,
        pg_get_expr(x.indpred, x.indrelid) as predicate
      from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
      where x.indisunique and not x.indisprimary and c.relnamespace = 'public'::regnamespace
-       and c.relname = any(?::text[]) order by i.relname`,
-    [names],
-  );
-  const { rows: checks } = await sql.raw(
-    `select c.relname as "table", pg_get_expr(k.conbin, k.conrelid) as expression,
+       and c.relname = any(${names}::text[]) order by i.relname`;
+  const checks = await query(sql).rows`select c.relname as "table",
+    pg_get_expr(k.conbin, k.conrelid) as expression,
        array(select a.attname::text from unnest(k.conkey) with ordinality n (at, place)
              join pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.at order by n.place) as columns
      from pg_constraint k join pg_class c on c.oid = k.conrelid
-     where k.contype = 'c' and c.relnamespace = 'public'::regnamespace and c.relname = any(?::text[])
-     order by k.conname`,
-    [names],
-  );
+     where k.contype = 'c' and c.relnamespace = 'public'::regnamespace and c.relname = any(${names}::text[])
+     order by k.conname`;
   return new Map(
     tables.map(({ table, left = [] }) => {
       const own = columns.filter((row: { table: string }) => row.table === table);

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -113,7 +113,7 @@ async function lockComment(
 
 /** Serialises replies and deletions in a thread, so that no reply loses its parent. */
 async function lockThread(sql: Knex.Transaction, threadId: string): Promise<void> {
-  await sql.raw('select from comments where id = ? for update', [threadId]);
+  await query(sql).run`select from comments where id = ${threadId} for update`;
 }
 
 async function requireParent(sql: Knex.Transaction, card: CardWithAccess, id: string): Promise<CommentRow> {
@@ -130,11 +130,8 @@ async function requireParent(sql: Knex.Transaction, card: CardWithAccess, id: st
       `is at the maximum depth of ${MAX_DEPTH} replies; reply further up`,
     );
   }
-  const [thread] = await queryRows<{ size: number }>(
-    sql,
-    'select count(*)::int as size from comments where thread_id = ?',
-    [parent.thread_id],
-  );
+  const [thread] = await query(sql).rows<{ size: number }>`select count(*)::int as size from comments
+    where thread_id = ${parent.thread_id}`;
   if (thread!.size >= MAX_THREAD) {
     throw new EstateError('thread_full', `A thread has at most ${MAX_THREAD} comments; start another one.`);
   }

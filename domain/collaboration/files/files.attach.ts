@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { inTransaction, queryRows } from '../../../platform/database.ts';
+import { inTransaction, query } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
@@ -89,9 +89,6 @@ export async function deleteFile(ctx: Ctx, id: string): Promise<void> {
 /** Sets the contents of deleted attachments to expire after the retention period of the settings. */
 export async function expireFiles(sql: Knex.Transaction, fileIds: string[]): Promise<void> {
   const { files_days } = await readSetting(sql, 'retention');
-  await queryRows(
-    sql,
-    'update files set expires_at = now() + make_interval(days => ?) where id = any(?::uuid[])',
-    [files_days, fileIds],
-  );
+  await query(sql).rows`update files set expires_at = now() + make_interval(days => ${files_days})
+    where id = any(${fileIds}::uuid[])`;
 }

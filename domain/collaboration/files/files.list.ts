@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -45,14 +45,11 @@ export async function listFiles(ctx: Ctx, cardId: string, params: ListParams): P
 export async function attachedFile(ctx: Ctx, id: string): Promise<StoredFile> {
   requirePermission(ctx.caller, 'documents.view');
   const visible = visibleCards(ctx);
-  const [found] = await queryRows<
+  const [found] = await query(ctx.db).rows<
     Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'> & { isVisible: boolean }
-  >(
-    ctx.db,
-    `select (${visible.sql}) as "isVisible", f.id, t.name, t.mime_type as "mediaType", f.size, f.sha256
-     from file_attachments t join files f on f.id = t.file_id join cards c on c.id = t.card_id where t.id = ?::uuid`,
-    [...visible.bindings, id],
-  );
+  >`select (${embed(visible)}) as "isVisible", f.id, t.name, t.mime_type as "mediaType", f.size, f.sha256
+     from file_attachments t join files f on f.id = t.file_id join cards c on c.id = t.card_id
+     where t.id = ${id}::uuid`;
   if (!found) throw notFound('file', id);
   const { isVisible, ...file } = found;
   if (!isVisible) throw invisibleCardError(ctx, notFound('file', id));

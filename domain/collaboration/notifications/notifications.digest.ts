@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { enqueueMails, isMailAddress, type Mail } from '../../kernel/mail/mail.enqueue.ts';
 import { appUrl, renderMail } from '../../kernel/mail/mail.templates.ts';
@@ -71,11 +71,9 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
     ctx,
     [...byUser.values()].map((due) => digestMail(due, name, email.app_base_url)),
   );
-  await sql.raw(
-    `insert into notification_mailings (user_id, last_at) select unnest(?::uuid[]), now()
-     on conflict (user_id) do update set last_at = excluded.last_at`,
-    [[...byUser.keys()]],
-  );
+  await query(sql).run`insert into notification_mailings (user_id, last_at)
+    select unnest(${[...byUser.keys()]}::uuid[]), now()
+     on conflict (user_id) do update set last_at = excluded.last_at`;
 }
 
 /** The notifications that the list of notifications still shows to their users. */

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { FeedRow } from '../../kernel/events/feed.read.ts';
@@ -68,19 +69,19 @@ async function savePosition({ sql }: Work, position: number): Promise<void> {
 /** The next events that may have recipients, and the position up to which there are no others. */
 async function readEvents({ sql }: Work, after: number): Promise<{ events: FeedRow[]; next: number }> {
   // positions grow in commit order: events committed after this statement have higher positions
-  const { rows: ends } = await sql.raw('select coalesce(max(position), 0) as newest from events');
+  const ends = await query(sql).rows`select coalesce(max(position), 0) as newest from events`;
   const newest: number = ends[0].newest;
-  const { rows } = await sql.raw(
-    `select e.position, e.event_type, e.scope, utc(e.at) as at, e.user_id, u.display_name as user_display_name,
-            e.recipient_id, e.card_id, e.card_type, e.peer_card_id, e.peer_card_type, e.relation_id, e.batch_id,
+  const rows = await query(sql).rows`select e.position, e.event_type, e.scope, utc(e.at) as at, e.user_id,
+    u.display_name as user_display_name,
+            e.recipient_id, e.card_id, e.card_type, e.peer_card_id, e.peer_card_type, e.relation_id,
+            e.batch_id,
             e.cost_keys, e.data
      from events e left join users u on u.id = e.user_id
-     where e.position > ? and e.position <= ?
-       and (e.event_type = any(?::text[])
-            or (e.event_type = any(?::text[]) and exists (select from stakeholders s where s.card_id = e.card_id)))
-     order by e.position limit ?`,
-    [after, newest, forOthers, forFollowers, BATCH],
-  );
+     where e.position > ${after} and e.position <= ${newest}
+       and (e.event_type = any(${forOthers}::text[])
+            or (e.event_type = any(${forFollowers}::text[]) and exists (select from stakeholders s
+            where s.card_id = e.card_id)))
+     order by e.position limit ${BATCH}`;
   return { events: rows, next: rows.length < BATCH ? newest : rows.at(-1).position };
 }
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
@@ -89,11 +89,8 @@ export async function listNotifications(
 /** The number of the caller's unread notifications. */
 export async function countUnread(ctx: Ctx): Promise<number> {
   const own = joined(ownNotifications(ctx));
-  const [unread] = await queryRows<{ count: number }>(
-    ctx.db,
-    `select count(*)::int as count from notifications n where not n.is_read and ${own.sql}`,
-    own.bindings,
-  );
+  const [unread] = await query(ctx.db).rows<{ count: number }>`select count(*)::int as count
+    from notifications n where not n.is_read and ${embed(own)}`;
   return unread!.count;
 }
 
@@ -101,12 +98,10 @@ export async function countUnread(ctx: Ctx): Promise<number> {
 async function notificationText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
   const own = joined(ownNotifications(ctx));
   const members = Object.entries(notificationList.members).map(([name, member]) => `'${name}', ${member}`);
-  const [notification] = await queryRows<{ item: JsonText }>(
-    sql,
-    `select json_build_object(${members.join(', ')})::text as item from ${notificationList.from}
-     where n.id = ?::uuid and ${own.sql}`,
-    [id, ...own.bindings],
-  );
+  const [notification] = await query(sql).rows<{
+    item: JsonText;
+  }>`select json_build_object(${embed(members.join(', '))})::text as item from ${embed(notificationList.from)}
+     where n.id = ${id}::uuid and ${embed(own)}`;
   if (!notification) throw notFound('notification', id);
   return notification.item;
 }
@@ -129,16 +124,14 @@ export async function readAllNotifications(ctx: Ctx): Promise<number> {
 }
 
 async function markRead(work: Work, ctx: Ctx, which: Condition): Promise<number> {
-  const marked = await queryRows<{ id: string }>(
-    work.sql,
-    `with unread as (
+  const marked = await query(work.sql).rows<{ id: string }>`with unread as (
        select n.id from notifications n
-       where n.user_id = ?::uuid and n.in_app and not n.is_read and ${which.sql} order by n.id for update
+       where n.user_id = ${ctx.caller.userId}::uuid and n.in_app and not n.is_read and ${embed(which)}
+       order by n.id for update
      )
-     update notifications n set is_read = true, updated_at = clock_timestamp() from unread where n.id = unread.id
-     returning n.id`,
-    [ctx.caller.userId, ...which.bindings],
-  );
+     update notifications n set is_read = true, updated_at = clock_timestamp() from unread
+     where n.id = unread.id
+     returning n.id`;
   for (const { id } of marked) {
     work.emit({
       event_type: 'notification.read',

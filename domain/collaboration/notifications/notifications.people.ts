@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -52,12 +52,9 @@ export async function readPeople(sql: Sql, cardIds: string[], userIds: string[])
   }
   const users = new Map<string, Person>();
   if (wanted.size > 0) {
-    const { rows } = await sql.raw(
-      `select u.id, u.locale, u.notification_preferences, r.permissions
+    const rows = await query(sql).rows`select u.id, u.locale, u.notification_preferences, r.permissions
        from users u join roles r on r.key = u.role
-       where u.id = any(?::uuid[]) and u.is_active and not r.is_archived`,
-      [[...wanted]],
-    );
+       where u.id = any(${[...wanted]}::uuid[]) and u.is_active and not r.is_archived`;
     for (const { id, locale, notification_preferences, permissions } of rows) {
       users.set(id, {
         id,

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { digestTexts, type Group } from './notifications.gather.ts';
@@ -40,12 +40,10 @@ async function growBatches(
 ): Promise<Group[]> {
   const batches = [...new Set(groups.map(({ batchId }) => batchId).filter((id) => id !== null))];
   if (batches.length === 0) return groups;
-  const rows = await queryRows<{ row: NotificationRow }>(
-    work.sql,
-    `select to_jsonb(n) as row from notifications n where n.batch_id = any(?::uuid[]) and n.user_id = any(?::uuid[])
-     order by n.id for update`,
-    [batches, [...new Set(groups.map(({ userId }) => userId))]],
-  );
+  const rows = await query(work.sql).rows<{ row: NotificationRow }>`select to_jsonb(n) as row
+    from notifications n where n.batch_id = any(${batches}::uuid[])
+    and n.user_id = any(${[...new Set(groups.map(({ userId }) => userId))]}::uuid[])
+     order by n.id for update`;
   if (rows.length === 0) return groups;
   const stored = new Map(rows.map(({ row }) => [keyOf(row.user_id, row.type, row.batch_id), row] as const));
   const notified = await notifiedCards(work, groups, from);
@@ -66,14 +64,15 @@ async function notifiedCards({ sql }: Work, groups: Group[], from: number): Prom
     groups.flatMap(({ batchId, things }) => [...things].map((thing) => `${batchId}/${thing}`)),
   );
   const cards = [...pairs].map((pair) => pair.split('/')).filter(([, thing]) => thing!.includes('-'));
-  const rows = await queryRows<{ batch_id: string; card_id: string; event_type: string }>(
-    sql,
-    `select distinct e.batch_id, e.card_id, e.event_type
-     from unnest(?::uuid[], ?::uuid[]) as v(batch_id, card_id)
+  const rows = await query(sql).rows<{
+    batch_id: string;
+    card_id: string;
+    event_type: string;
+  }>`select distinct e.batch_id, e.card_id, e.event_type
+     from unnest(${cards.map(([batch]) => batch)}::uuid[],
+     ${cards.map(([, card]) => card)}::uuid[]) as v(batch_id, card_id)
      join events e on e.card_id = v.card_id and e.batch_id = v.batch_id
-     where e.position <= ?::bigint and e.event_type = any(?::text[])`,
-    [cards.map(([batch]) => batch), cards.map(([, card]) => card), from, Object.keys(notificationRules)],
-  );
+     where e.position <= ${from}::bigint and e.event_type = any(${Object.keys(notificationRules)}::text[])`;
   return new Set(
     rows.flatMap((row) =>
       (notificationRules[row.event_type] ?? []).map(({ type }) => `${row.batch_id}/${type}/${row.card_id}`),
@@ -90,19 +89,19 @@ async function growFloods({ sql }: Work, groups: Group[], growing: Map<string, G
   const floods = new Map<string, Flood & { open?: Fresh }>();
   const distinct = new Map(groups.map((group) => [keyOf(group.userId, group.type, group.actorId), group]));
   const asked = [...distinct.values()];
-  const rows = await queryRows<Flood & { user_id: string; type: string; actor_id: string | null }>(
-    sql,
-    `select v.user_id, v.type, v.actor_id,
+  const rows = await query(sql).rows<
+    Flood & { user_id: string; type: string; actor_id: string | null }
+  >`select v.user_id, v.type, v.actor_id,
        (select count(*)::int from notifications n
         where n.user_id = v.user_id and n.type = v.type and n.actor_id is not distinct from v.actor_id
-          and n.created_at > now() - make_interval(mins => ${GATHER_MINUTES})) as recent,
+          and n.created_at > now() - make_interval(mins => ${embed(GATHER_MINUTES)})) as recent,
        (select to_jsonb(n) from notifications n
         where n.user_id = v.user_id and n.type = v.type and n.actor_id is not distinct from v.actor_id
-          and n.gathers_until > now() and n.created_at > now() - make_interval(mins => ${GATHER_MINUTES})
+          and n.gathers_until > now()
+          and n.created_at > now() - make_interval(mins => ${embed(GATHER_MINUTES)})
         order by n.created_at desc limit 1) as digest
-     from unnest(?::uuid[], ?::text[], ?::uuid[]) as v(user_id, type, actor_id)`,
-    [asked.map(({ userId }) => userId), asked.map(({ type }) => type), asked.map(({ actorId }) => actorId)],
-  );
+     from unnest(${asked.map(({ userId }) => userId)}::uuid[], ${asked.map(({ type }) => type)}::text[],
+     ${asked.map(({ actorId }) => actorId)}::uuid[]) as v(user_id, type, actor_id)`;
   for (const { user_id, type, actor_id, ...flood } of rows) floods.set(keyOf(user_id, type, actor_id), flood);
 
   const fresh: Fresh[] = [];
@@ -158,18 +157,17 @@ async function insertNotifications(work: Work, fresh: Fresh[]): Promise<void> {
       ? { title: group.title, message: group.message, link: group.link, card_id: group.cardId }
       : { ...digestTexts(group.rule, count, group.actor), link: null, card_id: null }),
   }));
-  const inserted = await queryRows<{ row: NotificationRow }>(
-    work.sql,
-    `insert into notifications (user_id, type, title, message, link, card_id, actor_id, event_position,
+  const inserted = await query(work.sql).rows<{ row: NotificationRow }>`insert into notifications (user_id,
+    type, title, message, link, card_id, actor_id, event_position,
                                 batch_id, count, gathers_until, in_app, mail_pending)
      select user_id, type, title, message, link, card_id, actor_id, event_position, batch_id, count,
-            case when gathers then now() + make_interval(mins => ${GATHER_MINUTES}) end, in_app, mail_pending
-     from jsonb_to_recordset(?::jsonb) as v(user_id uuid, type text, title text, message text, link text,
+            case when gathers then now() + make_interval(mins => ${embed(GATHER_MINUTES)}) end, in_app,
+            mail_pending
+     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as v(user_id uuid, type text, title text,
+     message text, link text,
        card_id uuid, actor_id uuid, event_position bigint, batch_id uuid, count int, gathers boolean,
        in_app boolean, mail_pending boolean)
-     returning to_jsonb(notifications) as row`,
-    [JSON.stringify(rows)],
-  );
+     returning to_jsonb(notifications) as row`;
   for (const { row } of inserted) emitNotification(work, 'notification.created', null, row);
 }
 
@@ -182,16 +180,14 @@ async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
     mail_pending: group.email,
     ...digestTexts(group.rule, before.count + more, group.actor),
   }));
-  const grown = await queryRows<{ row: NotificationRow }>(
-    work.sql,
-    `update notifications n set count = v.count, title = v.title, message = v.message, link = null, card_id = null,
+  const grown = await query(work.sql).rows<{ row: NotificationRow }>`update notifications n
+    set count = v.count, title = v.title, message = v.message, link = null, card_id = null,
        is_read = false, in_app = n.in_app or v.in_app, mail_pending = n.mail_pending or v.mail_pending,
        updated_at = clock_timestamp()
-     from jsonb_to_recordset(?::jsonb) as v(id uuid, count int, title text, message text,
+     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as v(id uuid, count int, title text,
+     message text,
        in_app boolean, mail_pending boolean)
-     where n.id = v.id returning to_jsonb(n) as row`,
-    [JSON.stringify(rows)],
-  );
+     where n.id = v.id returning to_jsonb(n) as row`;
   const before = new Map(growth.map((entry) => [entry.before.id, entry.before]));
   for (const { row } of grown) emitNotification(work, 'notification.updated', before.get(row.id)!, row);
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
 import { checkShareUsers } from '../../access/shares.ts';
@@ -134,12 +134,11 @@ async function checked(
 
 /** Whether the user sees the costs of any card. The scopes of the present token do not count: the picture may be older. */
 async function seesAnyCosts({ sql }: Work, userId: string): Promise<boolean> {
-  const [rights] = await queryRows<{ permissions: Record<string, boolean>; holds_role: boolean }>(
-    sql,
-    `select r.permissions, exists (select from stakeholders h where h.user_id = u.id and h.role <> ?) as holds_role
-     from users u join roles r on r.key = u.role where u.id = ?::uuid`,
-    [OBSERVER, userId],
-  );
+  const [rights] = await query(sql).rows<{
+    permissions: Record<string, boolean>;
+    holds_role: boolean;
+  }>`select r.permissions, exists (select from stakeholders h where h.user_id = u.id and h.role <> ${OBSERVER}) as holds_role
+     from users u join roles r on r.key = u.role where u.id = ${userId}::uuid`;
   const held = permissionSet(rights!.permissions);
   return rights!.holds_role || held === '*' || held.has('costs.view');
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -143,7 +143,7 @@ async function lockTodo(
     );
   }
   if (ctx.ifMatch) checkIfMatch(ctx, await todoText(sql, ctx, row.id));
-  const [day] = await queryRows<{ today: string }>(sql, 'select current_date::text as today');
+  const [day] = await query(sql).rows<{ today: string }>`select current_date::text as today`;
   return { row, card, today: day!.today };
 }
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
@@ -114,10 +114,7 @@ export async function listCardTodos(
 
 /** How many open to-dos are assigned to the caller. */
 export async function countOpenTodos(ctx: Ctx): Promise<number> {
-  const [open] = await queryRows<{ n: number }>(
-    ctx.db,
-    "select count(*) as n from todos where assigned_to = ?::uuid and status = 'open'",
-    [ctx.caller.userId],
-  );
+  const [open] = await query(ctx.db).rows<{ n: number }>`select count(*) as n from todos
+    where assigned_to = ${ctx.caller.userId}::uuid and status = 'open'`;
   return open!.n;
 }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query, queryRows } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { insertRow } from '../../kernel/resources/rows.ts';
 import { Todo, type TodoRow } from '../collaboration.model.ts';
@@ -29,15 +29,11 @@ export async function openSystemTodo(work: Work, todo: SystemTodo): Promise<void
   };
   const found = { topic: todo.topic, subject_id: todo.subjectId, assigned_to: todo.assignedTo };
   // serialises transactions that open the same to-do
-  await work.sql.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
-    `todo/${todo.topic}/${todo.subjectId}/${todo.assignedTo}`,
-  ]);
-  const [existing] = await queryRows<{ row: TodoRow }>(
-    work.sql,
-    `select to_jsonb(t) as row from todos t
-     where is_system and status <> 'done' and topic = ? and subject_id = ?::uuid and assigned_to = ?::uuid for update`,
-    [todo.topic, todo.subjectId, todo.assignedTo],
-  );
+  await query(work.sql)
+    .run`select pg_advisory_xact_lock(hashtextextended(${`todo/${todo.topic}/${todo.subjectId}/${todo.assignedTo}`}, 0))`;
+  const [existing] = await query(work.sql).rows<{ row: TodoRow }>`select to_jsonb(t) as row from todos t
+     where is_system and status <> 'done' and topic = ${todo.topic} and subject_id = ${todo.subjectId}::uuid
+     and assigned_to = ${todo.assignedTo}::uuid for update`;
   if (existing) {
     await saveTodo(work, todo.card, existing.row, values);
     return;
@@ -93,27 +89,25 @@ export async function closeSystemTodos(
   filter: SystemTodoFilter,
   how: 'done' | 'withdrawn' = 'done',
 ): Promise<void> {
-  const open = await queryRows<{ row: TodoRow; card_type: string | null; card_name: string | null }>(
-    work.sql,
-    `select to_jsonb(t) as row, c.type as card_type, c.name as card_name
+  const open = await query(work.sql).rows<{
+    row: TodoRow;
+    card_type: string | null;
+    card_name: string | null;
+  }>`select to_jsonb(t) as row, c.type as card_type, c.name as card_name
      from todos t left join cards c on c.id = t.card_id
-     where t.is_system and t.status <> 'done' and t.topic = ? and t.subject_id = ?::uuid
-       and (?::uuid is null or t.assigned_to = ?::uuid)
-     order by t.id for update of t`,
-    [filter.topic, filter.subjectId, filter.assignedTo ?? null, filter.assignedTo ?? null],
-  );
+     where t.is_system and t.status <> 'done' and t.topic = ${filter.topic}
+     and t.subject_id = ${filter.subjectId}::uuid
+       and (${filter.assignedTo ?? null}::uuid is null or t.assigned_to = ${filter.assignedTo ?? null}::uuid)
+     order by t.id for update of t`;
   if (open.length === 0) return;
   const ids = open.map(({ row }) => row.id);
   const written = new Map<string, TodoRow>();
   if (how === 'withdrawn') {
     await work.sql('todos').whereIn('id', ids).delete();
   } else {
-    const done = await queryRows<{ row: TodoRow }>(
-      work.sql,
-      `update todos t set status = 'done', updated_at = clock_timestamp() where id = any(?::uuid[])
-       returning to_jsonb(t) as row`,
-      [ids],
-    );
+    const done = await query(work.sql).rows<{ row: TodoRow }>`update todos t
+      set status = 'done', updated_at = clock_timestamp() where id = any(${ids}::uuid[])
+       returning to_jsonb(t) as row`;
     for (const { row } of done) written.set(row.id, row);
   }
   for (const { row, card_type, card_name } of open) {
@@ -124,10 +118,13 @@ export async function closeSystemTodos(
 
 /** Deletes the open system to-dos of users who are deleted, and unassigns their other unfinished ones. */
 export async function unassignTodos(work: Work, userIds: readonly string[]): Promise<void> {
-  const rows = await queryRows<{ before: TodoRow; after: TodoRow | null; card: TodoCard | null }>(
-    work.sql,
-    `with unfinished as (
-       select t.id from todos t where t.assigned_to = any(?::uuid[]) and t.status <> 'done' order by t.id for update
+  const rows = await query(work.sql).rows<{
+    before: TodoRow;
+    after: TodoRow | null;
+    card: TodoCard | null;
+  }>`with unfinished as (
+       select t.id from todos t where t.assigned_to = any(${userIds}::uuid[]) and t.status <> 'done'
+       order by t.id for update
      ), withdrawn as (
        delete from todos t using unfinished u where t.id = u.id and t.is_system
        returning to_jsonb(t) as before, null::jsonb as after, t.card_id
@@ -136,10 +133,9 @@ export async function unassignTodos(work: Work, userIds: readonly string[]): Pro
        where t.id = u.id and not t.is_system
        returning to_jsonb(old) as before, to_jsonb(new) as after, new.card_id
      )
-     select w.before, w.after, case when c.id is not null then jsonb_build_object('id', c.id, 'type', c.type, 'name', c.name) end as card
+     select w.before, w.after, case when c.id is not null then jsonb_build_object('id', c.id, 'type', c.type,
+     'name', c.name) end as card
      from (select * from withdrawn union all select * from unassigned) w left join cards c on c.id = w.card_id
-     order by w.before ->> 'id'`,
-    [userIds],
-  );
+     order by w.before ->> 'id'`;
   for (const { before, after, card } of rows) work.emit(todoEvent(card, before, after));
 }

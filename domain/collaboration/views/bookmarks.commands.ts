@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { checkedShares } from '../../access/shares.ts';
 import { command } from '../../kernel/command.ts';
@@ -78,7 +79,7 @@ async function endDefault(
   except: string | null,
 ): Promise<void> {
   const { sql } = work;
-  await sql.raw('select from users where id = ? for no key update', [owner]);
+  await query(sql).run`select from users where id = ${owner} for no key update`;
   const defaults = await findRows(sql, Bookmark, (query) =>
     query
       .where({ owner_id: owner, is_default: true, card_type: cardType })

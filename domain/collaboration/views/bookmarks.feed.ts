@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import { searchCards } from '../../inventory/cards/cards.search.ts';
@@ -22,11 +22,11 @@ export async function bookmarkFeed(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'inventory.export');
   const visible = visibleBookmarks(ctx);
-  const [view] = await queryRows<{ id: string; filters: BookmarkFilters | null; odata_enabled: boolean }>(
-    ctx.db,
-    `select b.id, b.filters, b.odata_enabled from bookmarks b where b.id = ?::uuid and ${visible.sql}`,
-    [id, ...visible.bindings],
-  );
+  const [view] = await query(ctx.db).rows<{
+    id: string;
+    filters: BookmarkFilters | null;
+    odata_enabled: boolean;
+  }>`select b.id, b.filters, b.odata_enabled from bookmarks b where b.id = ${id}::uuid and ${embed(visible)}`;
   if (!view) throw notFound('bookmark', id);
   if (!view.odata_enabled) {
     throw new EstateError('forbidden', 'The view has no feed; its owner may enable it.');
@@ -62,14 +62,13 @@ export async function bookmarkFeed(
     undefined,
   );
   const w = whereClause(where);
-  const [answer] = await queryRows<{ total: number; items: string }>(
-    ctx.db,
-    `select (select count(*) from cards c${w.sql}) as total,
+  const [answer] = await query(ctx.db).rows<{ total: number; items: string }>`select (select count(*)
+    from cards c${embed(w)}) as total,
        (select coalesce(json_agg(item), '[]')::text from (
-          select ${item.sql} as item from (select c.id from cards c${w.sql} order by c.id limit ? offset ?) page
-          join cards c on c.id = page.id order by c.id) rows) as items`,
-    [...w.bindings, ...item.bindings, ...w.bindings, size, (page - 1) * size],
-  );
+          select ${embed(item)} as item
+          from (select c.id from cards c${embed(w)} order by c.id
+          limit ${size} offset ${(page - 1) * size}) page
+          join cards c on c.id = page.id order by c.id) rows) as items`;
   const { total, items } = answer!;
   const path = `/api/v1/bookmarks/${view.id}/odata`;
   const next = page * size < total ? `,"@odata.nextLink":"${path}?page=${page + 1}&page_size=${size}"` : '';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
@@ -57,12 +57,9 @@ export async function addFavorite(ctx: Ctx, cardId: string): Promise<JsonText> {
     const { sql } = work;
     const card = await requireVisibleCard(sql, ctx, cardId);
     const key = { user_id: ctx.caller.userId!, card_id: card.id };
-    const [created] = await queryRows<{ row: FavoriteRow }>(
-      sql,
-      `insert into favorites as f (user_id, card_id) values (?, ?) on conflict (user_id, card_id) do nothing
-       returning to_jsonb(f) as row`,
-      [key.user_id, key.card_id],
-    );
+    const [created] = await query(sql).rows<{ row: FavoriteRow }>`insert into favorites as f (user_id,
+      card_id) values (${key.user_id}, ${key.card_id}) on conflict (user_id, card_id) do nothing
+       returning to_jsonb(f) as row`;
     if (created) work.emit(favoriteEvent(null, created.row));
     const { id } = created?.row ?? (await lockRow(sql, Favorite, key))!;
     return (await findItem(sql, favoriteList, id))!;

@@ -1,4 +1,4 @@
-import { inTransaction } from '../../../platform/database.ts';
+import { embed, inTransaction, query } from '../../../platform/database.ts';
 import type { OwnerRefused } from '../../access/jobs.owner.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
@@ -42,25 +42,22 @@ export interface Attempt {
 
 /** Leases deliveries that are due: for each order key only the oldest, so that they are sent in order. */
 export async function claimDeliveries({ db }: Services, limit: number): Promise<ClaimedDelivery[]> {
-  const { rows } = await db.raw(
-    `with due as (
+  const rows = await query(db).rows`with due as (
        select d.id from webhook_deliveries d join webhooks w on w.id = d.webhook_id and w.status = 'active'
        where d.status = 'pending' and d.next_attempt_at <= now()
          and (d.leased_until is null or d.leased_until < now())
          and not exists (select from webhook_deliveries o where o.webhook_id = d.webhook_id
            and o.order_key = d.order_key and o.status = 'pending' and o.id < d.id)
-       order by d.next_attempt_at, d.id limit ? for update of d skip locked
+       order by d.next_attempt_at, d.id limit ${limit} for update of d skip locked
      ), claimed as (
-       update webhook_deliveries d set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+       update webhook_deliveries d set leased_until = now() + make_interval(secs => ${embed(LEASE_SECONDS)}),
          attempts = attempts + 1
        from due where d.id = due.id returning d.*
      )
      select d.id, d.webhook_id, w.name as webhook_name, w.url, w.owner_id, w.rights, w.secret,
        case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
        d.position, d.event_type, d.attempts
-     from claimed d join webhooks w on w.id = d.webhook_id order by d.id`,
-    [limit],
-  );
+     from claimed d join webhooks w on w.id = d.webhook_id order by d.id`;
   return rows;
 }
 
@@ -71,15 +68,14 @@ export async function deliveredEvent(
 ): Promise<Record<string, unknown> | undefined> {
   const visible = visibleEvents(ctx);
   const data = visibleData(ctx);
-  const { rows } = await ctx.db.raw(
-    `select json_build_object('position', e.position::text, 'event_type', e.event_type, 'card_id', e.card_id,
+  const rows = await query(ctx.db).rows`select json_build_object('position', e.position::text, 'event_type',
+    e.event_type, 'card_id', e.card_id,
        'peer_card_id', e.peer_card_id, 'relation_id', e.relation_id, 'at', utc(e.at),
        'actor', case when u.id is null then null
                 else json_build_object('id', u.id, 'display_name', u.display_name) end,
-       'data', ${data.sql}) as event
-     from events e left join users u on u.id = e.user_id where e.position = ? and ${visible.sql}`,
-    [...data.bindings, position, ...visible.bindings],
-  );
+       'data', ${embed(data)}) as event
+     from events e left join users u on u.id = e.user_id
+     where e.position = ${position} and ${embed(visible)}`;
   return rows[0]?.event;
 }
 
@@ -139,14 +135,13 @@ export async function settleDelivery(
       [delivery.webhook_id],
     );
     if (!rows[0]) return;
-    await sql.raw(
-      `update webhook_deliveries set leased_until = null, response_status = ?::int, error = ?, duration_ms = ?,
-         status = case when ? then 'delivered' when expires_at < now() then 'dead' else 'pending' end,
-         finished_at = case when ? or expires_at < now() then now() end,
-         next_attempt_at = now() + make_interval(secs => ?)
-       where id = ? and status = 'pending'`,
-      [attempt.status, attempt.error, attempt.ms, ok, ok, pauseFor, delivery.id],
-    );
+    await query(sql).run`update webhook_deliveries
+      set leased_until = null, response_status = ${attempt.status}::int, error = ${attempt.error},
+      duration_ms = ${attempt.ms},
+         status = case when ${ok} then 'delivered' when expires_at < now() then 'dead' else 'pending' end,
+         finished_at = case when ${ok} or expires_at < now() then now() end,
+         next_attempt_at = now() + make_interval(secs => ${pauseFor})
+       where id = ${delivery.id} and status = 'pending'`;
     const webhook = { id: delivery.webhook_id, name: delivery.webhook_name, owner_id: delivery.owner_id };
     if (attempt.status === 410)
       await pause(services, sql, webhook, 'the receiver answered that it is gone (410)');

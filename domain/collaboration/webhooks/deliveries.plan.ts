@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { inTransaction } from '../../../platform/database.ts';
+import { embed, inTransaction, query } from '../../../platform/database.ts';
 import { callerOfOwner, type Owned, OwnerRefused } from '../../access/jobs.owner.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { visibleEvents } from '../../kernel/events/events.visible.ts';
@@ -31,11 +31,9 @@ export async function ownerContext(services: Services, sql: Knex, subscription: 
  * @returns whether there may be more events to plan.
  */
 export async function planDeliveries(services: Services): Promise<boolean> {
-  const { rows } = await services.db.raw(
-    `select w.id from webhooks w
+  const rows = await query(services.db).rows`select w.id from webhooks w
      where w.status = 'active' and w.position < coalesce((select max(position) from events), 0)
-     order by w.position`,
-  );
+     order by w.position`;
   let more = false;
   for (const { id } of rows)
     more = (await inTransaction(services.db, (sql) => plan(services, sql, id))) || more;
@@ -63,32 +61,25 @@ async function plan(services: Services, sql: Knex.Transaction, id: string): Prom
     return false;
   }
   const visible = visibleEvents(ctx);
-  const { rows } = await sql.raw(
-    `with looked as (
-       select e.* from events e where e.position > ? order by e.position limit ${BATCH}
+  const rows = await query(sql).rows`with looked as (
+       select e.* from events e where e.position > ${subscription.position}
+       order by e.position limit ${embed(BATCH)}
      ), wanted as (
-       select e.position, e.event_type, coalesce(e.card_id, e.relation_id, e.id)::text as order_key from looked e
-       where e.scope = 'inventory' and ${visible.sql}
-         and (?::text[] is null or e.event_type = any(?::text[]))
-         and (?::text[] is null or e.card_type = any(?::text[]) or e.peer_card_type = any(?::text[]))
+       select e.position, e.event_type, coalesce(e.card_id, e.relation_id, e.id)::text as order_key
+       from looked e
+       where e.scope = 'inventory' and ${embed(visible)}
+         and (${subscription.event_types}::text[] is null
+         or e.event_type = any(${subscription.event_types}::text[]))
+         and (${subscription.card_types}::text[] is null
+         or e.card_type = any(${subscription.card_types}::text[])
+         or e.peer_card_type = any(${subscription.card_types}::text[]))
        order by e.position
      ), planned as (
        insert into webhook_deliveries (webhook_id, position, event_type, order_key)
-       select ?, position, event_type, order_key from wanted order by position returning 1
+       select ${id}, position, event_type, order_key from wanted order by position returning 1
      )
      select (select max(position) from looked) as last, (select count(*)::int from looked) as looked,
-            (select count(*)::int from planned) as planned`,
-    [
-      subscription.position,
-      ...visible.bindings,
-      subscription.event_types,
-      subscription.event_types,
-      subscription.card_types,
-      subscription.card_types,
-      subscription.card_types,
-      id,
-    ],
-  );
+            (select count(*)::int from planned) as planned`;
   const { last, looked } = rows[0];
   if (last !== null) await sql('webhooks').where({ id }).update({ position: last });
   return looked === BATCH;

@@ -1,5 +1,5 @@
 import { randomSecret, type SecretBox } from '../../../platform/crypto.ts';
-import { setColumns } from '../../../platform/database.ts';
+import { query, setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -58,22 +58,13 @@ export async function createWebhook(
   const secret = `whsec_${randomSecret()}`;
   const { owner_id, rights } = ownedBy(ctx.caller);
   const webhook = await command(ctx, async (work) => {
-    const { rows: ids } = await work.sql.raw('select uuidv7() as id');
+    const ids = await query(work.sql).rows`select uuidv7() as id`;
     const id: string = ids[0].id;
-    await work.sql.raw(
-      `insert into webhooks (id, name, url, event_types, card_types, owner_id, rights, secret, position)
-       select ?, ?, ?, ?::text[], ?::text[], ?, ?, ?, coalesce((select max(position) from events), 0)`,
-      [
-        id,
-        input.name.trim(),
-        input.url,
-        input.event_types ?? null,
-        input.card_types ?? null,
-        owner_id,
-        rights,
-        tools.secrets.seal(secret, secretContext(id)),
-      ],
-    );
+    await query(work.sql).run`insert into webhooks (id, name, url, event_types, card_types, owner_id, rights,
+      secret, position)
+       select ${id}, ${input.name.trim()}, ${input.url}, ${input.event_types ?? null}::text[],
+       ${input.card_types ?? null}::text[], ${owner_id}, ${rights},
+       ${tools.secrets.seal(secret, secretContext(id))}, coalesce((select max(position) from events), 0)`;
     const after = await row(work, id);
     work.emit({ event_type: 'webhook.created', data: { id, changes: rowChanges(null, after) } });
     return await readWebhook(ctx, id, work.sql);
@@ -122,7 +113,7 @@ export async function patchWebhook(
     if (Object.keys(changes).length > 0) {
       await work.sql('webhooks').where({ id }).update({ updated_at: work.sql.fn.now() });
       work.emit({ event_type: 'webhook.updated', data: { id, changes } });
-      await work.sql.raw(`select pg_notify('estate_feed', '')`);
+      await query(work.sql).run`select pg_notify('estate_feed', '')`;
     }
     return await readWebhook(ctx, id, work.sql);
   });
@@ -147,11 +138,9 @@ export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: stri
   const secret = `whsec_${randomSecret()}`;
   const webhook = await command(ctx, async (work) => {
     const changes = await takeOwnership(ctx, work, id);
-    await work.sql.raw(
-      `update webhooks set previous_secret = secret, secret = ?, updated_at = now(),
-         previous_secret_until = now() + make_interval(secs => ?) where id = ?`,
-      [secrets.seal(secret, secretContext(id)), OVERLAP_SECONDS, id],
-    );
+    await query(work.sql).run`update webhooks set previous_secret = secret,
+      secret = ${secrets.seal(secret, secretContext(id))}, updated_at = now(),
+         previous_secret_until = now() + make_interval(secs => ${OVERLAP_SECONDS}) where id = ${id}`;
     work.emit({ event_type: 'webhook.secret_rotated', data: { id, changes } });
     return await readWebhook(ctx, id, work.sql);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
-import { inTransaction } from '../../../platform/database.ts';
+import { inTransaction, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
@@ -295,11 +295,9 @@ async function stage({ work, job }: Importing, kind: ImportKind, id: string, row
 
 /** The cards of the applied rows, by line. */
 async function cardIdsOf(sql: Knex.Transaction, id: string): Promise<Map<number, string>> {
-  const { rows } = await sql.raw(
-    `select p.line, p.card_id from import_card_plan p join import_outcomes o on o.job_id = p.job_id and o.line = p.line
-     where p.job_id = ? and o.outcome <> 'failed'`,
-    [id],
-  );
+  const rows = await query(sql).rows`select p.line, p.card_id from import_card_plan p
+    join import_outcomes o on o.job_id = p.job_id and o.line = p.line
+     where p.job_id = ${id} and o.outcome <> 'failed'`;
   return new Map(rows.map(({ line, card_id }: { line: number; card_id: string }) => [line, card_id]));
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { embed, query } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import { type CardWrite, insertCards, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
@@ -97,15 +98,13 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
 }
 
 async function readBatch({ work, jobId }: Applying, batch: number): Promise<PlannedCard[]> {
-  const { rows } = await work.sql.raw(
-    `select p.line, p.card_id, p.is_new, p.parent_id, p.parent_line, p.level, p.structural, r.type, r.parent_by,
+  const rows = await query(work.sql).rows`select p.line, p.card_id, p.is_new, p.parent_id, p.parent_line,
+    p.level, p.structural, r.type, r.parent_by,
        r.payload, coalesce(o.outcome = 'failed', false) as orphaned
      from import_card_plan p
      join import_card_rows r on r.job_id = p.job_id and r.line = p.line
      left join import_outcomes o on o.job_id = p.job_id and o.line = p.parent_line
-     where p.job_id = ? and p.batch = ? order by p.line`,
-    [jobId, batch],
-  );
+     where p.job_id = ${jobId} and p.batch = ${batch} order by p.line`;
   return inTreeOrder(rows);
 }
 
@@ -233,10 +232,10 @@ async function findTaken(
   sql: Knex.Transaction,
   cards: (StoredCard & { line: number; is_new: boolean })[],
 ): Promise<Map<number, FieldError>> {
-  const { rows } = await sql.raw(
-    `with v as (
-       select * from jsonb_to_recordset(?::jsonb)
-         as v(line integer, is_new boolean, id uuid, type text, parent_id uuid, name text, external_id text, status text)
+  const rows = await query(sql).rows`with v as (
+       select * from jsonb_to_recordset(${JSON.stringify(cards)}::jsonb)
+         as v(line integer, is_new boolean, id uuid, type text, parent_id uuid, name text, external_id text,
+         status text)
      )
      select v.line, 'id' as field, 'id_taken' as code, 'is a card already' as message
      from v join cards o on v.is_new and o.id = v.id
@@ -244,11 +243,10 @@ async function findTaken(
      select v.line, 'external_id', 'external_id_taken', 'the card ' || o.id || ' of this type has it already'
      from v join cards o on o.type = v.type and o.external_id = v.external_id and o.id <> v.id
      union all
-     select v.line, 'name', 'sibling_name_taken', 'the card ' || o.id || ' below the same parent has it already'
+     select v.line, 'name', 'sibling_name_taken',
+     'the card ' || o.id || ' below the same parent has it already'
      from v join cards o on v.status = 'ACTIVE' and o.id <> v.id
-       and ${siblingOf('v.type', 'v.parent_id', 'lower(v.name)')}`,
-    [JSON.stringify(cards)],
-  );
+       and ${embed(siblingOf('v.type', 'v.parent_id', 'lower(v.name)'))}`;
   return new Map(rows.map(({ line, ...fault }: FieldError & { line: number }) => [line, fault]));
 }
 
@@ -257,25 +255,21 @@ async function levelsToFollow(
   sql: Knex.Transaction,
   moved: { id: string; level: string }[],
 ): Promise<Map<string, string>> {
-  const { rows } = await sql.raw(
-    `with recursive below as (
+  const rows = await query(sql).rows`with recursive below as (
        select c.id, case v.level when 'Macro' then 0 else substr(v.level, 2)::int end + 1 as level
-       from jsonb_to_recordset(?::jsonb) as v(id uuid, level text) join cards c on c.parent_id = v.id
+       from jsonb_to_recordset(${JSON.stringify(moved)}::jsonb) as v(id uuid, level text)
+       join cards c on c.parent_id = v.id
        union
        select c.id, b.level + 1 from below b join cards c on c.parent_id = b.id where b.level < 100
      )
      select distinct b.id, 'L' || b.level as level from below b join cards c on c.id = b.id
-     where c.attributes ->> 'capabilityLevel' is distinct from 'L' || b.level`,
-    [JSON.stringify(moved)],
-  );
+     where c.attributes ->> 'capabilityLevel' is distinct from 'L' || b.level`;
   return new Map(rows.map((row: { id: string; level: string }) => [row.id, row.level]));
 }
 
 /** Of archived cards, those that have active children. */
 async function findAbandoning(sql: Knex.Transaction, archived: string[]): Promise<Set<string>> {
-  const { rows } = await sql.raw(
-    `select distinct parent_id as id from cards where parent_id = any(?::uuid[]) and status = 'ACTIVE'`,
-    [archived],
-  );
+  const rows = await query(sql).rows`select distinct parent_id as id from cards
+    where parent_id = any(${archived}::uuid[]) and status = 'ACTIVE'`;
   return new Set(rows.map((row: { id: string }) => row.id));
 }

@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { type Planning, refuse, refuseDuplicates, representative } from './imports.planning.ts';
 
@@ -12,8 +13,7 @@ export const parentField = `case p.parent_by when 'external_id' then 'parent_ext
 export async function findParents(planning: Planning): Promise<void> {
   const { sql, pulse } = planning;
   pulse();
-  await sql.raw(
-    `update plan_rows p set parent = stored_parent where not is_new and parent_by is null;
+  await query(sql).run`update plan_rows p set parent = stored_parent where not is_new and parent_by is null;
      update plan_rows p set parent = coalesce(
        (select f.card_id from plan_rows f where f.card_id = p.given_parent and not f.repeated),
        (select c.id from cards c where c.id = p.given_parent))
@@ -22,9 +22,8 @@ export async function findParents(planning: Planning): Promise<void> {
        (select f.card_id from plan_rows f
         where f.type = p.type and f.external_id = p.parent_external_id and not f.repeated),
        (select c.id from cards c where c.type = p.type and c.external_id = p.parent_external_id))
-     where parent_by = 'external_id'`,
-  );
-  await sql.raw('create index on plan_rows (parent)');
+     where parent_by = 'external_id'`;
+  await query(sql).run`create index on plan_rows (parent)`;
   await walkPaths(planning);
   await refuse(
     planning,
@@ -46,18 +45,17 @@ export async function findParents(planning: Planning): Promise<void> {
 
 /** Finds the cards at the ends of paths, step by step from the roots; a path may include cards of the file. */
 async function walkPaths({ sql, pulse }: Planning): Promise<void> {
-  await sql.raw(
-    `create temp table plan_paths on commit drop as
+  await query(sql).run`create temp table plan_paths on commit drop as
      select distinct p.type, n as depth,
-       (select array_agg(lower(step) order by at) from unnest(p.parent_path[1:n]) with ordinality as s(step, at)) as path,
+       (select array_agg(lower(step) order by at)
+       from unnest(p.parent_path[1:n]) with ordinality as s(step, at)) as path,
        null::uuid as node
-     from plan_rows p cross join generate_series(1, cardinality(p.parent_path)) n where p.parent_by = 'path'`,
-  );
-  const { rows } = await sql.raw('select coalesce(max(depth), 0) as depth from plan_paths');
+     from plan_rows p cross join generate_series(1, cardinality(p.parent_path)) n where p.parent_by = 'path'`;
+  const rows = await query(sql).rows`select coalesce(max(depth), 0) as depth from plan_paths`;
   if (rows[0].depth === 0) return;
-  await sql.raw('create index on plan_paths (type, path)');
-  await sql.raw('create index on plan_rows (type, lower(name))');
-  await sql.raw('analyze plan_paths');
+  await query(sql).run`create index on plan_paths (type, path)`;
+  await query(sql).run`create index on plan_rows (type, lower(name))`;
+  await query(sql).run`analyze plan_paths`;
   for (let depth = 1; depth <= rows[0].depth; depth += 1) {
     pulse();
     await sql.raw(
@@ -70,11 +68,10 @@ async function walkPaths({ sql, pulse }: Planning): Promise<void> {
        where s.type = t.type and s.path = t.path and t.depth = ${depth}
          and (${depth} = 1 or up.node is not null)`,
     );
-    await sql.raw(
-      `update plan_rows p set parent = t.node, placed = t.node is not null from plan_paths t
-       where p.parent_by = 'path' and cardinality(p.parent_path) = ${depth} and t.type = p.type
-         and t.path = array(select lower(step) from unnest(p.parent_path) with ordinality as s(step, at) order by at)`,
-    );
+    await query(sql).run`update plan_rows p set parent = t.node, placed = t.node is not null from plan_paths t
+       where p.parent_by = 'path' and cardinality(p.parent_path) = ${embed(depth)} and t.type = p.type
+         and t.path = array(select lower(step) from unnest(p.parent_path) with ordinality as s(step, at)
+         order by at)`;
   }
 }
 
@@ -84,20 +81,21 @@ async function identifyByName(planning: Planning): Promise<void> {
   const keyless = `p.given_id is null and p.external_id is null and p.is_new and p.placed and p.name is not null`;
   if (mode === 'upsert') {
     pulse();
-    await sql.raw(
-      `update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type, stored_name = o.name,
-         stored_parent = o.parent_id, stored_status = o.status, stored_level = o.attributes ->> 'capabilityLevel'
-       from cards o where ${keyless} and ${siblingOf('p.type', 'p.parent', 'lower(p.name)')}`,
-    );
-    await sql.raw(
-      `update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type, stored_name = o.name,
-         stored_parent = o.parent_id, stored_status = o.status, stored_level = o.attributes ->> 'capabilityLevel'
+    await query(sql).run`update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type,
+      stored_name = o.name,
+         stored_parent = o.parent_id, stored_status = o.status,
+         stored_level = o.attributes ->> 'capabilityLevel'
+       from cards o where ${embed(keyless)} and ${embed(siblingOf('p.type', 'p.parent', 'lower(p.name)'))}`;
+    await query(sql).run`update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type,
+      stored_name = o.name,
+         stored_parent = o.parent_id, stored_status = o.status,
+         stored_level = o.attributes ->> 'capabilityLevel'
        from (
          select distinct on (p.line) p.line, c.* from plan_rows p join cards c
            on c.type = p.type and c.parent_id is not distinct from p.parent and lower(c.name) = lower(p.name)
-         where ${keyless} and p.status = 'ARCHIVED' and c.status = 'ARCHIVED' order by p.line, c.id desc
-       ) o where o.line = p.line`,
-    );
+         where ${embed(keyless)} and p.status = 'ARCHIVED' and c.status = 'ARCHIVED'
+         order by p.line, c.id desc
+       ) o where o.line = p.line`;
   }
   await refuseDuplicates(
     planning,
@@ -111,5 +109,5 @@ async function identifyByName(planning: Planning): Promise<void> {
 /** Fails rows with errors that only apply to new cards, once it is known which cards are new. */
 async function refuseNew({ sql, pulse }: Planning): Promise<void> {
   pulse();
-  await sql.raw('update plan_rows set failed = true where is_new and fails_new and not failed');
+  await query(sql).run`update plan_rows set failed = true where is_new and fails_new and not failed`;
 }

@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
 import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { MACRO } from '../../inventory/cards/rules/capability.ts';
@@ -22,13 +23,12 @@ const DEEPEST_LEVEL = 100;
  */
 export async function checkStructure(planning: Planning): Promise<void> {
   const { sql } = planning;
-  await sql.raw(
-    'create temp table plan_nodes (id uuid, parent uuid, macro boolean, line integer) on commit drop',
-  );
-  await sql.raw('create temp table plan_depths (id uuid, depth integer, level integer) on commit drop');
-  await sql.raw('create unique index on plan_nodes (id)');
-  await sql.raw('create index on plan_nodes (parent)');
-  await sql.raw('create unique index on plan_depths (id)');
+  await query(sql).run`create temp table plan_nodes (id uuid, parent uuid, macro boolean,
+    line integer) on commit drop`;
+  await query(sql).run`create temp table plan_depths (id uuid, depth integer, level integer) on commit drop`;
+  await query(sql).run`create unique index on plan_nodes (id)`;
+  await query(sql).run`create index on plan_nodes (parent)`;
+  await query(sql).run`create unique index on plan_depths (id)`;
   for (;;) {
     let failed = await refuseOrphans(planning);
     await measureDepths(planning);
@@ -60,16 +60,14 @@ async function refuseOrphans(planning: Planning): Promise<number> {
 /** Walks the resulting hierarchy: the cards of the file and all their ancestors. */
 async function measureDepths({ sql, pulse }: Planning): Promise<void> {
   pulse();
-  await sql.raw('truncate plan_nodes, plan_depths');
-  await sql.raw(
-    `insert into plan_nodes (id, parent, macro, line)
+  await query(sql).run`truncate plan_nodes, plan_depths`;
+  await query(sql).run`insert into plan_nodes (id, parent, macro, line)
      select card_id, case when failed then stored_parent else parent end,
-       case when failed then stored_level else coalesce(level, stored_level) end is not distinct from '${MACRO}', line
-     from plan_rows where not repeated and not (is_new and failed)`,
-  );
-  await sql.raw('analyze plan_nodes');
-  await sql.raw(
-    `with recursive above as (
+       case when failed then stored_level else coalesce(level,
+       stored_level) end is not distinct from '${embed(MACRO)}', line
+     from plan_rows where not repeated and not (is_new and failed)`;
+  await query(sql).run`analyze plan_nodes`;
+  await query(sql).run`with recursive above as (
        select c.id, c.parent_id, c.attributes from (select distinct parent from plan_nodes) q
        join cards c on c.id = q.parent where not exists (select from plan_nodes n where n.id = c.id)
        union
@@ -77,18 +75,17 @@ async function measureDepths({ sql, pulse }: Planning): Promise<void> {
        where not exists (select from plan_nodes n where n.id = c.id)
      )
      insert into plan_nodes (id, parent, macro)
-     select id, parent_id, attributes ->> 'capabilityLevel' is not distinct from '${MACRO}' from above`,
-  );
+     select id, parent_id, attributes ->> 'capabilityLevel' is not distinct from '${embed(MACRO)}'
+     from above`;
   pulse();
-  await sql.raw(
-    `with recursive below as (
-       select n.id, 1 as depth, case when n.macro then 0 else 1 end as level from plan_nodes n where n.parent is null
+  await query(sql).run`with recursive below as (
+       select n.id, 1 as depth, case when n.macro then 0 else 1 end as level from plan_nodes n
+       where n.parent is null
        union all
        select n.id, b.depth + 1, b.level + 1 from below b join plan_nodes n on n.parent = b.id
      )
-     insert into plan_depths (id, depth, level) select id, depth, level from below`,
-  );
-  await sql.raw('analyze plan_depths');
+     insert into plan_depths (id, depth, level) select id, depth, level from below`;
+  await query(sql).run`analyze plan_depths`;
 }
 
 interface Unreached {
@@ -101,11 +98,10 @@ interface Unreached {
 
 /** Fails each row of a cycle: cards that no root reaches are in a cycle or below one. */
 async function refuseLoops(planning: Planning): Promise<number> {
-  const { rows } = await planning.sql.raw(
-    `select n.id, n.parent, n.line, coalesce(not p.failed, false) as open
+  const rows = await query(planning.sql).rows`select n.id, n.parent, n.line,
+    coalesce(not p.failed, false) as open
      from plan_nodes n left join plan_depths d on d.id = n.id left join plan_rows p on p.line = n.line
-     where d.id is null`,
-  );
+     where d.id is null`;
   const lines = membersOfLoops(rows).flatMap(({ line, open }) => (line !== null && open ? [line] : []));
   if (lines.length === 0) return 0;
   return await refuse(

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { loadCards } from '../../inventory/cards/cards.load.ts';
 import { hasLevels } from '../../inventory/cards/rules/capability.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -139,15 +139,12 @@ async function checkStructuralRows(planning: Planning): Promise<void> {
   const { sql, jobId, leveled, pulse } = planning;
   for (let line = 0; ; ) {
     pulse();
-    const rows = await queryRows<StructuralRow>(
-      sql,
-      `select p.line, p.card_id, p.is_new, p.type, p.parent, r.payload
-       from plan_rows p join import_card_rows r on r.job_id = ? and r.line = p.line
-       where p.line > ? and not p.failed and not p.is_new and (p.parent is distinct from p.stored_parent
-         or p.status <> p.stored_status or (p.type = any(?::text[]) and ${changesMacro}))
-       order by p.line limit ${CHUNK}`,
-      [jobId, line, leveled],
-    );
+    const rows = await query(sql).rows<StructuralRow>`select p.line, p.card_id, p.is_new, p.type, p.parent,
+      r.payload
+       from plan_rows p join import_card_rows r on r.job_id = ${jobId} and r.line = p.line
+       where p.line > ${line} and not p.failed and not p.is_new and (p.parent is distinct from p.stored_parent
+         or p.status <> p.stored_status or (p.type = any(${leveled}::text[]) and ${embed(changesMacro)}))
+       order by p.line limit ${embed(CHUNK)}`;
     if (rows.length === 0) return;
     await checkRows(planning, rows);
     line = rows.at(-1)!.line;

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Db, inTransaction } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
 import { recordFile } from '../../kernel/files/files.store.ts';
 import { nothingWritten, outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
@@ -23,11 +23,9 @@ async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): P
       .where({ job_id: id })
       .whereNot({ outcome: 'failed' })
       .update({ outcome: 'skipped' });
-    await sql.raw(
-      `insert into import_outcomes (job_id, line, outcome)
-       select job_id, line, 'skipped' from ${planTable[payload.kind]} where job_id = ? on conflict do nothing`,
-      [id],
-    );
+    await query(sql).run`insert into import_outcomes (job_id, line, outcome)
+       select job_id, line, 'skipped' from ${embed(planTable[payload.kind])} where job_id = ${id}
+       on conflict do nothing`;
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
@@ -19,11 +19,10 @@ const fold = (name: string) => name.toLowerCase();
 
 /** Reads all tags that rows can name. */
 export async function readTagCatalogue(sql: Sql): Promise<TagCatalogue> {
-  const { rows } = await sql.raw(
-    `select g.name, g.mode, g.restrict_to_types as types,
-       (select coalesce(jsonb_agg(jsonb_build_array(t.name, t.id)), '[]') from tags t where t.tag_group_id = g.id) as tags
-     from tag_groups g`,
-  );
+  const rows = await query(sql).rows`select g.name, g.mode, g.restrict_to_types as types,
+       (select coalesce(jsonb_agg(jsonb_build_array(t.name, t.id)), '[]') from tags t
+       where t.tag_group_id = g.id) as tags
+     from tag_groups g`;
   return new Map(
     rows.map((row: { name: string; mode: string; types: string[] | null; tags: [string, string][] }) => [
       fold(row.name),
@@ -67,10 +66,8 @@ export function resolveTags(
 export async function readUserIds(sql: Sql, emails: Iterable<string>): Promise<Map<string, string>> {
   const wanted = [...new Set([...emails].map(fold))];
   if (wanted.length === 0) return new Map();
-  const { rows } = await sql.raw(
-    'select id, lower(email) as email from users where lower(email) = any(?::text[])',
-    [wanted],
-  );
+  const rows = await query(sql).rows`select id, lower(email) as email from users
+    where lower(email) = any(${wanted}::text[])`;
   return new Map(rows.map((row: { id: string; email: string }) => [row.email, row.id]));
 }
 

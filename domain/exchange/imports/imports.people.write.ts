@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { query } from '../../../platform/database.ts';
 import type { StakeholderRow } from '../../collaboration/collaboration.model.ts';
 import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.events.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
@@ -78,11 +79,9 @@ export async function readPeopleAndTags(
   }
   const catalogue = new Map<string, { name: string; group: string; groupId: string; single: boolean }>();
   if (named.size > 0) {
-    const { rows: found } = await sql.raw(
-      `select t.id, t.name, g.name as "group", g.id as "groupId", g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
-       where t.id = any(?::uuid[])`,
-      [[...named]],
-    );
+    const found = await query(sql).rows`select t.id, t.name, g.name as "group", g.id as "groupId",
+      g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
+       where t.id = any(${[...named]}::uuid[])`;
     for (const { id, ...tag } of found) catalogue.set(id, tag);
   }
   const users = new Map<string, string>();
@@ -160,18 +159,15 @@ export async function savePeopleAndTags(
   const removedTags = tags((attached) => attached.removedTags);
   const addedTags = tags((attached) => attached.addedTags);
   if (removedTags.length > 0) {
-    await sql.raw(
-      `delete from card_tags t using jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid)
-       where t.card_id = v.card_id and t.tag_id = v.tag_id`,
-      [JSON.stringify(removedTags)],
-    );
+    await query(sql).run`delete from card_tags t
+      using jsonb_to_recordset(${JSON.stringify(removedTags)}::jsonb) as v(card_id uuid, tag_id uuid)
+       where t.card_id = v.card_id and t.tag_id = v.tag_id`;
   }
   if (addedTags.length > 0) {
-    await sql.raw(
-      `insert into card_tags (card_id, tag_id)
-       select card_id, tag_id from jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid) on conflict do nothing`,
-      [JSON.stringify(addedTags)],
-    );
+    await query(sql).run`insert into card_tags (card_id, tag_id)
+       select card_id, tag_id
+       from jsonb_to_recordset(${JSON.stringify(addedTags)}::jsonb) as v(card_id uuid, tag_id uuid)
+       on conflict do nothing`;
   }
   const removed = changed.flatMap(({ attached }) => attached.removedHolders);
   if (removed.length > 0) {
@@ -209,12 +205,10 @@ async function insertHolders(
   holders: (StagedHolder & { card_id: string })[],
 ): Promise<Map<string, StakeholderRow>> {
   if (holders.length === 0) return new Map();
-  const { rows } = await sql.raw(
-    `insert into stakeholders as s (card_id, user_id, role)
-     select card_id, user_id, role from jsonb_to_recordset(?::jsonb) as v(card_id uuid, user_id uuid, role text)
-     on conflict do nothing returning to_jsonb(s) as "row", card_id || '/' || user_id || '/' || role as key`,
-    [JSON.stringify(holders)],
-  );
+  const rows = await query(sql).rows`insert into stakeholders as s (card_id, user_id, role)
+     select card_id, user_id, role
+     from jsonb_to_recordset(${JSON.stringify(holders)}::jsonb) as v(card_id uuid, user_id uuid, role text)
+     on conflict do nothing returning to_jsonb(s) as "row", card_id || '/' || user_id || '/' || role as key`;
   return new Map(rows.map(({ key, row }: { key: string; row: StakeholderRow }) => [key, row]));
 }
 

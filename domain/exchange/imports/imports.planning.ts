@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 
 /** What a plan is created with: one transaction, with the temporary tables `plan_rows` and `plan_errors`. */
@@ -71,21 +72,18 @@ export const representative = (key: string): string =>
  */
 export async function refuseDuplicates(planning: Planning, select: string): Promise<void> {
   const { sql } = planning;
-  await sql.raw(
-    `create temp table plan_duplicates on commit drop as
+  await query(sql).run`create temp table plan_duplicates on commit drop as
      select k.line, k.field, k.first, not p.failed as was_sound
-     from (${select}) k join plan_rows p on p.line = k.line where k.first <> k.line`,
-  );
+     from (${embed(select)}) k join plan_rows p on p.line = k.line where k.first <> k.line`;
   await refuse(
     planning,
     `select line, field, 'duplicate_in_file', 'line ' || first || ' has the same key'
      from plan_duplicates where first < line`,
   );
-  await sql.raw(
-    `update plan_rows p set repeated = true, yields_to = case when d.was_sound then d.first end
+  await query(sql).run`update plan_rows p set repeated = true,
+    yields_to = case when d.was_sound then d.first end
      from plan_duplicates d where d.line = p.line;
-     drop table plan_duplicates`,
-  );
+     drop table plan_duplicates`;
 }
 
 /** Maximum repetitions of a plan for rows that replace one that failed. */
@@ -98,18 +96,16 @@ const MAX_REPLANS = 10;
  */
 export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Planned> {
   const { sql, pulse, mode, jobId, leveled } = planning;
-  await sql.raw('create temp table plan_excluded (line integer, errors jsonb) on commit drop');
+  await query(sql).run`create temp table plan_excluded (line integer, errors jsonb) on commit drop`;
   for (let replans = 0; ; replans += 1) {
-    await sql.raw(
-      `create temp table plan_errors (
+    await query(sql).run`create temp table plan_errors (
          n integer generated always as identity, line integer, field text, code text, message text
-       ) on commit drop`,
-    );
+       ) on commit drop`;
     pulse();
     await sql.raw(`create temp table plan_rows on commit drop as ${spec.rows}`, { mode, jobId, leveled });
-    await sql.raw('create unique index on plan_rows (line)');
-    for (const columns of spec.indexes) await sql.raw(`create index on plan_rows (${columns})`);
-    await sql.raw('analyze plan_rows');
+    await query(sql).run`create unique index on plan_rows (line)`;
+    for (const columns of spec.indexes) await query(sql).run`create index on plan_rows (${embed(columns)})`;
+    await query(sql).run`analyze plan_rows`;
     await spec.settle(planning);
     pulse();
     const { rowCount } = await sql.raw(
@@ -120,12 +116,10 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
     if (rowCount === 0 || replans === MAX_REPLANS) break;
     await dropPlan(sql, ['plan_excluded']);
   }
-  await sql.raw(
-    `delete from plan_errors where line in (select line from plan_excluded);
+  await query(sql).run`delete from plan_errors where line in (select line from plan_excluded);
      insert into plan_errors (line, field, code, message)
      select x.line, f.field, f.code, f.message
-     from plan_excluded x cross join jsonb_to_recordset(x.errors) as f(field text, code text, message text)`,
-  );
+     from plan_excluded x cross join jsonb_to_recordset(x.errors) as f(field text, code text, message text)`;
   return await storePlan(planning, spec);
 }
 
@@ -171,10 +165,8 @@ async function storePlan(
 
 /** Drops the tables of a plan, so that another one can be created in the same transaction. */
 export async function dropPlan(sql: Knex.Transaction, except: string[] = []): Promise<void> {
-  const { rows } = await sql.raw(
-    `select relname as name from pg_class
-     where relnamespace = pg_my_temp_schema() and relkind = 'r' and relname ~ '^plan_' and relname <> all(?::text[])`,
-    [except],
-  );
+  const rows = await query(sql).rows`select relname as name from pg_class
+     where relnamespace = pg_my_temp_schema() and relkind = 'r' and relname ~ '^plan_'
+     and relname <> all(${except}::text[])`;
   for (const { name } of rows) await sql.raw('drop table ??', [name]);
 }

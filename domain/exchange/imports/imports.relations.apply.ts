@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { checkRelationInput, seesRelationCosts } from '../../inventory/relations/relations.admit.ts';
@@ -29,12 +30,10 @@ interface PlannedRelation {
  */
 export async function applyRelations(applying: Applying, batch: number): Promise<RowOutcome[]> {
   const { work, ctx, jobId } = applying;
-  const { rows }: { rows: PlannedRelation[] } = await work.sql.raw(
-    `select p.line, p.relation_id, p.is_new, p.type, p.source_id, p.target_id, r.payload
+  const rows = await query(work.sql).rows<PlannedRelation>`select p.line, p.relation_id, p.is_new, p.type,
+    p.source_id, p.target_id, r.payload
      from import_relation_plan p join import_relation_rows r on r.job_id = p.job_id and r.line = p.line
-     where p.job_id = ? and p.batch = ? order by p.line`,
-    [jobId, batch],
-  );
+     where p.job_id = ${jobId} and p.batch = ${batch} order by p.line`;
   const cards = new Set(rows.flatMap(({ source_id, target_id }) => [source_id, target_id]));
   await lockCards(work, cards);
   const ends = await loadEnds(work.sql, ctx, cards);

@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { limitedSides } from '../../inventory/relations/relations.rules.ts';
 import {
   type Planning,
@@ -62,11 +63,10 @@ async function checkEnds(planning: Planning): Promise<void> {
     );
   }
   pulse();
-  await sql.raw(
-    `update plan_rows p set relation_id = r.id, is_new = false, source_id = coalesce(p.source_id, r.source_id),
+  await query(sql).run`update plan_rows p set relation_id = r.id, is_new = false,
+    source_id = coalesce(p.source_id, r.source_id),
        target_id = coalesce(p.target_id, r.target_id)
-     from relations r where r.id = p.given_id`,
-  );
+     from relations r where r.id = p.given_id`;
   await refuse(
     planning,
     `select p.line, case when p.type <> r.type then 'type' else 'id' end, 'ends_differ',
@@ -98,11 +98,9 @@ async function checkIdentity(planning: Planning): Promise<void> {
     [mode],
   );
   pulse();
-  await sql.raw(
-    `update plan_rows p set relation_id = r.id, is_new = false from relations r
+  await query(sql).run`update plan_rows p set relation_id = r.id, is_new = false from relations r
      where p.is_new and p.given_id is null and r.type = p.type and r.source_id = p.source_id
-       and r.target_id = p.target_id`,
-  );
+       and r.target_id = p.target_id`;
   await refuseDuplicates(
     planning,
     `select line, case when by_ends <> line then target_field else 'id' end as field,
@@ -155,11 +153,10 @@ async function checkCardinality(planning: Planning): Promise<void> {
 async function refuseSecondPartners(planning: Planning, types: string[]): Promise<void> {
   const taken = new Set<string>();
   for (let line = 0; ; ) {
-    const { rows } = await planning.sql.raw(
-      `select p.line, p.type, p.source_id, p.target_id from plan_rows p
-       where p.line > ? and not p.failed and p.is_new and p.type = any(?::text[]) order by p.line limit ${PAGE}`,
-      [line, types],
-    );
+    const rows = await query(planning.sql).rows`select p.line, p.type, p.source_id, p.target_id
+      from plan_rows p
+       where p.line > ${line} and not p.failed and p.is_new and p.type = any(${types}::text[]) order by p.line
+       limit ${embed(PAGE)}`;
     if (rows.length === 0) return;
     const refused: { line: number; side: string }[] = [];
     for (const row of rows) {

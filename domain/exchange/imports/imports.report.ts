@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { type StoredContent, storeContent } from '../../kernel/files/files.store.ts';
 import type { JobCounts } from '../../kernel/jobs/jobs.running.ts';
 import type { ImportKind } from './imports.row.ts';
@@ -20,14 +20,12 @@ export async function storeReport(
   const externalId = kind === 'cards' ? 'r.external_id' : 'null';
   async function* lines() {
     for (let line = 0; ; ) {
-      const { rows } = await sql.raw(
-        `select o.line, json_build_object('line', o.line, 'external_id', ${externalId}, 'outcome', o.outcome,
+      const rows = await query(sql).rows`select o.line, json_build_object('line', o.line, 'external_id',
+        ${embed(externalId)}, 'outcome', o.outcome,
            'errors', coalesce(o.errors, '[]'))::text as text
-         from import_outcomes o join ${rowsTable[kind]} r on r.job_id = o.job_id and r.line = o.line
-         where o.job_id = ? and o.line > ? ${all ? '' : "and o.outcome = 'failed'"}
-         order by o.line limit ${PAGE}`,
-        [jobId, line],
-      );
+         from import_outcomes o join ${embed(rowsTable[kind])} r on r.job_id = o.job_id and r.line = o.line
+         where o.job_id = ${jobId} and o.line > ${line} ${embed(all ? '' : "and o.outcome = 'failed'")}
+         order by o.line limit ${embed(PAGE)}`;
       if (rows.length === 0) return;
       yield rows.map((row: { text: string }) => `${row.text}\n`).join('');
       line = rows.at(-1).line;
@@ -39,10 +37,8 @@ export async function storeReport(
 /** Number of rows by outcome, without those that an atomic import has skipped. */
 export async function countOutcomes(sql: Sql, jobId: string): Promise<JobCounts> {
   const counts: JobCounts = { total: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
-  const { rows } = await sql.raw(
-    'select outcome, count(*)::int as n from import_outcomes where job_id = ? group by outcome',
-    [jobId],
-  );
+  const rows = await query(sql).rows`select outcome, count(*)::int as n from import_outcomes
+    where job_id = ${jobId} group by outcome`;
   for (const { outcome, n } of rows) {
     counts.total! += n;
     if (outcome !== 'skipped') counts[outcome] = n;

@@ -1,4 +1,4 @@
-import { queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { StagedCard } from './imports.cards.types.ts';
 import type { StagedRelation } from './imports.relations.stage.ts';
 import type { ImportKind } from './imports.row.ts';
@@ -42,18 +42,17 @@ export async function storeRows(
 
 /** How many rows of the file are staged. */
 export async function countRows(sql: Sql, jobId: string, kind: ImportKind): Promise<number> {
-  return await queryValue(sql, `select count(*)::int as n from ${rowsTable[kind]} where job_id = ?`, [jobId]);
+  return await query(sql).value`select count(*)::int as n from ${embed(rowsTable[kind])}
+    where job_id = ${jobId}`;
 }
 
 /** Stores the outcomes of rows, in one statement. */
 export async function storeOutcomes(sql: Sql, jobId: string, outcomes: RowOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
-  await sql.raw(
-    `insert into import_outcomes (job_id, line, outcome, errors)
-     select ?::uuid, v.line, v.outcome, v.errors
-     from jsonb_to_recordset(?::jsonb) as v(line integer, outcome text, errors jsonb)`,
-    [jobId, JSON.stringify(outcomes)],
-  );
+  await query(sql).run`insert into import_outcomes (job_id, line, outcome, errors)
+     select ${jobId}::uuid, v.line, v.outcome, v.errors
+     from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as v(line integer, outcome text,
+     errors jsonb)`;
 }
 
 const tables = [...Object.values(rowsTable), ...Object.values(planTable), 'import_outcomes'];

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { CommentRow, DocumentRow } from '../../collaboration/collaboration.model.ts';
 import { commentEvent } from '../../collaboration/comments/comments.events.ts';
 import { documentEvent } from '../../collaboration/documents/documents.events.ts';
@@ -42,16 +42,12 @@ export async function writeAttached(
   const attachments = await readAttachments(sql, migrationId, line);
   if (attachments.length === 0) return line;
   // locked in the order of ids, so that concurrent writers cannot deadlock
-  const locked = await queryRows<Card>(
-    sql,
-    'select c.id, c.type, c.name from cards c where c.id = any(?::uuid[]) order by c.id for key share',
-    [attachments.map(({ card_id }) => card_id).filter(Boolean)],
-  );
-  const threads = await queryRows<{ id: string }>(
-    sql,
-    'select id from comments where id = any(?::uuid[]) and deleted_at is null order by id for update',
-    [attachments.map(({ parent }) => parent).filter(Boolean)],
-  );
+  const locked = await query(sql).rows<Card>`select c.id, c.type, c.name from cards c
+    where c.id = any(${attachments.map(({ card_id }) => card_id).filter(Boolean)}::uuid[]) order by c.id
+    for key share`;
+  const threads = await query(sql).rows<{ id: string }>`select id from comments
+    where id = any(${attachments.map(({ parent }) => parent).filter(Boolean)}::uuid[]) and deleted_at is null
+    order by id for update`;
   const hidden = new Set(work.metamodel.hiddenTypes);
   const cards = new Map(locked.filter(({ type }) => !hidden.has(type)).map((card) => [card.id, card]));
   const open = new Set(threads.map(({ id }) => id));
@@ -91,12 +87,11 @@ export async function writeAttached(
     work.emit(documentEvent(cards.get(row.card_id)!, row));
   for (const row of await insertComments(sql, comments))
     work.emit(commentEvent(cards.get(row.card_id)!, null, row));
-  await sql.raw(
-    `update migration_records r set status = v.status, target_id = v.id, error_message = v.message
-     from jsonb_to_recordset(?::jsonb) as v(line integer, status text, id uuid, message text)
-     where r.migration_id = ? and r.line = v.line`,
-    [JSON.stringify(outcomes), migrationId],
-  );
+  await query(sql).run`update migration_records r
+    set status = v.status, target_id = v.id, error_message = v.message
+     from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as v(line integer, status text, id uuid,
+     message text)
+     where r.migration_id = ${migrationId} and r.line = v.line`;
   return attachments.at(-1)!.line;
 }
 
@@ -105,41 +100,34 @@ async function readAttachments(
   migrationId: string,
   line: number,
 ): Promise<Attachment[]> {
-  return await queryRows(
-    sql,
-    `select r.line, r.entity_kind, r.payload, uuidv7() as id, coalesce(r.source_card, o.target_id) as card_id,
+  return await query(sql).rows`select r.line, r.entity_kind, r.payload, uuidv7() as id,
+    coalesce(r.source_card, o.target_id) as card_id,
        r.target_line, p.target_id as parent, u.id as author
      from migration_records r
      left join users u on u.id = (r.payload ->> 'user_id')::uuid
      left join migration_records o on o.migration_id = r.migration_id and o.line = r.source_line
      left join migration_records p on p.migration_id = r.migration_id and p.line = r.target_line
-     where r.migration_id = ? and r.entity_kind in ('document', 'comment') and r.action = 'create'
-       and r.status = 'pending' and r.line > ?
-     order by r.line limit ${PAGE}`,
-    [migrationId, line],
-  );
+     where r.migration_id = ${migrationId} and r.entity_kind in ('document', 'comment')
+     and r.action = 'create'
+       and r.status = 'pending' and r.line > ${line}
+     order by r.line limit ${embed(PAGE)}`;
 }
 
 async function insertDocuments(sql: Knex.Transaction, rows: object[]): Promise<DocumentRow[]> {
-  const made = await queryRows<{ row: DocumentRow }>(
-    sql,
-    `insert into documents as d (id, card_id, name, url, type, created_by)
-     select id, card_id, name, url, type, created_by from jsonb_populate_recordset(null::documents, ?::jsonb)
-     returning to_jsonb(d) as row`,
-    [JSON.stringify(rows)],
-  );
+  const made = await query(sql).rows<{ row: DocumentRow }>`insert into documents as d (id, card_id, name, url,
+    type, created_by)
+     select id, card_id, name, url, type, created_by
+     from jsonb_populate_recordset(null::documents, ${JSON.stringify(rows)}::jsonb)
+     returning to_jsonb(d) as row`;
   return made.map(({ row }) => row);
 }
 
 async function insertComments(sql: Knex.Transaction, rows: object[]): Promise<CommentRow[]> {
-  const made = await queryRows<{ row: CommentRow }>(
-    sql,
-    `insert into comments as c (id, card_id, user_id, parent_id, thread_id, depth, content, created_at, updated_at)
+  const made = await query(sql).rows<{ row: CommentRow }>`insert into comments as c (id, card_id, user_id,
+    parent_id, thread_id, depth, content, created_at, updated_at)
      select id, card_id, user_id, parent_id, thread_id, depth, content, coalesce(created_at, now()),
        coalesce(created_at, now())
-     from jsonb_populate_recordset(null::comments, ?::jsonb)
-     returning to_jsonb(c) as row`,
-    [JSON.stringify(rows)],
-  );
+     from jsonb_populate_recordset(null::comments, ${JSON.stringify(rows)}::jsonb)
+     returning to_jsonb(c) as row`;
   return made.map(({ row }) => row);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { inTransaction, queryRows, type Sql } from '../../../platform/database.ts';
+import { inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { createMissingTags, type WantedTag } from '../../inventory/tags/tags.commands.ts';
 import { command } from '../../kernel/command.ts';
@@ -147,23 +147,21 @@ async function stageCardRows(applying: Applying, line: number): Promise<ApplyPro
 async function stageRelationRows({ job, services, migration: { id } }: Applying): Promise<ApplyProgress> {
   const next: ApplyProgress = { stage: 'plan', kind: 'relations' };
   await inTransaction(services.db, async (sql) => {
-    await sql.raw(
-      `with ends as (
+    await query(sql).run`with ends as (
          select r.line, r.relation_type, coalesce(r.payload, '{}') as payload,
            coalesce(r.source_card, s.target_id) as source, coalesce(r.target_card, t.target_id) as target
          from migration_records r
          left join migration_records s on s.migration_id = r.migration_id and s.line = r.source_line
          left join migration_records t on t.migration_id = r.migration_id and t.line = r.target_line
-         where r.migration_id = ? and r.entity_kind = 'relation' and r.action in ('create', 'update')
+         where r.migration_id = ${id} and r.entity_kind = 'relation' and r.action in ('create', 'update')
        ), failed as (
          update migration_records r set status = 'error', error_message = 'one of its cards was not written'
-         from ends e where r.migration_id = ? and r.line = e.line and (e.source is null or e.target is null)
+         from ends e where r.migration_id = ${id} and r.line = e.line
+         and (e.source is null or e.target is null)
        )
        insert into import_relation_rows (job_id, line, type, source_id, target_id, bytes, payload)
-       select ?::uuid, line, relation_type, source, target, octet_length(payload::text), payload
-       from ends where source is not null and target is not null`,
-      [id, id, job.id],
-    );
+       select ${job.id}::uuid, line, relation_type, source, target, octet_length(payload::text), payload
+       from ends where source is not null and target is not null`;
     await job.checkpoint({ sql }, { progress: 0.62, message: 'Relating', checkpoint: next });
   });
   return next;
@@ -225,28 +223,25 @@ async function storeOutcomes(
   await recordOutcomes(sql, kind, { migrationId, jobId: job.id, batch });
   if (kind === 'relations') return;
   // tags and stakeholders are written with their cards
-  await sql.raw(
-    `update migration_records r set status = c.status,
+  await query(sql).run`update migration_records r set status = c.status,
        error_message = case when c.status = 'error' then 'its card was not written' end
      from migration_records c
-     where r.migration_id = ? and r.entity_kind in ('card_tag', 'subscription') and r.action = 'create'
-       and r.status = 'pending' and c.migration_id = r.migration_id and c.line = r.source_line and c.status <> 'pending'`,
-    [migrationId],
-  );
+     where r.migration_id = ${migrationId} and r.entity_kind in ('card_tag', 'subscription')
+     and r.action = 'create'
+       and r.status = 'pending' and c.migration_id = r.migration_id and c.line = r.source_line
+       and c.status <> 'pending'`;
 }
 
 async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, number>> {
-  const [counts] = await queryRows<Record<string, number>>(
-    sql,
-    `select (count(*) filter (where written))::int as total,
+  const [counts] = await query(sql).rows<
+    Record<string, number>
+  >`select (count(*) filter (where written))::int as total,
        (count(*) filter (where written and status = 'applied'))::int as applied,
        (count(*) filter (where written and status = 'error'))::int as failed,
        (count(*) filter (where action = 'conflict')
          + coalesce(sum(jsonb_array_length(left_out)), 0))::int as left_out
      from migration_records, lateral (select entity_kind in ('card', 'relation', 'document', 'comment')
-       and action in ('create', 'update') as written) w where migration_id = ?`,
-    [migrationId],
-  );
+       and action in ('create', 'update') as written) w where migration_id = ${migrationId}`;
   return counts!;
 }
 

@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -30,14 +31,14 @@ export async function errorLines(ctx: Ctx, id: string): Promise<AsyncGenerator<s
 async function* lines(ctx: Ctx, id: string): AsyncGenerator<string> {
   yield lineOf(columns);
   for (let line = 0; ; ) {
-    const { rows } = await ctx.db.raw(
-      `select line, sheet, "row", entity_kind, source_type, source_id, display_name as name, left_out,
-         case when action = 'conflict' or status = 'error' then coalesce(error_message, 'failed') end as reason
+    const rows = await query(ctx.db).rows`select line, sheet, "row", entity_kind, source_type, source_id,
+      display_name as name, left_out,
+         case when action = 'conflict'
+         or status = 'error' then coalesce(error_message, 'failed') end as reason
        from migration_records
-       where migration_id = ? and line > ? and (action = 'conflict' or status = 'error' or left_out is not null)
-       order by line limit ${PAGE}`,
-      [id, line],
-    );
+       where migration_id = ${id} and line > ${line}
+       and (action = 'conflict' or status = 'error' or left_out is not null)
+       order by line limit ${embed(PAGE)}`;
     if (rows.length === 0) return;
     yield rows.map(linesOf).join('');
     line = rows.at(-1).line;

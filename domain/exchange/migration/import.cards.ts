@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { readTagCatalogue, resolveTags } from '../imports/imports.people.ts';
 import { readSource } from '../imports/imports.source.ts';
@@ -23,13 +23,10 @@ export async function readCardRecords(
   actions: string[],
   limit: number,
 ): Promise<CardRecord[]> {
-  return await queryRows(
-    sql,
-    `select line, payload, coalesce(refs, '{}') as refs from migration_records
-     where migration_id = ? and entity_kind = 'card' and line > ? and action = any(?::text[]) and payload is not null
-     order by line limit ${limit}`,
-    [migrationId, line, actions],
-  );
+  return await query(sql).rows`select line, payload, coalesce(refs, '{}') as refs from migration_records
+     where migration_id = ${migrationId} and entity_kind = 'card' and line > ${line}
+     and action = any(${actions}::text[]) and payload is not null
+     order by line limit ${embed(limit)}`;
 }
 
 /** Writes cards into the staging table of the import that has the id of a job. They keep their lines. */

@@ -1,4 +1,4 @@
-import { queryRows, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -201,11 +201,9 @@ async function lockMigration(work: Work, ctx: Ctx, id: string): Promise<Migratio
 }
 
 async function statusOf(sql: Sql, id: string): Promise<MigrationStatus> {
-  const [migration] = await queryRows<{ status: MigrationStatus }>(
-    sql,
-    `select ${shownStatus} as status from migrations m left join jobs j on j.id = m.job_id where m.id = ?::uuid`,
-    [id],
-  );
+  const [migration] = await query(sql).rows<{
+    status: MigrationStatus;
+  }>`select ${embed(shownStatus)} as status from migrations m left join jobs j on j.id = m.job_id where m.id = ${id}::uuid`;
   return migration!.status;
 }
 

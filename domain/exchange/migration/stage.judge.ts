@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { embed, query } from '../../../platform/database.ts';
 import { MAX_THREAD } from '../../collaboration/comments/comments.rules.ts';
 import { limitedSides } from '../../inventory/relations/relations.rules.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -18,16 +19,13 @@ export async function previewCardRecords(
   migrationId: string,
   jobId: string,
 ): Promise<void> {
-  await sql.raw(
-    `update migration_records r set
+  await query(sql).run`update migration_records r set
        action = case o.outcome when 'created' then 'create' when 'updated' then 'update' when 'unchanged' then 'skip'
          else 'conflict' end,
-       error_message = case when o.outcome = 'failed' then ${errorText} end,
+       error_message = case when o.outcome = 'failed' then ${embed(errorText)} end,
        target_id = case when not p.is_new then p.card_id end
      from import_outcomes o left join import_card_plan p on p.job_id = o.job_id and p.line = o.line
-     where o.job_id = ? and r.migration_id = ? and r.line = o.line`,
-    [jobId, migrationId],
-  );
+     where o.job_id = ${jobId} and r.migration_id = ${migrationId} and r.line = o.line`;
 }
 
 const planned = {

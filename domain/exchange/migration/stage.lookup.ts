@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query, queryRows } from '../../../platform/database.ts';
 import { pathKey } from './convert.ts';
 
 /** The card that a text refers to: one of the file by line, one of the inventory by id, or none and why. */
@@ -81,20 +81,19 @@ const MAX_DEPTH = 50;
 
 /** Sets the parents that rows of their own name on cards that name none; the first such row of a card counts. */
 export async function placeChildren(sql: Knex.Transaction, migrationId: string): Promise<void> {
-  await sql.raw(
-    `with named as (
+  await query(sql).run`with named as (
        select line, source_line, payload ->> 'parent' as parent,
          first_value(payload ->> 'parent') over (partition by source_line order by line) as first
-       from migration_records where migration_id = ? and entity_kind = 'relation' and payload -> 'parent' is not null
+       from migration_records where migration_id = ${migrationId} and entity_kind = 'relation'
+       and payload -> 'parent' is not null
      ), refused as (
-       update migration_records r set action = 'conflict', error_message = 'an earlier row names another parent'
-       from named t where r.migration_id = ? and r.line = t.line and t.parent <> t.first
+       update migration_records r
+       set action = 'conflict', error_message = 'an earlier row names another parent'
+       from named t where r.migration_id = ${migrationId} and r.line = t.line and t.parent <> t.first
      )
      update migration_records c set refs = coalesce(c.refs, '{}') || jsonb_build_object('parent', t.first)
-     from named t where c.migration_id = ? and c.line = t.source_line and t.parent = t.first
-       and c.refs ->> 'parent' is null`,
-    [migrationId, migrationId, migrationId],
-  );
+     from named t where c.migration_id = ${migrationId} and c.line = t.source_line and t.parent = t.first
+       and c.refs ->> 'parent' is null`;
 }
 
 /** Looks up the parents of cards. A card whose parent is not found becomes a conflict. */
@@ -113,39 +112,36 @@ export async function findParents(
     const error = found.error && `parent: “${parent.slice(0, 200)}”: ${found.error}`;
     return { line, target_line: found.line, target_card: found.card, error };
   });
-  await sql.raw(
-    `update migration_records r set target_line = v.target_line, target_card = v.target_card,
+  await query(sql).run`update migration_records r
+    set target_line = v.target_line, target_card = v.target_card,
        action = case when v.error is null then r.action else 'conflict' end,
        error_message = coalesce(v.error, r.error_message)
-     from jsonb_to_recordset(?::jsonb) as v(line integer, target_line integer, target_card uuid, error text)
-     where r.migration_id = ? and r.line = v.line`,
-    [JSON.stringify(rows), migrationId],
-  );
+     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as v(line integer, target_line integer,
+     target_card uuid, error text)
+     where r.migration_id = ${migrationId} and r.line = v.line`;
 }
 
 /** Writes the parents into the payloads of cards: by external id, by id, or by path if the parent has no id. */
 export async function nameParents(sql: Knex.Transaction, migrationId: string): Promise<void> {
-  await sql.raw(
-    `update migration_records r set payload = r.payload || case
+  await query(sql).run`update migration_records r set payload = r.payload || case
          when r.target_card is not null then jsonb_build_object('parent_id', r.target_card)
          else jsonb_build_object('parent_external_id', p.payload ->> 'external_id') end
-     from migration_records c left join migration_records p on p.migration_id = c.migration_id and p.line = c.target_line
-     where c.migration_id = ? and c.entity_kind = 'card' and r.migration_id = c.migration_id and r.line = c.line
-       and (c.target_card is not null or p.payload ->> 'external_id' is not null)`,
-    [migrationId],
-  );
-  await sql.raw(
-    `with recursive up as (
+     from migration_records c left join migration_records p on p.migration_id = c.migration_id
+     and p.line = c.target_line
+     where c.migration_id = ${migrationId} and c.entity_kind = 'card' and r.migration_id = c.migration_id
+     and r.line = c.line
+       and (c.target_card is not null or p.payload ->> 'external_id' is not null)`;
+  await query(sql).run`with recursive up as (
        select r.line as child, p.line, p.target_line, array[p.payload ->> 'name'] as names, 1 as depth
-       from migration_records r join migration_records p on p.migration_id = r.migration_id and p.line = r.target_line
-       where r.migration_id = ? and r.entity_kind = 'card' and r.payload is not null
+       from migration_records r join migration_records p on p.migration_id = r.migration_id
+       and p.line = r.target_line
+       where r.migration_id = ${migrationId} and r.entity_kind = 'card' and r.payload is not null
          and p.payload ->> 'external_id' is null
        union all
        select u.child, p.line, p.target_line, (p.payload ->> 'name') || u.names, u.depth + 1
-       from up u join migration_records p on p.migration_id = ? and p.line = u.target_line where u.depth < ${MAX_DEPTH}
+       from up u join migration_records p on p.migration_id = ${migrationId} and p.line = u.target_line
+       where u.depth < ${embed(MAX_DEPTH)}
      ), whole as (select distinct on (child) child, names from up order by child, depth desc)
      update migration_records r set payload = r.payload || jsonb_build_object('parent_path', to_jsonb(names))
-     from whole w where r.migration_id = ? and r.line = w.child`,
-    [migrationId, migrationId, migrationId],
-  );
+     from whole w where r.migration_id = ${migrationId} and r.line = w.child`;
 }

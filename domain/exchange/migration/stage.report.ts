@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { counted } from '../../../platform/counted.ts';
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
 import { type MappedBlock, readonlyReason, unmapped } from './mapping.ts';
 import type { MigrationRow } from './migration.model.ts';
@@ -60,19 +60,16 @@ export async function stageOmittedValues(
   sql: Knex.Transaction,
   { migration, nextLine }: Staging,
 ): Promise<void> {
-  const rows = await queryRows<{
+  const rows = await query(sql).rows<{
     source_type: string;
     card_type_key: string;
     field: string;
     code: string;
     n: number;
-  }>(
-    sql,
-    `select r.source_type, r.card_type_key, e ->> 'field' as field, e ->> 'code' as code, count(*)::int as n
+  }>`select r.source_type, r.card_type_key, e ->> 'field' as field, e ->> 'code' as code, count(*)::int as n
      from migration_records r cross join jsonb_array_elements(r.left_out) e
-     where r.migration_id = ? and r.entity_kind in ('card', 'relation', 'document', 'comment') group by 1, 2, 3, 4 order by 1, 3, 4`,
-    [migration.id],
-  );
+     where r.migration_id = ${migration.id} and r.entity_kind in ('card', 'relation', 'document', 'comment')
+     group by 1, 2, 3, 4 order by 1, 3, 4`;
   const records = rows.map(
     ({ source_type, card_type_key, field, code, n }): NewRecord => ({
       line: nextLine(),
@@ -93,12 +90,10 @@ export async function countRecords(
   sql: Knex.Transaction,
   migrationId: string,
 ): Promise<Record<string, unknown>> {
-  const { rows } = await sql.raw(
-    `select entity_kind, action, status, count(*)::int as n, coalesce(sum(jsonb_array_length(left_out)), 0)::int as left_out,
-       (count(*) filter (where action = 'skip' and error_message = ?))::int as archived
-     from migration_records where migration_id = ? group by 1, 2, 3 order by 1, 2, 3`,
-    [ARCHIVED, migrationId],
-  );
+  const rows = await query(sql).rows`select entity_kind, action, status, count(*)::int as n,
+    coalesce(sum(jsonb_array_length(left_out)), 0)::int as left_out,
+       (count(*) filter (where action = 'skip' and error_message = ${ARCHIVED}))::int as archived
+     from migration_records where migration_id = ${migrationId} group by 1, 2, 3 order by 1, 2, 3`;
   const records: Record<string, Record<string, number>> = {};
   let values_left_out = 0;
   let rows_archived = 0;

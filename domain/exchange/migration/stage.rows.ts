@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readUserIds } from '../imports/imports.people.ts';
 import {
@@ -80,13 +80,11 @@ export async function stageOthers(staging: Staging, sql: Knex.Transaction, rows:
   const records = others.flatMap((other) => converters[other.target.kind](around, other));
   await insertRecords(sql, staging.migration.id, records);
   const added = [...around.cards.values()].filter((card) => card.added.length > 0);
-  await sql.raw(
-    `update migration_records r
-     set refs = jsonb_set(coalesce(r.refs, '{}'), '{holders}', coalesce(r.refs -> 'holders', '[]') || v.holders)
-     from jsonb_to_recordset(?::jsonb) as v(line integer, holders jsonb)
-     where r.migration_id = ? and r.line = v.line`,
-    [JSON.stringify(added.map((card) => ({ line: card.line, holders: card.added }))), staging.migration.id],
-  );
+  await query(sql).run`update migration_records r
+     set refs = jsonb_set(coalesce(r.refs, '{}'), '{holders}',
+     coalesce(r.refs -> 'holders', '[]') || v.holders)
+     from jsonb_to_recordset(${JSON.stringify(added.map((card) => ({ line: card.line, holders: card.added })))}::jsonb) as v(line integer, holders jsonb)
+     where r.migration_id = ${staging.migration.id} and r.line = v.line`;
 }
 
 async function readLinkTypes(sql: Sql): Promise<Map<string, string>> {
@@ -107,12 +105,9 @@ async function readHeldCards(
   sql: Knex.Transaction,
   lines: number[],
 ): Promise<Map<number, HeldCard>> {
-  const found = await queryRows<Omit<HeldCard, 'added'>>(
-    sql,
-    `select line, source_id, display_name, card_type_key, action, coalesce(refs -> 'holders', '[]') as holders
-     from migration_records where migration_id = ? and line = any(?::integer[])`,
-    [migration.id, lines],
-  );
+  const found = await query(sql).rows<Omit<HeldCard, 'added'>>`select line, source_id, display_name,
+    card_type_key, action, coalesce(refs -> 'holders', '[]') as holders
+     from migration_records where migration_id = ${migration.id} and line = any(${lines}::integer[])`;
   return new Map(found.map((card) => [card.line, { ...card, added: [] }]));
 }
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Db, inTransaction, queryRows } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import { JobFailed, type JobResult, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { findRows, updateRow } from '../../kernel/resources/rows.ts';
@@ -81,12 +81,9 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     }
   };
   const cardsWith = (columns: string, condition: string) => (sql: Knex.Transaction, line: number) =>
-    queryRows<never>(
-      sql,
-      `select ${columns} from migration_records where migration_id = ? and entity_kind = 'card' and line > ?
-         and ${condition} order by line limit ${READ}`,
-      [id, line],
-    );
+    query(sql).rows<never>`select ${embed(columns)} from migration_records
+      where migration_id = ${id} and entity_kind = 'card' and line > ${line}
+         and ${embed(condition)} order by line limit ${embed(READ)}`;
 
   await step(0, 'Reading the columns', async (sql) => {
     await sql('migration_records').where({ migration_id: id }).delete();
@@ -100,7 +97,7 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     (sql, rows) => stageCards(staging, sql, rows),
   );
   // without statistics of the new rows the planner would scan all of them for each look-up
-  await db.raw('analyze migration_records');
+  await query(db).run`analyze migration_records`;
   await inSteps(
     0.15,
     'Reading attachments of cards',
@@ -164,12 +161,10 @@ async function parseFile(job: RunningJob, { db, blobs }: Services, migration: Mi
     if (fresh.length === 0) continue;
     total = fresh.at(-1)!.line;
     await inTransaction(db, async (sql) => {
-      await sql.raw(
-        `insert into migration_rows (migration_id, line, sheet, "row", native_type, cells)
-         select ?::uuid, line, sheet, "row", native_type, cells
-         from jsonb_to_recordset(?::jsonb) as v(line integer, sheet text, "row" integer, native_type text, cells jsonb)`,
-        [migration.id, JSON.stringify(fresh)],
-      );
+      await query(sql).run`insert into migration_rows (migration_id, line, sheet, "row", native_type, cells)
+         select ${migration.id}::uuid, line, sheet, "row", native_type, cells
+         from jsonb_to_recordset(${JSON.stringify(fresh)}::jsonb) as v(line integer, sheet text,
+         "row" integer, native_type text, cells jsonb)`;
       const checkpoint: StageProgress = { stage: 'read', line: total };
       await job.checkpoint({ sql }, { message: `Reading: ${total} rows`, checkpoint });
     });
@@ -259,27 +254,23 @@ async function storeDiffsOf(
     job.signal.throwIfAborted();
     const from: number = line;
     line = await inTransaction(db, async (sql) => {
-      const rows = await queryRows<PlannedRecord>(
-        sql,
-        `select r.line, r.${type} as type, r.payload,
-           (select to_jsonb(s) from (select ${columns} from ${name} where id = r.target_id) s) as stored
+      const rows = await query(sql).rows<PlannedRecord>`select r.line, r.${embed(type)} as type, r.payload,
+           (select to_jsonb(s)
+           from (select ${embed(columns)} from ${embed(name)} where id = r.target_id) s) as stored
          from migration_records r
-         where r.migration_id = ? and r.entity_kind = ? and r.action in ('create', 'update') and r.payload is not null
-           and r.line > ?
-         order by r.line limit ${READ}`,
-        [migrationId, kind, from],
-      );
+         where r.migration_id = ${migrationId} and r.entity_kind = ${kind}
+         and r.action in ('create', 'update') and r.payload is not null
+           and r.line > ${from}
+         order by r.line limit ${embed(READ)}`;
       const diffs = rows.map((row) => {
         const diff = diffOf(row);
         const costs = (types.get(row.type)?.costKeys ?? []).map((key) => `attributes.${key}`);
         return { line: row.line, diff, cost_keys: costs.filter((key) => Object.hasOwn(diff, key)) };
       });
-      await sql.raw(
-        `update migration_records r set diff = v.diff, cost_keys = v.cost_keys
-         from jsonb_to_recordset(?::jsonb) as v(line integer, diff jsonb, cost_keys text[])
-         where r.migration_id = ? and r.line = v.line`,
-        [JSON.stringify(diffs), migrationId],
-      );
+      await query(sql).run`update migration_records r set diff = v.diff, cost_keys = v.cost_keys
+         from jsonb_to_recordset(${JSON.stringify(diffs)}::jsonb) as v(line integer, diff jsonb,
+         cost_keys text[])
+         where r.migration_id = ${migrationId} and r.line = v.line`;
       await job.checkpoint({ sql }, {});
       return rows.at(-1)?.line;
     });

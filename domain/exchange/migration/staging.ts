@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may } from '../../kernel/permissions/policy.ts';
@@ -33,11 +33,8 @@ export interface Staging {
 export async function createStaging(ctx: Ctx, db: Sql, migration: MigrationRow): Promise<Staging> {
   const { source_type, blocks, field_mappings } = migration;
   const mapped = mapBlocks(ctx.metamodel, source_type, blocks, field_mappings);
-  const [rows] = await queryRows<{ last: number }>(
-    db,
-    'select coalesce(max(line), 0) as last from migration_rows where migration_id = ?',
-    [migration.id],
-  );
+  const [rows] = await query(db).rows<{ last: number }>`select coalesce(max(line), 0) as last
+    from migration_rows where migration_id = ${migration.id}`;
   let line = rows!.last;
   const seen = { committed: new Set<string>(), current: new Set<string>() };
   return {
@@ -84,11 +81,9 @@ export async function insertRecords(sql: Sql, migrationId: string, records: NewR
     source_id: shown(record.source_id),
     ...(record.display_name && { display_name: shown(record.display_name) }),
   }));
-  await sql.raw(
-    `insert into migration_records (migration_id, ${names})
-     select ?::uuid, ${names} from jsonb_populate_recordset(null::migration_records, ?::jsonb)`,
-    [migrationId, JSON.stringify(rows)],
-  );
+  await query(sql).run`insert into migration_records (migration_id, ${embed(names)})
+     select ${migrationId}::uuid, ${embed(names)}
+     from jsonb_populate_recordset(null::migration_records, ${JSON.stringify(rows)}::jsonb)`;
 }
 
 /** Where the row of a record is in the file. */
@@ -152,10 +147,7 @@ export async function rowsAfter(
   natives: string[],
 ): Promise<SourceRow[]> {
   if (natives.length === 0) return [];
-  return await queryRows(
-    sql,
-    `select line, sheet, "row", native_type, cells from migration_rows
-     where migration_id = ? and line > ? and native_type = any(?::text[]) order by line limit 500`,
-    [migration.id, line, natives],
-  );
+  return await query(sql).rows`select line, sheet, "row", native_type, cells from migration_rows
+     where migration_id = ${migration.id} and line > ${line} and native_type = any(${natives}::text[])
+     order by line limit 500`;
 }

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.ids.ts';
 import { foldText, queryWords } from '../../inventory/cards/cards.search.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -97,24 +97,18 @@ export async function pageIds(
   { page, size }: CheckedQuery,
 ): Promise<string[]> {
   const w = whereClause(where);
-  const rows = await queryRows<{ id: string }>(
-    sql,
-    `select c.id from cards c${w.sql} order by ${orderBy(order, order.field.sql, 'c.id')} limit ? offset ?`,
-    [...w.bindings, size, (page - 1) * size],
-  );
+  const rows = await query(sql).rows<{ id: string }>`select c.id from cards c${embed(w)}
+    order by ${embed(orderBy(order, order.field.sql, 'c.id'))} limit ${size} offset ${(page - 1) * size}`;
   return rows.map(({ id }) => id);
 }
 
 /** Cards by id as the text of a JSON array, in the order of the ids. @param ctx that of the portal's reader. */
 export async function shownText(ctx: Ctx, shown: Shown, ids: string[]): Promise<string> {
   const item = itemOf(ctx, shown);
-  const [page] = await queryRows<{ items: string }>(
-    ctx.db,
-    `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
-     select coalesce(json_agg(${item.sql} order by page.n), '[]')::text as items
-     from page join cards c on c.id = page.id${item.joins}`,
-    [ids, ...item.bindings],
-  );
+  const [page] = await query(ctx.db).rows<{ items: string }>`with page as materialized (select p.id, p.n
+    from unnest(${ids}::uuid[]) with ordinality as p (id, n))
+     select coalesce(json_agg(${embed(item)} order by page.n), '[]')::text as items
+     from page join cards c on c.id = page.id${embed(item.joins)}`;
   return page!.items;
 }
 

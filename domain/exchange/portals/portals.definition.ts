@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import { eolFieldsOf } from '../../kernel/metamodel/eol.fields.ts';
@@ -78,16 +78,14 @@ function shownField({ key, label, type, options, translations }: Field): ShownFi
 /** The tags of shown cards, by group; tags that only other cards have are not public. */
 async function usedTags(ctx: Ctx, row: PortalRow): Promise<PublicPortal['tag_groups']> {
   const w = whereClause([{ sql: 'k.tag_id = t.id', bindings: [] }, ...(await shownCards(ctx, row))]);
-  const [tags] = await queryRows<{ groups: PublicPortal['tag_groups'] }>(
-    ctx.db,
-    `select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'tags', used.tags)
+  const [tags] = await query(ctx.db).rows<{
+    groups: PublicPortal['tag_groups'];
+  }>`select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'tags', used.tags)
        order by lower(g.name), g.id), '[]') as groups
      from (select t.tag_group_id, json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
              order by t.sort_order, lower(t.name), t.id) as tags
-           from tags t where exists (select from card_tags k join cards c on c.id = k.card_id${w.sql})
+           from tags t where exists (select from card_tags k join cards c on c.id = k.card_id${embed(w)})
            group by t.tag_group_id) used
-     join tag_groups g on g.id = used.tag_group_id`,
-    w.bindings,
-  );
+     join tag_groups g on g.id = used.tag_group_id`;
   return tags!.groups;
 }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query, queryRows } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -42,15 +42,12 @@ export async function optionsPage(
     { sql: `c.id in (select x.id from (${related.sql}) x)`, bindings: related.bindings },
     ...named,
   ]);
-  const [answer] = await queryRows<{ text: string }>(
-    ctx.db,
-    `with found as materialized (select c.id, c.name, c.name_key from cards c${found.sql})
+  const [answer] = await query(ctx.db).rows<{ text: string }>`with found as materialized (select c.id, c.name,
+    c.name_key from cards c${embed(found)})
      select json_build_object('items', (select coalesce(json_agg(json_build_object('id', id, 'name', name)
          order by name_key, id), '[]')
-       from (select * from found order by name_key, id limit ? offset ?) listed),
-       'total', (select count(*) from found), 'page', ?::int, 'page_size', ?::int)::text as text`,
-    [...found.bindings, size, (page - 1) * size, page, size],
-  );
+       from (select * from found order by name_key, id limit ${size} offset ${(page - 1) * size}) listed),
+       'total', (select count(*) from found), 'page', ${page}::int, 'page_size', ${size}::int)::text as text`;
   return answer!.text;
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { query } from '../../../platform/database.ts';
 import {
   EstateError,
   type FieldError,
@@ -27,8 +28,8 @@ import { InvalidFrontMatter, readMadr } from './madr.ts';
  * writes.
  */
 async function nextNumber(sql: Knex.Transaction): Promise<number> {
-  await sql.raw("select pg_advisory_xact_lock(hashtextextended('adr/number', 0))");
-  const { rows } = await sql.raw('select coalesce(max(number), 0) + 1 as number from adrs');
+  await query(sql).run`select pg_advisory_xact_lock(hashtextextended('adr/number', 0))`;
+  const rows = await query(sql).rows`select coalesce(max(number), 0) + 1 as number from adrs`;
   return rows[0].number;
 }
 

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { loadCards, lockCards, requireCard } from '../../inventory/cards/cards.load.ts';
 import { command } from '../../kernel/command.ts';
@@ -63,35 +63,30 @@ export async function insertLinks(
   adr: AdrRow,
   cards: readonly { id: string; type: string }[],
 ): Promise<void> {
-  const links = await queryRows<{ row: AdrCardRow }>(
-    work.sql,
-    `insert into adr_cards as t (adr_id, card_id, created_by)
-     select ?::uuid, unnest(?::uuid[]), ?::uuid returning to_jsonb(t) as row`,
-    [adr.id, cards.map((card) => card.id), ctx.caller.userId],
-  );
+  const links = await query(work.sql).rows<{ row: AdrCardRow }>`insert into adr_cards as t (adr_id, card_id,
+    created_by)
+     select ${adr.id}::uuid, unnest(${cards.map((card) => card.id)}::uuid[]), ${ctx.caller.userId}::uuid
+     returning to_jsonb(t) as row`;
   const byId = new Map(cards.map((card) => [card.id, card]));
   for (const { row } of links) work.emit(adrCardEvent(byId.get(row.card_id)!, adr, null, row));
 }
 
 /** Links a decision to the cards of another. */
 export async function copyLinks(work: Work, ctx: Ctx, from: AdrRow, to: AdrRow): Promise<void> {
-  const cards = await queryRows<{ id: string; type: string }>(
-    work.sql,
-    `select c.id, c.type from adr_cards k join cards c on c.id = k.card_id
-     where k.adr_id = ?::uuid order by c.id for key share of c`,
-    [from.id],
-  );
+  const cards = await query(work.sql).rows<{ id: string; type: string }>`select c.id, c.type from adr_cards k
+    join cards c on c.id = k.card_id
+     where k.adr_id = ${from.id}::uuid order by c.id for key share of c`;
   if (cards.length > 0) await insertLinks(work, ctx, to, cards);
 }
 
 /** Removes the links of a decision that is deleted. */
 export async function removeLinks(work: Work, adr: AdrRow): Promise<void> {
-  const links = await queryRows<{ row: AdrCardRow; id: string; type: string }>(
-    work.sql,
-    `with gone as (delete from adr_cards t where adr_id = ?::uuid returning t.card_id, to_jsonb(t) as row)
-     select g.row, c.id, c.type from gone g join cards c on c.id = g.card_id order by c.id`,
-    [adr.id],
-  );
+  const links = await query(work.sql).rows<{
+    row: AdrCardRow;
+    id: string;
+    type: string;
+  }>`with gone as (delete from adr_cards t where adr_id = ${adr.id}::uuid returning t.card_id, to_jsonb(t) as row)
+     select g.row, c.id, c.type from gone g join cards c on c.id = g.card_id order by c.id`;
   for (const { row, ...card } of links) work.emit(adrCardEvent(card, adr, row, null));
 }
 

@@ -1,4 +1,4 @@
-import { queryRows, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
 import { command } from '../../kernel/command.ts';
@@ -38,10 +38,9 @@ async function readEntry(sql: Sql, catalogue: Catalogue, id: string, language: s
 /** The languages to which entries are translated. */
 export async function catalogueLanguages(sql: Sql, catalogue: Catalogue): Promise<Set<string>> {
   if (!catalogue.translated) return new Set();
-  const rows = await queryRows<{ language: string }>(
-    sql,
-    `select distinct jsonb_object_keys(translations) as language from ${catalogue.model.tableName}`,
-  );
+  const rows = await query(sql).rows<{
+    language: string;
+  }>`select distinct jsonb_object_keys(translations) as language from ${embed(catalogue.model.tableName)}`;
   return new Set(rows.map(({ language }) => language));
 }
 

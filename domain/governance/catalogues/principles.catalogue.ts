@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -47,7 +47,7 @@ export async function importPrinciples(ctx: Ctx, catalogueIds: readonly string[]
   if (errors.length > 0) throw invalidFields(errors);
   return await command(ctx, async (work) => {
     // serialises imports
-    await work.sql.raw("select pg_advisory_xact_lock(hashtextextended('principles/catalogue', 0))");
+    await query(work.sql).run`select pg_advisory_xact_lock(hashtextextended('principles/catalogue', 0))`;
     const taken = await importedPrinciples(work.sql);
     const last = await work.sql('principles').max('sort_order as last').first();
     let order = Number(last?.last ?? 0);

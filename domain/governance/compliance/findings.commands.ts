@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
 import { patchCardWithin } from '../../inventory/cards/cards.patch.ts';
@@ -210,19 +210,12 @@ export async function decideFindings(ctx: Ctx, ids: string[], input: DecisionInp
       skipped.push({ id: row.id, code: 'wrong_state', message });
       return false;
     });
-    const updated = await queryRows<{ row: FindingRow }>(
-      work.sql,
-      `update compliance_findings f set decision = ?, review_note = case when ?::boolean then ? else f.review_note end,
-         reviewed_by = ?::uuid, reviewed_at = clock_timestamp(), updated_at = clock_timestamp()
-       where f.id = any(?::uuid[]) returning to_jsonb(f) as row`,
-      [
-        input.decision,
-        input.review_note !== undefined,
-        input.review_note ?? null,
-        ctx.caller.userId,
-        taken.map(({ row }) => row.id),
-      ],
-    );
+    const updated = await query(work.sql).rows<{ row: FindingRow }>`update compliance_findings f
+      set decision = ${input.decision},
+      review_note = case when ${input.review_note !== undefined}::boolean then ${input.review_note ?? null} else f.review_note end,
+         reviewed_by = ${ctx.caller.userId}::uuid, reviewed_at = clock_timestamp(),
+         updated_at = clock_timestamp()
+       where f.id = any(${taken.map(({ row }) => row.id)}::uuid[]) returning to_jsonb(f) as row`;
     const after = new Map(updated.map(({ row }) => [row.id, row]));
     for (const { row, card } of taken) work.emit(findingEvent(card, row, after.get(row.id)!));
     return { updated: taken.length, skipped };

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -118,10 +118,8 @@ export async function listCardFindings(
 ): Promise<JsonText> {
   requireReader(ctx);
   const visible = visibleCards(ctx);
-  const cards = await queryRows(ctx.db, `select from cards c where c.id = ?::uuid and (${visible.sql})`, [
-    cardId,
-    ...visible.bindings,
-  ]);
+  const cards = await query(ctx.db).rows`select from cards c
+    where c.id = ${cardId}::uuid and (${embed(visible)})`;
   if (cards.length === 0) throw invisibleCardError(ctx, notFound('card', cardId));
   const where: Condition[] = [visibleFindings(ctx), { sql: 'f.card_id = ?::uuid', bindings: [cardId] }];
   if (!params.include_auto_resolved) where.push({ sql: 'not f.auto_resolved', bindings: [] });

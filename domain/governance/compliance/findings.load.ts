@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
@@ -72,17 +72,13 @@ export async function lockFindings(
   // cards are locked before the rows that refer to them, to avoid deadlocks
   await lockCards(work, [...new Set(cards)], 'share');
   const visible = visibleFindings(ctx);
-  const found = await queryRows<LoadedFinding>(
-    work.sql,
-    `select to_jsonb(f) as row,
+  const found = await query(work.sql).rows<LoadedFinding>`select to_jsonb(f) as row,
        case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card,
        (select r.reference from risks r where r.id = f.risk_id) as risk_reference
      from compliance_findings f left join cards c on c.id = f.card_id
-     where f.id = any(?::uuid[]) and ${visible.sql}
-       and (f.card_id is null or f.card_id = any(?::uuid[]))
-     order by f.id for no key update of f`,
-    [wanted, ...visible.bindings, cards],
-  );
+     where f.id = any(${wanted}::uuid[]) and ${embed(visible)}
+       and (f.card_id is null or f.card_id = any(${cards}::uuid[]))
+     order by f.id for no key update of f`;
   return new Map(found.map((finding) => [finding.row.id, finding]));
 }
 

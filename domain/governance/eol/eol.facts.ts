@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import Type from 'typebox';
 import { sha256 } from '../../../platform/crypto.ts';
-import { type Db, inTransaction, queryRows, type Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -45,23 +45,22 @@ export async function storeFacts(
     last_modified: lastModified ?? null,
     cycles,
   }));
-  const stored = await queryRows<{ name: string; changed: boolean }>(
-    sql,
-    `with given as (select * from jsonb_populate_recordset(null::eol_products, ?::jsonb)),
+  const stored = await query(sql).rows<{ name: string; changed: boolean }>`with given as (select *
+    from jsonb_populate_recordset(null::eol_products, ${JSON.stringify(rows)}::jsonb)),
      before as (select p.name, p.digest from eol_products p join given using (name))
      insert into eol_products as p
        (name, label, category, aliases, link, source, digest, etag, last_modified, checked_at, changed_at)
-     select g.name, g.label, g.category, g.aliases, g.link, ?, g.digest, g.etag, g.last_modified, now(), now()
+     select g.name, g.label, g.category, g.aliases, g.link, ${source}, g.digest, g.etag, g.last_modified,
+     now(), now()
      from given g order by g.name
      on conflict (name) do update set
        label = excluded.label, category = excluded.category, aliases = excluded.aliases, link = excluded.link,
        source = excluded.source, digest = excluded.digest, etag = excluded.etag,
        last_modified = excluded.last_modified, checked_at = excluded.checked_at,
        changed_at = case when p.digest = excluded.digest then p.changed_at else excluded.changed_at end
-     where p.source = any(?::text[])
-     returning p.name, p.digest is distinct from (select b.digest from before b where b.name = p.name) as changed`,
-    [JSON.stringify(rows), source, replaces],
-  );
+     where p.source = any(${replaces}::text[])
+     returning p.name, p.digest is distinct from (select b.digest from before b
+     where b.name = p.name) as changed`;
   const names = (changed: boolean): string[] =>
     stored.filter((row) => row.changed === changed).map(({ name }) => name);
   const changed = names(true);
@@ -80,9 +79,8 @@ async function storeCycles(
   await sql('eol_cycles')
     .whereIn('product', [...changed])
     .delete();
-  await sql.raw('insert into eol_cycles select * from jsonb_populate_recordset(null::eol_cycles, ?::jsonb)', [
-    JSON.stringify(cycles),
-  ]);
+  await query(sql).run`insert into eol_cycles select *
+    from jsonb_populate_recordset(null::eol_cycles, ${JSON.stringify(cycles)}::jsonb)`;
 }
 
 /** Stores facts within a command, with an event and a new topic version for changes. */
@@ -108,11 +106,8 @@ interface KnownProduct {
 
 /** The validators of the products' facts, as far as they came from the API. */
 export async function knownProducts(sql: Sql, names: string[]): Promise<Map<string, KnownProduct>> {
-  const rows = await queryRows<KnownProduct>(
-    sql,
-    `select name, etag, last_modified from eol_products where source = 'api' and name = any(?::text[])`,
-    [names],
-  );
+  const rows = await query(sql).rows<KnownProduct>`select name, etag, last_modified from eol_products
+    where source = 'api' and name = any(${names}::text[])`;
   return new Map(rows.map((row) => [row.name, row]));
 }
 
@@ -185,7 +180,7 @@ export async function seedFacts(db: Db): Promise<void> {
   await inTransaction(db, async (sql) => {
     const received = bundledFacts().map((facts) => ({ facts }));
     const { changed } = await storeFacts(sql, received, 'bundled', ['bundled']);
-    if (changed.length > 0) await sql.raw('select raise_topics(array[?])', [EOL_TOPIC]);
+    if (changed.length > 0) await query(sql).run`select raise_topics(array[${EOL_TOPIC}])`;
   });
 }
 

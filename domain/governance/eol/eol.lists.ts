@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
@@ -78,11 +78,8 @@ export async function listProducts(ctx: Ctx, params: ListParams): Promise<JsonTe
 
 /** The release cycles of a product, which may be named by an alias. @throws EstateError `not_found`. */
 export async function listCycles(ctx: Ctx, product: string, params: ListParams): Promise<JsonText> {
-  const [known] = await queryRows<{ name: string }>(
-    ctx.db,
-    'select name from eol_products where name = ? or ? = any(aliases) order by name <> ? limit 1',
-    [product, product, product],
-  );
+  const [known] = await query(ctx.db).rows<{ name: string }>`select name from eol_products
+    where name = ${product} or ${product} = any(aliases) order by name <> ${product} limit 1`;
   if (!known) throw notFound('product', product);
   return await runList(ctx.db, cycleList(known.name), [], params, { ...owned(ctx), asked: [known.name] });
 }
@@ -116,12 +113,9 @@ export async function findProducts(
 
 /** A matcher of all products by their names. */
 export async function loadMatcher(sql: Sql): Promise<Matcher> {
-  const names = await queryRows<KnownName>(
-    sql,
-    `select p.name, p.label, to_json(p.aliases) as aliases,
+  const names = await query(sql).rows<KnownName>`select p.name, p.label, to_json(p.aliases) as aliases,
        (select coalesce(json_agg(json_build_object('cycle', y.cycle, 'codename', y.codename)), '[]')
         from eol_cycles y where y.product = p.name) as cycles
-     from eol_products p order by p.name`,
-  );
+     from eol_products p order by p.name`;
   return createMatcher(names);
 }

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { type ErrorCode, invalidField } from '../../../platform/errors.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../../inventory/cards/cards.load.ts';
 import { EDIT } from '../../inventory/cards/cards.patch.ts';
@@ -117,12 +117,9 @@ function linkedCard(
 /** The cycles of the products that are named. */
 async function knownCycles(sql: Sql, links: EolLink[]): Promise<Map<string, ReadonlySet<string>>> {
   const names = [...new Set(links.map(({ eol_product }) => eol_product))];
-  const rows = await queryRows<{ name: string; cycles: string[] }>(
-    sql,
-    `select p.name, array(select y.cycle from eol_cycles y where y.product = p.name) as cycles
-     from eol_products p where p.name = any(?::text[])`,
-    [names],
-  );
+  const rows = await query(sql).rows<{ name: string; cycles: string[] }>`select p.name, array(select y.cycle
+    from eol_cycles y where y.product = p.name) as cycles
+     from eol_products p where p.name = any(${names}::text[])`;
   return new Map(rows.map(({ name, cycles }) => [name, new Set(cycles)]));
 }
 
@@ -213,15 +210,13 @@ interface CardTexts {
 
 async function textsOf(sql: Sql, ctx: Ctx, items: Item[]): Promise<Map<string, CardTexts>> {
   const seen = visibleCards(ctx);
-  const rows = await queryRows<CardTexts & { id: string }>(
-    sql,
-    `select k.id, k.alias, k.attributes ->> 'version' as version,
+  const rows = await query(sql).rows<CardTexts & { id: string }>`select k.id, k.alias,
+    k.attributes ->> 'version' as version,
        array(select distinct c.name from relations r join cards c on c.id = r.source_id
-             where r.target_id = k.id and c.type = ? and c.status = 'ACTIVE' and r.type = any(?::text[])
-               and (${seen.sql}) order by c.name limit 3) as makers
-     from cards k where k.id = any(?::uuid[])`,
-    [MAKER_TYPE, ctx.metamodel.visibleRelationTypes, ...seen.bindings, items.map(({ card_id }) => card_id)],
-  );
+             where r.target_id = k.id and c.type = ${MAKER_TYPE} and c.status = 'ACTIVE'
+             and r.type = any(${ctx.metamodel.visibleRelationTypes}::text[])
+               and (${embed(seen)}) order by c.name limit 3) as makers
+     from cards k where k.id = any(${items.map(({ card_id }) => card_id)}::uuid[])`;
   return new Map(rows.map(({ id, ...texts }) => [id, texts]));
 }
 

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
@@ -69,13 +69,10 @@ export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<
   return await command(ctx, async (work) => {
     const { row } = await lockOpen(work, ctx, id);
     const visible = visibleCards(ctx);
-    const links = await queryRows<RemovedLink>(
-      work.sql,
-      `delete from risk_cards k using cards c
-       where k.risk_id = ?::uuid and k.card_id = ?::uuid and c.id = k.card_id and (${visible.sql})
-       returning to_jsonb(k) as row, c.id, c.type`,
-      [row.id, cardId, ...visible.bindings],
-    );
+    const links = await query(work.sql).rows<RemovedLink>`delete from risk_cards k using cards c
+       where k.risk_id = ${row.id}::uuid and k.card_id = ${cardId}::uuid and c.id = k.card_id
+       and (${embed(visible)})
+       returning to_jsonb(k) as row, c.id, c.type`;
     if (links.length === 0) throw notFound('linked card', cardId);
     emitRemoved(work, row, links);
     return await riskText(work.sql, ctx, row.id);
@@ -84,12 +81,9 @@ export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<
 
 /** Removes all links of a risk that is about to be deleted. */
 export async function removeAllLinks(work: Work, risk: RiskRow): Promise<void> {
-  const links = await queryRows<RemovedLink>(
-    work.sql,
-    `delete from risk_cards k using cards c where k.risk_id = ?::uuid and c.id = k.card_id
-     returning to_jsonb(k) as row, c.id, c.type`,
-    [risk.id],
-  );
+  const links = await query(work.sql).rows<RemovedLink>`delete from risk_cards k using cards c
+    where k.risk_id = ${risk.id}::uuid and c.id = k.card_id
+     returning to_jsonb(k) as row, c.id, c.type`;
   emitRemoved(work, risk, links);
 }
 
@@ -115,11 +109,10 @@ async function changeRole(
   cards: readonly LinkedCard[],
   role: CardRole,
 ): Promise<void> {
-  const { rows } = await work.sql.raw(
-    `update risk_cards k set role = ? where k.risk_id = ?::uuid and k.card_id = any(?::uuid[]) and k.role <> ?
-     returning to_jsonb(new) as after, to_jsonb(old) as before`,
-    [role, risk.id, cards.map(({ id }) => id), role],
-  );
+  const rows = await query(work.sql).rows`update risk_cards k set role = ${role}
+    where k.risk_id = ${risk.id}::uuid and k.card_id = any(${cards.map(({ id }) => id)}::uuid[])
+    and k.role <> ${role}
+     returning to_jsonb(new) as after, to_jsonb(old) as before`;
   const byId = new Map(cards.map((card) => [card.id, card]));
   for (const { before, after } of rows as { before: RiskCardRow; after: RiskCardRow }[]) {
     work.emit(riskCardEvent(byId.get(after.card_id)!, risk, before, after));
@@ -128,12 +121,12 @@ async function changeRole(
 
 /** Removes the links of cards that are deleted. @param cards by id; they must be locked. */
 export async function unlinkDeletedCards(work: Work, cards: ReadonlyMap<string, LinkedCard>): Promise<void> {
-  const links = await queryRows<{ row: RiskCardRow; risk: RiskRow }>(
-    work.sql,
-    `with deleted as (delete from risk_cards k where k.card_id = any(?::uuid[]) returning k.id, to_jsonb(k) as row)
-     select d.row, to_jsonb(r) as risk from deleted d join risks r on r.id = (d.row ->> 'risk_id')::uuid order by d.id`,
-    [[...cards.keys()]],
-  );
+  const links = await query(work.sql).rows<{
+    row: RiskCardRow;
+    risk: RiskRow;
+  }>`with deleted as (delete from risk_cards k where k.card_id = any(${[...cards.keys()]}::uuid[]) returning k.id, to_jsonb(k) as row)
+     select d.row, to_jsonb(r) as risk from deleted d join risks r on r.id = (d.row ->> 'risk_id')::uuid
+     order by d.id`;
   for (const { row, risk } of links) {
     work.emit(riskCardEvent(cards.get(row.card_id)!, risk, row, null));
   }

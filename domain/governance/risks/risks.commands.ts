@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { closeSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
@@ -37,22 +37,21 @@ async function decideTracked(
 ): Promise<void> {
   // an accepted finding needs a note
   const note = decision === 'accepted' ? risk.acceptance_rationale : null;
-  const decided = await queryRows<Decided>(
-    work.sql,
-    `with tracked as (
-       select f.id, to_jsonb(f) as before from compliance_findings f where f.risk_id = ?::uuid
-         and (f.decision <> ? or not ?::boolean)
+  const decided = await query(work.sql).rows<Decided>`with tracked as (
+       select f.id, to_jsonb(f) as before from compliance_findings f where f.risk_id = ${risk.id}::uuid
+         and (f.decision <> ${decision} or not ${tracks}::boolean)
        order by f.id for no key update
      ), decided as (
-       update compliance_findings f set decision = ?, risk_id = case when ?::boolean then f.risk_id end,
-         review_note = case when trim(coalesce(f.review_note, '')) = '' then coalesce(?, f.review_note) else f.review_note end,
-         reviewed_by = ?::uuid, reviewed_at = clock_timestamp(), updated_at = clock_timestamp()
+       update compliance_findings f
+       set decision = ${decision}, risk_id = case when ${tracks}::boolean then f.risk_id end,
+         review_note = case when trim(coalesce(f.review_note, '')) = '' then coalesce(${note},
+         f.review_note) else f.review_note end,
+         reviewed_by = ${ctx.caller.userId}::uuid, reviewed_at = clock_timestamp(),
+         updated_at = clock_timestamp()
        from tracked where f.id = tracked.id returning f.id, to_jsonb(f) as after, tracked.before
      )
      select before, after, c.id, c.type from decided left join cards c on c.id = (after ->> 'card_id')::uuid
-     order by decided.id`,
-    [risk.id, decision, tracks, decision, tracks, note, ctx.caller.userId],
-  );
+     order by decided.id`;
   for (const { before, after, id, type } of decided) {
     work.emit(findingEvent(id === null ? null : { id, type: type! }, before, after));
   }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
@@ -24,33 +24,27 @@ const cardsOf = (risk: string) =>
 /** Removes deleted users as owners of risks, tasks and open occurrences; completed occurrences retain them. */
 async function disownRisks(work: Work, userIds: readonly string[]): Promise<void> {
   const { sql } = work;
-  const risks = await queryRows<Disowned<RiskRow>>(
-    sql,
-    `update risks r set owner_id = null, updated_at = clock_timestamp() where r.owner_id = any(?::uuid[])
-     returning to_jsonb(old) as before, to_jsonb(new) as after, ${cardsOf('new.id')}`,
-    [userIds],
-  );
+  const risks = await query(sql).rows<Disowned<RiskRow>>`update risks r
+    set owner_id = null, updated_at = clock_timestamp() where r.owner_id = any(${userIds}::uuid[])
+     returning to_jsonb(old) as before, to_jsonb(new) as after, ${embed(cardsOf('new.id'))}`;
   for (const { before, after, cardIds } of risks) {
     work.emit(riskEvent(before, after, cardIds));
   }
-  const tasks = await queryRows<Disowned<TaskRow>>(
-    sql,
-    `update risk_mitigation_tasks t set owner_id = null, updated_at = clock_timestamp()
-     where t.owner_id = any(?::uuid[])
-     returning to_jsonb(old) as before, to_jsonb(new) as after, ${cardsOf('new.risk_id')}`,
-    [userIds],
-  );
+  const tasks = await query(sql).rows<Disowned<TaskRow>>`update risk_mitigation_tasks t
+    set owner_id = null, updated_at = clock_timestamp()
+     where t.owner_id = any(${userIds}::uuid[])
+     returning to_jsonb(old) as before, to_jsonb(new) as after, ${embed(cardsOf('new.risk_id'))}`;
   for (const { before, after, cardIds } of tasks) {
     work.emit(taskEvent(before, after, cardIds));
   }
-  const occurrences = await queryRows<Disowned<OccurrenceRow> & { task: TaskRow }>(
-    sql,
-    `update risk_mitigation_occurrences o set assigned_owner_id = null, updated_at = clock_timestamp()
+  const occurrences = await query(sql).rows<
+    Disowned<OccurrenceRow> & { task: TaskRow }
+  >`update risk_mitigation_occurrences o set assigned_owner_id = null, updated_at = clock_timestamp()
      from risk_mitigation_tasks t
-     where t.id = o.task_id and o.status in ('scheduled', 'open') and o.assigned_owner_id = any(?::uuid[])
-     returning to_jsonb(old) as before, to_jsonb(new) as after, to_jsonb(t) as task, ${cardsOf('t.risk_id')}`,
-    [userIds],
-  );
+     where t.id = o.task_id and o.status in ('scheduled', 'open')
+     and o.assigned_owner_id = any(${userIds}::uuid[])
+     returning to_jsonb(old) as before, to_jsonb(new) as after, to_jsonb(t) as task,
+     ${embed(cardsOf('t.risk_id'))}`;
   for (const { before, after, cardIds, task } of occurrences) {
     work.emit(occurrenceEvent(task, before, after, cardIds));
   }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query, queryRows } from '../../../platform/database.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
@@ -189,7 +189,7 @@ export async function importRisks(ctx: Ctx, rows: ImportRow[], dryRun: boolean) 
 
 async function importWithin(work: Work, ctx: Ctx, rows: ImportRow[], dryRun: boolean) {
   const cards = await readCards(work, ctx, rows);
-  await work.sql.raw('select pg_advisory_xact_lock(?)', [IMPORT_LOCK]);
+  await query(work.sql).run`select pg_advisory_xact_lock(${IMPORT_LOCK})`;
   const known: ImportReferences = {
     ...(await readRegister(work, rows)),
     ...(await readPeople(work, rows)),
@@ -226,12 +226,10 @@ async function readRegister(
 ): Promise<Pick<ImportReferences, 'byReference' | 'byTitle'>> {
   const references = rows.flatMap(({ reference }) => reference?.trim().toUpperCase() ?? []);
   const titles = rows.map(({ title }) => foldName(title));
-  const risks = await queryRows<KnownRisk & { title: string }>(
-    sql,
-    `select r.id, r.reference, lower(trim(r.title)) as title from risks r
-     where r.reference = any(?::text[]) or lower(trim(r.title)) = any(?::text[]) order by r.reference desc`,
-    [references, titles],
-  );
+  const risks = await query(sql).rows<KnownRisk & { title: string }>`select r.id, r.reference,
+    lower(trim(r.title)) as title from risks r
+     where r.reference = any(${references}::text[]) or lower(trim(r.title)) = any(${titles}::text[])
+     order by r.reference desc`;
   return {
     byReference: new Map(risks.map(({ id, reference }) => [reference, { id, reference }])),
     // the oldest risk of a title is used
@@ -246,12 +244,10 @@ async function readPeople(
 ): Promise<Pick<ImportReferences, 'byEmail' | 'byName'>> {
   const emails = rows.flatMap(({ owner_email }) => owner_email?.trim().toLowerCase() ?? []);
   const names = rows.flatMap(({ owner_name }) => (owner_name ? foldName(owner_name) : []));
-  const users = await queryRows<Record<'id' | 'email' | 'name', string>>(
-    sql,
-    `select id, lower(email) as email, lower(trim(display_name)) as name from users
-     where is_active and (lower(email) = any(?::text[]) or lower(trim(display_name)) = any(?::text[])) order by id`,
-    [emails, names],
-  );
+  const users = await query(sql).rows<Record<'id' | 'email' | 'name', string>>`select id,
+    lower(email) as email, lower(trim(display_name)) as name from users
+     where is_active and (lower(email) = any(${emails}::text[])
+     or lower(trim(display_name)) = any(${names}::text[])) order by id`;
   const byName = Map.groupBy(users, ({ name }) => name);
   return {
     byEmail: new Map(users.map(({ id, email }) => [email, id])),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -200,11 +200,8 @@ export async function readRiskMetrics(ctx: Ctx, params: RiskFilter & { search?: 
   const where = filterConditions(ctx, params);
   if (params.search) where.push({ sql: `${SEARCH} like ?`, bindings: [`%${likeText(params.search)}%`] });
   const w = whereClause(where);
-  const [row] = await queryRows<{ text: JsonText }>(
-    ctx.db,
-    `select ${metrics}::text as text
-     from (select r.*, ${presentLevel} as level, ${isOverdue} as is_overdue from risks r${w.sql}) r`,
-    w.bindings,
-  );
+  const [row] = await query(ctx.db).rows<{ text: JsonText }>`select ${embed(metrics)}::text as text
+     from (select r.*, ${embed(presentLevel)} as level, ${embed(isOverdue)} as is_overdue
+     from risks r${embed(w)}) r`;
   return row!.text;
 }

@@ -1,4 +1,4 @@
-import { queryRows, violatedConstraint } from '../../../platform/database.ts';
+import { embed, query, queryRows, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, type FieldError, notFound } from '../../../platform/errors.ts';
 import { lockActiveUsers } from '../../access/users.store.ts';
 import {
@@ -130,10 +130,9 @@ export async function nextReferences(
   kind: keyof typeof kinds,
   count: number,
 ): Promise<string[]> {
-  await sql.raw('select pg_advisory_xact_lock(?)', [NUMBERING_LOCK]);
-  const { rows } = await sql.raw(
-    `select coalesce(max(substr(reference, 3)::integer), 0) as last from ${kinds[kind].table}`,
-  );
+  await query(sql).run`select pg_advisory_xact_lock(${NUMBERING_LOCK})`;
+  const rows = await query(sql).rows`select coalesce(max(substr(reference, 3)::integer), 0) as last
+    from ${embed(kinds[kind].table)}`;
   return Array.from({ length: count }, (_, n) => `${kind}-${String(rows[0].last + n + 1).padStart(6, '0')}`);
 }
 
@@ -208,11 +207,8 @@ export async function lockLinkable(
   if (wanted.length === 0) return [];
   await lockCards(work, new Set(wanted), 'share');
   const visible = visibleCards(ctx);
-  const cards = await queryRows<LinkedCard>(
-    work.sql,
-    `select c.id, c.type from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
-    [wanted, ...visible.bindings],
-  );
+  const cards = await query(work.sql).rows<LinkedCard>`select c.id, c.type from cards c
+    where c.id = any(${wanted}::uuid[]) and (${embed(visible)})`;
   const found = new Map(cards.map((card) => [card.id, card]));
   for (const [n, id] of wanted.entries()) {
     if (!found.has(id)) errors.push({ field: `${field}.${n}`, code: 'unknown_card', message: 'is no card' });
@@ -301,13 +297,11 @@ export async function addLinks(
   role: CardRole,
 ): Promise<void> {
   if (links.length === 0) return;
-  const rows = await queryRows<{ row: RiskCardRow }>(
-    work.sql,
-    `insert into risk_cards as t (risk_id, card_id, role)
-     select v.risk_id, v.card_id, ? from jsonb_to_recordset(?::jsonb) as v(risk_id uuid, card_id uuid)
-     returning to_jsonb(t) as row`,
-    [role, JSON.stringify(links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id })))],
-  );
+  const rows = await query(work.sql).rows<{ row: RiskCardRow }>`insert into risk_cards as t (risk_id, card_id,
+    role)
+     select v.risk_id, v.card_id, ${role}
+     from jsonb_to_recordset(${JSON.stringify(links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id })))}::jsonb) as v(risk_id uuid, card_id uuid)
+     returning to_jsonb(t) as row`;
   const risks = new Map(links.map(({ risk }) => [risk.id, risk]));
   const cards = new Map(links.map(({ card }) => [card.id, card]));
   for (const { row } of rows) {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { nextDue, statusOn } from '../../collaboration/todos/todos.rules.ts';
 import {
   closeSystemTodos,
@@ -56,7 +56,7 @@ export interface TaskContext {
 
 /** The database's day. */
 export async function readToday(sql: Work['sql']): Promise<string> {
-  const { rows } = await sql.raw('select current_date::text as today');
+  const rows = await query(sql).rows`select current_date::text as today`;
   return rows[0].today;
 }
 
@@ -156,13 +156,13 @@ export async function removeTasks(
 /** Withdraws the to-dos of open occurrences when their risk is closed, and opens them when it is reopened. */
 export async function updateTaskTodos(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
   if ((before.status === 'closed') === (after.status === 'closed')) return;
-  const open = await queryRows<{ task: TaskRow; occurrence: OccurrenceRow }>(
-    work.sql,
-    `select to_jsonb(t) as task, to_jsonb(o) as occurrence
+  const open = await query(work.sql).rows<{
+    task: TaskRow;
+    occurrence: OccurrenceRow;
+  }>`select to_jsonb(t) as task, to_jsonb(o) as occurrence
      from risk_mitigation_tasks t join risk_mitigation_occurrences o on o.task_id = t.id
-     where t.risk_id = ?::uuid and o.status = 'open' and o.assigned_owner_id is not null order by o.id`,
-    [after.id],
-  );
+     where t.risk_id = ${after.id}::uuid and o.status = 'open' and o.assigned_owner_id is not null
+     order by o.id`;
   for (const { task, occurrence } of open) {
     if (after.status === 'closed') await closeOccurrenceTodo(work, occurrence, 'withdrawn');
     else await openSystemTodo(work, occurrenceTodo(task, occurrence));
@@ -183,27 +183,24 @@ export async function openDueOccurrences(job: RunningJob): Promise<number> {
 }
 
 async function openBatch(work: Work): Promise<number> {
-  const opened = await queryRows<{
+  const opened = await query(work.sql).rows<{
     before: OccurrenceRow;
     after: OccurrenceRow;
     task: TaskRow;
     cardIds: string[];
-  }>(
-    work.sql,
-    `with due as (
+  }>`with due as (
        select o.id, to_jsonb(o) as before, to_jsonb(t) as task,
          array(select k.card_id from risk_cards k where k.risk_id = t.risk_id order by k.id) as "cardIds"
        from risk_mitigation_occurrences o join risk_mitigation_tasks t on t.id = o.task_id
          join risks r on r.id = t.risk_id
        where o.status = 'scheduled' and o.due_date - t.lead_time_days <= current_date and t.is_active
          and r.status <> 'closed'
-       order by o.id limit ${BATCH} for update of o
+       order by o.id limit ${embed(BATCH)} for update of o
      )
      update risk_mitigation_occurrences o set status = 'open', activated_at = clock_timestamp(),
        updated_at = clock_timestamp()
      from due where o.id = due.id
-     returning due.before, due.task, due."cardIds", to_jsonb(o) as after`,
-  );
+     returning due.before, due.task, due."cardIds", to_jsonb(o) as after`;
   for (const { task, before, after, cardIds } of opened) {
     work.emit(occurrenceEvent(task, before, after, cardIds));
   }

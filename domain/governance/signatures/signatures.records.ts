@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { newId } from '../../collaboration/items.ts';
 import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
@@ -161,13 +161,15 @@ export async function readRequested(
   kind: Pick<SignedKind, 'key'>,
   ids: readonly string[],
 ): Promise<(asked: RequestKind, id: string) => string[]> {
-  const todos = await queryRows<{ topic: string; subject_id: string; assigned_to: string }>(
-    sql,
-    `select topic, subject_id, assigned_to from todos
-     where is_system and status <> 'done' and topic = any(?::text[]) and subject_id = any(?::uuid[]) and assigned_to is not null
-     order by id`,
-    [[topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')], ids],
-  );
+  const todos = await query(sql).rows<{
+    topic: string;
+    subject_id: string;
+    assigned_to: string;
+  }>`select topic, subject_id, assigned_to from todos
+     where is_system and status <> 'done'
+     and topic = any(${[topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')]}::text[])
+     and subject_id = any(${ids}::uuid[]) and assigned_to is not null
+     order by id`;
   const of = (topic: string, id: string) =>
     todos.flatMap((todo) => (todo.topic === topic && todo.subject_id === id ? [todo.assigned_to] : []));
   return (asked, id) => of(topicOf(kind, asked), id);

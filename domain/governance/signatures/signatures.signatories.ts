@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -19,13 +19,10 @@ async function heldBy(
   userIds: readonly string[],
   lock: '' | 'for share',
 ): Promise<Map<string, ReturnType<typeof permissionSet>>> {
-  const rows = await queryRows<{ id: string; permissions: Record<string, boolean> }>(
-    sql,
-    `select u.id, r.permissions from users u join roles r on r.key = u.role
-     where u.id = any(?::uuid[]) and u.is_active and u.kind = 'person' and not r.is_archived
-     order by u.id ${lock}`,
-    [userIds],
-  );
+  const rows = await query(sql).rows<{ id: string; permissions: Record<string, boolean> }>`select u.id,
+    r.permissions from users u join roles r on r.key = u.role
+     where u.id = any(${userIds}::uuid[]) and u.is_active and u.kind = 'person' and not r.is_archived
+     order by u.id ${embed(lock)}`;
   return new Map(rows.map(({ id, permissions }) => [id, permissionSet(permissions)]));
 }
 
@@ -91,14 +88,12 @@ export async function followSignatories(
   kind: SignedKind,
   userIds: readonly string[],
 ): Promise<void> {
-  const rows = await queryRows<{ row: SignedRow }>(
-    work.sql,
-    `select to_jsonb(t) as row from ${kind.model.tableName} t
-     where t.status = 'in_review' and (t.created_by = any(?::uuid[]) or exists (
-       select from jsonb_array_elements(t.signatories) s where (s.value ->> 'user_id')::uuid = any(?::uuid[])))
-     order by t.id for no key update`,
-    [userIds, userIds],
-  );
+  const rows = await query(work.sql).rows<{ row: SignedRow }>`select to_jsonb(t) as row
+    from ${embed(kind.model.tableName)} t
+     where t.status = 'in_review' and (t.created_by = any(${userIds}::uuid[]) or exists (
+       select from jsonb_array_elements(t.signatories) s
+       where (s.value ->> 'user_id')::uuid = any(${userIds}::uuid[])))
+     order by t.id for no key update`;
   await follow(
     work,
     ctx,

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs, personal } from '../../kernel/undo/undo.types.ts';
 import { followSignatories, signedEvents, undoSigned } from '../signatures/signatures.signatories.ts';
@@ -25,12 +25,10 @@ export const soawExtension: Extension = {
   /** Statements are retained when their initiative is deleted. */
   async deleteWithCards(work, cards) {
     const byId = new Map(cards.map((card) => [card.id, card]));
-    const updated = await queryRows<{ initiative_id: string; row: SoawRow }>(
-      work.sql,
-      `update soaws t set initiative_id = null, updated_at = clock_timestamp() where initiative_id = any(?::uuid[])
-       returning old.initiative_id, to_jsonb(t) as row`,
-      [[...byId.keys()]],
-    );
+    const updated = await query(work.sql).rows<{ initiative_id: string; row: SoawRow }>`update soaws t
+      set initiative_id = null, updated_at = clock_timestamp()
+      where initiative_id = any(${[...byId.keys()]}::uuid[])
+       returning old.initiative_id, to_jsonb(t) as row`;
     for (const { initiative_id, row } of updated) {
       work.emit(soawEvent(byId.get(initiative_id)!, { ...row, initiative_id }, row));
     }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -225,12 +225,9 @@ function fieldsNow({ metamodel }: Work, survey: SurveyRow): SurveyField[] {
 
 /** The cards and users of the survey, with the cards locked against deletion. */
 async function findTargets(work: Work, ctx: Ctx, survey: SurveyRow): Promise<Target[]> {
-  const query = await targetQuery({ ...ctx, metamodel: work.metamodel }, survey);
-  const found = await queryRows<Target>(
-    work.sql,
-    `select card_id, user_id from (${query.sql}) targets order by card_id, user_id limit ${MAX_TARGETS + 1}`,
-    query.bindings,
-  );
+  const asked = await targetQuery({ ...ctx, metamodel: work.metamodel }, survey);
+  const found = await query(work.sql).rows<Target>`select card_id, user_id from (${embed(asked)}) targets
+    order by card_id, user_id limit ${embed(MAX_TARGETS + 1)}`;
   if (found.length > MAX_TARGETS) {
     throw new EstateError(
       'survey_too_large',
@@ -238,11 +235,8 @@ async function findTargets(work: Work, ctx: Ctx, survey: SurveyRow): Promise<Tar
     );
   }
   const cards = [...new Set(found.map(({ card_id }) => card_id))];
-  const locked = await queryRows<{ id: string }>(
-    work.sql,
-    'select id from cards where id = any(?::uuid[]) order by id for key share',
-    [cards],
-  );
+  const locked = await query(work.sql).rows<{ id: string }>`select id from cards
+    where id = any(${cards}::uuid[]) order by id for key share`;
   const existing = new Set(locked.map(({ id }) => id));
   return found.filter(({ card_id }) => existing.has(card_id));
 }
@@ -257,15 +251,13 @@ async function insertResponses(
   const { sql, emit } = held?.work ?? work;
   for (let from = 0; from < targets.length; from += CHUNK) {
     const chunk = targets.slice(from, from + CHUNK);
-    const rows = await queryRows<{ row: ResponseRow }>(
-      sql,
-      `with made as (
+    const rows = await query(sql).rows<{ row: ResponseRow }>`with made as (
          insert into survey_responses (survey_id, card_id, user_id)
-         select ?::uuid, t.card_id, t.user_id from unnest(?::uuid[], ?::uuid[]) as t (card_id, user_id)
+         select ${id}::uuid, t.card_id, t.user_id
+         from unnest(${chunk.map(({ card_id }) => card_id)}::uuid[],
+         ${chunk.map(({ user_id }) => user_id)}::uuid[]) as t (card_id, user_id)
          returning id, to_jsonb(survey_responses) as row
-       ) select row from made order by id`,
-      [id, chunk.map(({ card_id }) => card_id), chunk.map(({ user_id }) => user_id)],
-    );
+       ) select row from made order by id`;
     for (const { row } of rows) {
       emit(responseEvent({ id: row.card_id, type }, null, row));
     }

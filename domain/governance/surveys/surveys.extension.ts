@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
@@ -60,14 +60,11 @@ export const surveysExtension: Extension = {
   },
   /** Deletes the pending responses of the users; their answers are retained. */
   async deleteWithUsers(work, _ctx, users) {
-    const deleted = await queryRows<{ row: ResponseRow; id: string; type: string }>(
-      work.sql,
-      `with gone as (
-         delete from survey_responses r where r.user_id = any(?::uuid[]) and r.status = 'pending'
+    const deleted = await query(work.sql).rows<{ row: ResponseRow; id: string; type: string }>`with gone as (
+         delete from survey_responses r where r.user_id = any(${users.map(({ id }) => id)}::uuid[])
+         and r.status = 'pending'
          returning r.id, r.card_id, to_jsonb(r) as row
-       ) select gone.row, c.id, c.type from gone join cards c on c.id = gone.card_id order by gone.id`,
-      [users.map(({ id }) => id)],
-    );
+       ) select gone.row, c.id, c.type from gone join cards c on c.id = gone.card_id order by gone.id`;
     for (const { row, ...card } of deleted) work.emit(responseEvent(card, row, null));
   },
 };

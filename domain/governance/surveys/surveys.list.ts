@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -149,11 +149,8 @@ function waiting(ctx: Ctx): Fragment {
  */
 async function requireAsked(ctx: Ctx): Promise<void> {
   if (may(ctx.caller, 'surveys.respond')) return;
-  const { rows } = await ctx.db.raw(
-    `select from survey_responses r join surveys s on s.id = r.survey_id
-     where r.user_id = ?::uuid and s.status = 'active' limit 1`,
-    [ctx.caller.userId],
-  );
+  const rows = await query(ctx.db).rows`select from survey_responses r join surveys s on s.id = r.survey_id
+     where r.user_id = ${ctx.caller.userId}::uuid and s.status = 'active' limit 1`;
   if (rows.length === 0) throw forbidden('surveys.respond');
 }
 
@@ -201,10 +198,7 @@ export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonT
 /** The number of pending responses of the caller. */
 export async function countPendingSurveys(ctx: Ctx): Promise<number> {
   const mine = waiting(ctx);
-  const [pending] = await queryRows<{ n: number }>(
-    ctx.db,
-    `select count(*)::int as n from surveys s, ${mine.sql} and s.status = 'active'`,
-    mine.bindings,
-  );
+  const [pending] = await query(ctx.db).rows<{ n: number }>`select count(*)::int as n
+    from surveys s, ${embed(mine)} and s.status = 'active'`;
   return pending!.n;
 }

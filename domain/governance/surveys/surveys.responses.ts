@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { refuseHiddenCosts } from '../../inventory/cards/cards.costs.ts';
 import {
@@ -63,7 +63,7 @@ export async function applyResponses(
     ctx,
     async (work) => {
       const { sql } = work;
-      const { rows } = await sql.raw('select from surveys where id = ?::uuid for share', [id]);
+      const rows = await query(sql).rows`select from surveys where id = ${id}::uuid for share`;
       if (rows.length === 0) throw notFound('survey', id);
       const wanted = [...new Set(responseIds.map((given) => given.toLowerCase()))];
       const asked: string[] = await sql('survey_responses')
@@ -113,13 +113,10 @@ async function lockResponses(
   ids: string[],
   cardIds: string[],
 ): Promise<Map<string, ResponseRow>> {
-  const rows = await queryRows<{ row: ResponseRow }>(
-    work.sql,
-    `select to_jsonb(r) as row from survey_responses r where r.survey_id = ?::uuid and r.id = any(?::uuid[])
-       and r.card_id = any(?::uuid[])
-     order by r.id for no key update`,
-    [id, ids, cardIds],
-  );
+  const rows = await query(work.sql).rows<{ row: ResponseRow }>`select to_jsonb(r) as row
+    from survey_responses r where r.survey_id = ${id}::uuid and r.id = any(${ids}::uuid[])
+       and r.card_id = any(${cardIds}::uuid[])
+     order by r.id for no key update`;
   return new Map(rows.map(({ row }) => [row.id, row]));
 }
 
@@ -158,12 +155,9 @@ async function markApplied(
   cards: ReadonlyMap<string, StoredCard>,
 ): Promise<void> {
   if (applied.length === 0) return;
-  const rows = await queryRows<{ row: ResponseRow }>(
-    work.sql,
-    `update survey_responses r set applied = true, applied_at = clock_timestamp(), updated_at = clock_timestamp()
-     where r.id = any(?::uuid[]) returning to_jsonb(r) as row`,
-    [applied.map(({ id }) => id)],
-  );
+  const rows = await query(work.sql).rows<{ row: ResponseRow }>`update survey_responses r
+    set applied = true, applied_at = clock_timestamp(), updated_at = clock_timestamp()
+     where r.id = any(${applied.map(({ id }) => id)}::uuid[]) returning to_jsonb(r) as row`;
   const after = new Map(rows.map(({ row }) => [row.id, row]));
   for (const before of applied) {
     work.emit(responseEvent(cards.get(before.card_id)!, before, after.get(before.id)!));
@@ -192,17 +186,16 @@ interface Question {
  */
 async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string): Promise<Question> {
   const visible = visibleCards(ctx);
-  const [question] = await queryRows<Question>(
-    sql,
-    `select to_jsonb(r) as response, to_jsonb(s) as survey,
-       jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype, 'attributes', c.attributes,
-         'myRoles', array(select m.role from stakeholders m where m.card_id = c.id and m.user_id = r.user_id)) as card
+  const [question] = await query(sql).rows<Question>`select to_jsonb(r) as response, to_jsonb(s) as survey,
+       jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype, 'attributes',
+       c.attributes,
+         'myRoles', array(select m.role from stakeholders m
+         where m.card_id = c.id and m.user_id = r.user_id)) as card
      from survey_responses r join surveys s on s.id = r.survey_id join cards c on c.id = r.card_id
-     where r.survey_id = ?::uuid and r.card_id = ?::uuid and r.user_id = ?::uuid and s.status <> 'draft'
-       and (${visible.sql})
-     order by r.status = 'completed', r.responded_at desc, r.id limit 1`,
-    [surveyId, cardId, ctx.caller.userId, ...visible.bindings],
-  );
+     where r.survey_id = ${surveyId}::uuid and r.card_id = ${cardId}::uuid
+     and r.user_id = ${ctx.caller.userId}::uuid and s.status <> 'draft'
+       and (${embed(visible)})
+     order by r.status = 'completed', r.responded_at desc, r.id limit 1`;
   if (question) return question;
   if (!may(ctx.caller, 'surveys.respond')) throw forbidden('surveys.respond');
   if (!(await sql('cards').where({ id: cardId }).first('id'))) throw notFound('card', cardId);
@@ -257,7 +250,7 @@ export async function submitAnswer(
   return await command(ctx, async (work) => {
     const { sql } = work;
     // Locks, so that neither the survey is closed nor the card written before the commit.
-    await sql.raw('select from surveys where id = ?::uuid for share', [surveyId]);
+    await query(sql).run`select from surveys where id = ${surveyId}::uuid for share`;
     await lockCards(work, [cardId]);
     const found = await findQuestion(sql, ctx, surveyId, cardId);
     const { survey } = found;

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { prepareFilter, prepareNode } from '../../inventory/filters/filters.prepare.ts';
@@ -177,21 +177,20 @@ export async function previewSurvey(
     .first('target_type_key', 'target_filters', 'target_roles');
   if (!survey) throw notFound('survey', id);
   const targets = await targetQuery(ctx, survey);
-  const [preview] = await queryRows<{ text: JsonText }>(
-    ctx.db,
-    `with targets as materialized (${targets.sql})
+  const [preview] = await query(ctx.db).rows<{
+    text: JsonText;
+  }>`with targets as materialized (${embed(targets)})
      select json_build_object(
        'total_cards', (select count(distinct card_id) from targets),
        'total_users', (select count(distinct user_id) from targets),
-       'page', ?::int, 'page_size', ?::int,
+       'page', ${page}::int, 'page_size', ${size}::int,
        'targets', (select coalesce(json_agg(item), '[]') from (
          select json_build_object('card_id', c.id, 'card_name', c.name, 'card_type', c.type, 'users', (
-             select json_agg(json_build_object('user_id', u.id, 'display_name', u.display_name, 'email', u.email,
+             select json_agg(json_build_object('user_id', u.id, 'display_name', u.display_name, 'email',
+             u.email,
                'role', t.role) order by lower(u.display_name), u.id)
              from targets t join users u on u.id = t.user_id where t.card_id = c.id)) as item
          from (select distinct card_id from targets) d join cards c on c.id = d.card_id
-         order by lower(c.name), c.id limit ? offset ?) listed))::text as text`,
-    [...targets.bindings, page, size, size, (page - 1) * size],
-  );
+         order by lower(c.name), c.id limit ${size} offset ${(page - 1) * size}) listed))::text as text`;
   return preview!.text;
 }

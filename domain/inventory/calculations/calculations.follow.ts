@@ -1,4 +1,4 @@
-import { queryColumn } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { type Formula, peerTypes } from '../../kernel/formulas/calculations.plan.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -99,15 +99,11 @@ async function followRelations(
       .filter((card) => card.counted || (relations.has(key) && reads(formula, card.keys)))
       .map(({ id }) => id);
     if (ids.length === 0) continue;
-    const peers = await queryColumn<string>(
-      sql,
-      `select c.id from (
-         select target_id as id from relations where type = ? and source_id = any(?::uuid[])
+    const peers = await query(sql).column<string>`select c.id from (
+         select target_id as id from relations where type = ${key} and source_id = any(${ids}::uuid[])
          union
-         select source_id from relations where type = ? and target_id = any(?::uuid[])
-       ) r join cards c on c.id = r.id and c.type = ?`,
-      [key, ids, key, ids, formula.type],
-    );
+         select source_id from relations where type = ${key} and target_id = any(${ids}::uuid[])
+       ) r join cards c on c.id = r.id and c.type = ${formula.type}`;
     seed(seeds, formula, peers);
   }
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { Calculation, type CalculationFormula } from '../../kernel/formulas/calculations.model.ts';
@@ -87,11 +87,9 @@ export async function readCalculation(sql: Sql, metamodel: Metamodel, id: string
 
 /** The fields that active formulas compute, by card type. */
 export async function readCalculatedFields(ctx: Ctx): Promise<Record<string, string[]>> {
-  const rows = await queryRows<{ type: string; fields: string[] }>(
-    ctx.db,
-    `select target_type_key as type, array_agg(distinct target_field_key order by target_field_key) as fields
-     from calculations where is_active group by 1 order by 1`,
-  );
+  const rows = await query(ctx.db).rows<{ type: string; fields: string[] }>`select target_type_key as type,
+    array_agg(distinct target_field_key order by target_field_key) as fields
+     from calculations where is_active group by 1 order by 1`;
   return Object.fromEntries(rows.map(({ type, fields }) => [type, fields]));
 }
 
@@ -105,11 +103,8 @@ export async function tryCalculation(ctx: Ctx, id: string, cardId: string) {
   const [row] = await findRows(ctx.db, Calculation, (query) => query.where({ id }));
   if (!row) throw notFound('calculation', id);
   const visible = visibleCards(ctx);
-  const [seen] = await queryColumn<string>(
-    ctx.db,
-    `select c.id from cards c where c.id = ?::uuid and (${visible.sql})`,
-    [cardId, ...visible.bindings],
-  );
+  const [seen] = await query(ctx.db).column<string>`select c.id from cards c
+    where c.id = ${cardId}::uuid and (${embed(visible)})`;
   if (!seen) throw invisibleCardError(ctx, notFound('card', cardId));
   const card = (await loadCards({ sql: ctx.db, metamodel }, ctx, [seen])).get(seen);
   if (!card) throw notFound('card', cardId);

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 
 type Locking = Pick<Work, 'sql' | 'metamodel'>;
@@ -15,7 +15,7 @@ export async function lockCalculations({ sql, metamodel }: Locking, types: Itera
   const { crossingTypes } = metamodel.calculations;
   if (crossingTypes.length === 0) return;
   if ([...types].some((type) => crossingTypes.includes(type))) {
-    await sql.raw(`select pg_advisory_xact_lock(${LOCK})`);
+    await query(sql).run`select pg_advisory_xact_lock(${embed(LOCK)})`;
   }
 }
 
@@ -23,10 +23,7 @@ export async function lockCalculations({ sql, metamodel }: Locking, types: Itera
 export async function lockCalculationsOf({ sql, metamodel }: Locking, ids: string[]): Promise<void> {
   const { crossingTypes } = metamodel.calculations;
   if (crossingTypes.length === 0) return;
-  await queryRows(
-    sql,
-    `select pg_advisory_xact_lock(${LOCK})
-     where exists (select from cards where id = any(?::uuid[]) and type = any(?::text[]))`,
-    [ids, crossingTypes],
-  );
+  await query(sql).rows`select pg_advisory_xact_lock(${embed(LOCK)})
+     where exists (select from cards
+     where id = any(${ids}::uuid[]) and type = any(${crossingTypes}::text[]))`;
 }

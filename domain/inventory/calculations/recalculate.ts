@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Formula } from '../../kernel/formulas/calculations.plan.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../cards/cards.load.ts';
@@ -132,7 +132,7 @@ class Recalculation {
     for (const card of cards) {
       if (performance.now() - paused > PAUSE_MS) {
         // Other requests are served meanwhile, and PostgreSQL does not end the transaction as idle.
-        await work.sql.raw('select 1');
+        await query(work.sql).run`select 1`;
         paused = performance.now();
       }
       const after = withValue(formula, type, card, around, this.runs);
@@ -176,10 +176,8 @@ export function seedsOfType({ metamodel }: Pick<Work, 'metamodel'>, type: string
  */
 export async function recordRuns({ sql }: Pick<Work, 'sql'>, { last }: Runs): Promise<void> {
   if (last.size === 0) return;
-  await queryRows(
-    sql,
-    `with v as (
-       select * from unnest(?::uuid[], ?::text[]) as v(id, error)
+  await query(sql).rows`with v as (
+       select * from unnest(${[...last.keys()]}::uuid[], ${[...last.values()]}::text[]) as v(id, error)
      ), held as (
        select r.calculation_id, v.error from calculation_runs r join v on v.id = r.calculation_id
        where r.last_run_at is null or r.last_error is distinct from v.error
@@ -187,7 +185,5 @@ export async function recordRuns({ sql }: Pick<Work, 'sql'>, { last }: Runs): Pr
        for no key update of r skip locked
      )
      update calculation_runs r set last_error = held.error, last_run_at = clock_timestamp()
-     from held where r.calculation_id = held.calculation_id`,
-    [[...last.keys()], [...last.values()]],
-  );
+     from held where r.calculation_id = held.calculation_id`;
 }

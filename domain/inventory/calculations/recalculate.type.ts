@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { queryColumn, queryValue, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -44,11 +44,8 @@ async function cardIds(
   type: string,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  return await queryColumn<string>(
-    sql,
-    'select id from cards where type = ? and id > ?::uuid order by id limit ?',
-    [type, after, limit],
-  );
+  return await query(sql).column<string>`select id from cards where type = ${type} and id > ${after}::uuid
+    order by id limit ${limit}`;
 }
 
 /** Runs the formulas of a type for cards. @returns the number of changed values and of errors. */
@@ -75,9 +72,8 @@ interface Progress {
 export async function recalculateType(job: RunningJob<RecalculatePayload>): Promise<JobResult> {
   const { ctx, payload } = job;
   let at = (job.resume ?? { last: FIRST_ID, processed: 0, updated: 0, errors: 0 }) as Progress;
-  const total = await queryValue<number>(ctx.db, 'select count(*) from cards where type = ?', [
-    payload.type_key,
-  ]);
+  const total = await query(ctx.db).value<number>`select count(*) from cards
+    where type = ${payload.type_key}`;
   for (let more = true; more; ) {
     job.signal.throwIfAborted();
     [at, more] = await command(ctx, async (work): Promise<[Progress, boolean]> => {

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 
 /**
@@ -11,11 +11,8 @@ export async function deleteRowsOfCards<T>(
   cardIds: readonly string[],
   column = 'card_id',
 ): Promise<T[]> {
-  const rows = await queryRows<{ row: T }>(
-    work.sql,
-    `with deleted as (delete from ${table} t where t.${column} = any(?::uuid[]) returning t.id, to_jsonb(t) as row)
-     select row from deleted order by id`,
-    [cardIds],
-  );
+  const rows = await query(work.sql).rows<{ row: T }>`with deleted as (delete from ${embed(table)} t
+    where t.${embed(column)} = any(${cardIds}::uuid[]) returning t.id, to_jsonb(t) as row)
+     select row from deleted order by id`;
   return rows.map(({ row }) => row);
 }

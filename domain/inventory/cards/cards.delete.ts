@@ -1,4 +1,4 @@
-import { queryColumn, queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
@@ -75,11 +75,9 @@ export async function deleteRows(
   cards: StoredCard[],
   about: Record<string, unknown> = {},
 ): Promise<void> {
-  const gone = await queryRows<Pick<CardColumns, 'id' | 'created_at' | 'created_by'>>(
-    work.sql,
-    'delete from cards where id = any(?::uuid[]) returning id, created_by, to_json(created_at) as created_at',
-    [cards.map((card) => card.id)],
-  );
+  const gone = await query(work.sql).rows<
+    Pick<CardColumns, 'id' | 'created_at' | 'created_by'>
+  >`delete from cards where id = any(${cards.map((card) => card.id)}::uuid[]) returning id, created_by, to_json(created_at) as created_at`;
   const made = new Map(gone.map(({ id, ...facts }) => [id, facts]));
   for (const card of cards) {
     const type = typeOf(work.metamodel, card);
@@ -111,14 +109,11 @@ async function purgeBatch(work: Work, ctx: Ctx): Promise<number> {
   const days = await readSetting(work.sql, 'archive_retention_days');
   if (days === 0) return 0;
   await lockHierarchy(work.sql, 'exclusive');
-  const ids = await queryColumn<string>(
-    work.sql,
-    `select c.id from cards c
-     where c.status = 'ARCHIVED' and c.archived_at < now() - make_interval(days => ?) and c.type = any(?::text[])
+  const ids = await query(work.sql).column<string>`select c.id from cards c
+     where c.status = 'ARCHIVED' and c.archived_at < now() - make_interval(days => ${days})
+     and c.type = any(${work.metamodel.visibleTypes}::text[])
        and not exists (select from cards k where k.parent_id = c.id and k.status = 'ACTIVE')
-     order by c.archived_at, c.id limit ${BATCH}`,
-    [days, work.metamodel.visibleTypes],
-  );
+     order by c.archived_at, c.id limit ${embed(BATCH)}`;
   const cards = await loadCards(work, ctx, ids);
   if (ids.length > 0) await deleteAll(work, ctx, [...cards.values()], {});
   return ids.length;

@@ -1,4 +1,4 @@
-import { queryRows, queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { orderBy, textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
@@ -46,12 +46,9 @@ export function packIds(ids: string[], more: boolean): OrderedIds {
 /** The ids of all cards that the conditions match, in the order. */
 export async function orderIds(sql: Sql, where: Condition[], order: Order): Promise<OrderedIds> {
   const w = whereClause(where);
-  const bytes = await queryValue<Buffer>(
-    sql,
-    `select coalesce(string_agg(uuid_send(c.id), '' order by ${orderBy(order, order.field.sql, 'c.id')}), '') as ids
-     from cards c${w.sql}`,
-    w.bindings,
-  );
+  const bytes = await query(sql).value<Buffer>`select coalesce(string_agg(uuid_send(c.id), ''
+    order by ${embed(orderBy(order, order.field.sql, 'c.id'))}), '') as ids
+     from cards c${embed(w)}`;
   return { bytes, more: false };
 }
 
@@ -131,12 +128,9 @@ export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: st
     });
   }
   const w = whereClause(where);
-  const rows = await queryRows<{ id: string; value: string }>(
-    sql,
-    `select c.id, (${order.field.sql})::text as value from cards c${w.sql}
-     order by ${orderBy(order, order.field.sql, 'c.id', backward)} limit ? offset ?`,
-    [...w.bindings, size, distance],
-  );
+  const rows = await query(sql).rows<{ id: string; value: string }>`select c.id,
+    (${embed(order.field.sql)})::text as value from cards c${embed(w)}
+     order by ${embed(orderBy(order, order.field.sql, 'c.id', backward))} limit ${size} offset ${distance}`;
   const page = backward ? rows.toReversed() : rows;
   if (Math.min(offset, total - offset) > FAR && page.length === size) {
     const fresh = [

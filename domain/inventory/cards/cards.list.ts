@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -123,13 +123,11 @@ export async function listStakeholderCards(
   const scope: Scope = { types: undefined, wide: false, plain: false };
   const answer = await runCardList(ctx, [held], scope, params, needs);
   const { items } = JSON.parse(answer) as { items: { id?: string }[] };
-  const rows = await queryRows<{ id: string; type: string; roles: string[] }>(
-    ctx.db,
-    `select c.id, c.type, array_agg(m.role order by m.role) as roles
+  const rows = await query(ctx.db).rows<{ id: string; type: string; roles: string[] }>`select c.id, c.type,
+    array_agg(m.role order by m.role) as roles
      from stakeholders m join cards c on c.id = m.card_id
-     where m.user_id = ?::uuid and m.card_id = any(?::uuid[]) group by c.id`,
-    [userId, items.flatMap(({ id }) => id ?? [])],
-  );
+     where m.user_id = ${userId}::uuid and m.card_id = any(${items.flatMap(({ id }) => id ?? [])}::uuid[])
+     group by c.id`;
   const roles: Record<string, unknown[]> = {};
   for (const row of rows) {
     roles[row.id] = (ctx.metamodel.cardTypes.get(row.type)?.stakeholderRoles ?? [])

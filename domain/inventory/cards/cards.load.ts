@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -20,7 +20,8 @@ const HIERARCHY_LOCK = 7203010;
  * create a cycle. Commands that only add cards below existing ones lock it `shared`.
  */
 export async function lockHierarchy(sql: Sql, mode: 'shared' | 'exclusive'): Promise<void> {
-  await sql.raw(`select pg_advisory_xact_lock${mode === 'shared' ? '_shared' : ''}(${HIERARCHY_LOCK})`);
+  await query(sql)
+    .run`select pg_advisory_xact_lock${embed(mode === 'shared' ? '_shared' : '')}(${embed(HIERARCHY_LOCK)})`;
 }
 
 /**
@@ -36,7 +37,8 @@ export async function lockCards(
   const wanted = [...ids];
   if (wanted.length === 0) return;
   await lockCalculationsOf(work, wanted);
-  await work.sql.raw(`select from cards where id = any(?::uuid[]) order by id for ${strength}`, [wanted]);
+  await query(work.sql).run`select from cards where id = any(${wanted}::uuid[])
+    order by id for ${embed(strength)}`;
 }
 
 /** A card with the data that is needed to write it. */
@@ -64,29 +66,22 @@ export async function loadCards(
   ctx: Ctx,
   ids: Iterable<string>,
 ): Promise<Map<string, StoredCard>> {
-  const rows = await queryRows<LoadedRow>(
-    sql,
-    `select c.id, c.type, c.subtype, c.name, c.alias, c.description, c.parent_id, c.lifecycle, c.attributes,
+  const rows = await query(sql).rows<LoadedRow>`select c.id, c.type, c.subtype, c.name, c.alias,
+    c.description, c.parent_id, c.lifecycle, c.attributes,
        c.status, c.approval_status, c.data_quality, c.external_id, utc(c.archived_at) as archived_at,
        c.archive_batch_id, case when c.type = 'Initiative' then ppm_sums(c.id) else '{}' end as sums,
-       array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as my_roles,
+       array(select s.role from stakeholders s
+       where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as my_roles,
        array(select distinct s.role from stakeholders s where s.card_id = c.id) as roles,
        array(select distinct t.tag_group_id from card_tags k join tags t on t.id = k.tag_id
              where k.card_id = c.id)::text[] as tag_groups,
        array(select distinct r.type || '/source' from relations r
-             where r.source_id = c.id and r.type = any(?::text[])
+             where r.source_id = c.id and r.type = any(${mandatoryTypes(metamodel, 'source')}::text[])
              union all
              select distinct r.type || '/target' from relations r
-             where r.target_id = c.id and r.type = any(?::text[])) as relations
-     from cards c where c.id = any(?::uuid[]) and c.type = any(?::text[])`,
-    [
-      ctx.caller.userId,
-      mandatoryTypes(metamodel, 'source'),
-      mandatoryTypes(metamodel, 'target'),
-      [...ids],
-      metamodel.visibleTypes,
-    ],
-  );
+             where r.target_id = c.id
+             and r.type = any(${mandatoryTypes(metamodel, 'target')}::text[])) as relations
+     from cards c where c.id = any(${[...ids]}::uuid[]) and c.type = any(${metamodel.visibleTypes}::text[])`;
   return new Map(
     rows.map(({ my_roles, roles, tag_groups, relations, ...card }) => [
       card.id,

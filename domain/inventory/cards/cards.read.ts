@@ -1,4 +1,4 @@
-import { queryColumn, queryRows } from '../../../platform/database.ts';
+import { embed, query, queryColumn } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
@@ -49,11 +49,8 @@ export async function countCards(
 }
 
 async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
-  const rows = await queryRows<{ type: string; count: number }>(
-    ctx.db,
-    `select c.type, count(*) as count from cards c where c.status = 'ACTIVE' and (${visible.sql}) group by c.type`,
-    visible.bindings,
-  );
+  const rows = await query(ctx.db).rows<{ type: string; count: number }>`select c.type, count(*) as count
+    from cards c where c.status = 'ACTIVE' and (${embed(visible)}) group by c.type`;
   const counts = new Map(rows.map(({ type, count }) => [type, count]));
   const byType = ctx.metamodel.visibleTypes.map((type) => ({ type, count: counts.get(type) ?? 0 }));
   return { by_type: byType, total: byType.reduce((sum, { count }) => sum + count, 0) };
@@ -62,13 +59,10 @@ async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
 /** The caller's permissions on one card, and where each comes from. @throws EstateError `not_found`, `forbidden`. */
 export async function readMyPermissions(ctx: Ctx, id: string) {
   const visible = visibleCards(ctx);
-  const rows = await queryRows<{ type: string; roles: string[] }>(
-    ctx.db,
-    `select c.type, array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid
+  const rows = await query(ctx.db).rows<{ type: string; roles: string[] }>`select c.type, array(select s.role
+    from stakeholders s where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid
                           order by s.role) as roles
-     from cards c where c.id = ?::uuid and (${visible.sql})`,
-    [ctx.caller.userId, id, ...visible.bindings],
-  );
+     from cards c where c.id = ${id}::uuid and (${embed(visible)})`;
   const [card] = rows;
   if (!card) throw invisibleCardError(ctx, notFound('card', id));
   const held = cardRights(ctx, card.type, card.roles);
@@ -314,13 +308,13 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
     bindings: [ids, ids, ids],
   };
   const visible = visibleCards(ctx);
-  const rows = await queryRows<{ seen: boolean; present: boolean; known: boolean }>(
-    ctx.db,
-    `select exists (select from cards c where c.id = ?::uuid and (${visible.sql})) as seen,
-            exists (select from cards c where c.id = ?::uuid) as present,
-            exists (select from events e where ${ofCard.sql}) as known`,
-    [id, ...visible.bindings, id, ...ofCard.bindings],
-  );
+  const rows = await query(ctx.db).rows<{
+    seen: boolean;
+    present: boolean;
+    known: boolean;
+  }>`select exists (select from cards c where c.id = ${id}::uuid and (${embed(visible)})) as seen,
+            exists (select from cards c where c.id = ${id}::uuid) as present,
+            exists (select from events e where ${embed(ofCard)}) as known`;
   const { seen, present, known } = rows[0]!;
   const tombstone = !present && known && may(ctx.caller, 'admin.events');
   if (!seen && !tombstone) throw invisibleCardError(ctx, notFound('card', id));

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { joinPath, splitPath } from '../../kernel/transfer/csv-cells.ts';
 import { visibleCards } from './cards.visible.ts';
@@ -37,33 +37,33 @@ export async function resolvePaths(ctx: Ctx, refs: PathRef[]): Promise<ResolvedP
   });
   const asked = [...wanted];
   const visible = visibleCards(ctx);
-  const rows = await queryRows<{ n: number; id: string; trail: string[]; whole: boolean }>(
-    ctx.db,
-    `with recursive q as (
-       select n, type, name, array(select lower(step) from jsonb_array_elements_text(path::jsonb) as s(step)) as path
-       from unnest(?::int[], ?::text[], ?::text[], ?::text[]) as q(n, type, name, path)
+  const rows = await query(ctx.db).rows<{
+    n: number;
+    id: string;
+    trail: string[];
+    whole: boolean;
+  }>`with recursive q as (
+       select n, type, name, array(select lower(step)
+       from jsonb_array_elements_text(path::jsonb) as s(step)) as path
+       from unnest(${asked.map((_, n) => n)}::int[], ${asked.map(([, { type }]) => type)}::text[],
+       ${asked.map(([, { steps }]) => steps.at(-1)!)}::text[],
+       ${asked.map(([, { steps }]) => JSON.stringify(steps))}::text[]) as q(n, type, name, path)
      ), hit as (
        select q.n, q.path, c.id, c.parent_id, c.name from q join cards c on c.name_key = fold(q.name)
-       where c.type = q.type and lower(c.name) = lower(q.name) and c.status = 'ACTIVE' and (${visible.sql})
+       where c.type = q.type and lower(c.name) = lower(q.name) and c.status = 'ACTIVE' and (${embed(visible)})
      ), up as (
        select n, path, id, parent_id, array[name] as trail from hit
        union all
-       select up.n, up.path, up.id, p.parent_id, p.name || up.trail from up join cards p on p.id = up.parent_id
+       select up.n, up.path, up.id, p.parent_id, p.name || up.trail from up
+       join cards p on p.id = up.parent_id
      ), fitting as (
        select n, id, trail, cardinality(trail) = cardinality(path) as whole,
          row_number() over (partition by n order by cardinality(trail), id) as place
        from up
        where parent_id is null and cardinality(trail) >= cardinality(path)
-         and array(select lower(step) from unnest(trail[cardinality(trail) - cardinality(path) + 1:]) as s(step)) = path
-     ) select n, id, trail, whole from fitting where place <= ${MAX_CANDIDATES} order by n, place`,
-    [
-      asked.map((_, n) => n),
-      asked.map(([, { type }]) => type),
-      asked.map(([, { steps }]) => steps.at(-1)!),
-      asked.map(([, { steps }]) => JSON.stringify(steps)),
-      ...visible.bindings,
-    ],
-  );
+         and array(select lower(step)
+         from unnest(trail[cardinality(trail) - cardinality(path) + 1:]) as s(step)) = path
+     ) select n, id, trail, whole from fitting where place <= ${embed(MAX_CANDIDATES)} order by n, place`;
   const found = Map.groupBy(rows, ({ n }) => asked[n]![0]);
   return refs.map(({ row, column }, at) => {
     const hits = found.get(keys[at]!) ?? [];

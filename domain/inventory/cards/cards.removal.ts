@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requireOnCards } from '../../kernel/permissions/policy.ts';
@@ -108,11 +108,8 @@ async function childrenOf(
 ): Promise<{ id: string; parent_id: string; status: string }[]> {
   if (parents.length === 0) return [];
   const active = act === 'archive' ? "and status = 'ACTIVE'" : '';
-  return await queryRows(
-    sql,
-    `select id, parent_id, status from cards where parent_id = any(?::uuid[]) ${active} order by id`,
-    [parents],
-  );
+  return await query(sql).rows`select id, parent_id, status from cards
+    where parent_id = any(${parents}::uuid[]) ${embed(active)} order by id`;
 }
 
 /** The related cards that are removed too: the selected ones, or every active one. */
@@ -126,22 +123,13 @@ async function relatedOf(
   const named = (request.related_card_ids ?? []).map((id) => id.toLowerCase());
   if (named.length === 0 && !request.cascade_all_related) return [];
   const visible = visibleCards(ctx);
-  const rows = await queryRows<{ id: string; status: string }>(
-    sql,
-    `select c.id, c.status from cards c
-     where c.id <> all(?::uuid[]) and (${visible.sql}) and c.id in (
-       select target_id from relations where source_id = any(?::uuid[]) and type = any(?::text[])
-       union all select source_id from relations where target_id = any(?::uuid[]) and type = any(?::text[]))
-     order by c.id`,
-    [
-      primaries,
-      ...visible.bindings,
-      primaries,
-      metamodel.visibleRelationTypes,
-      primaries,
-      metamodel.visibleRelationTypes,
-    ],
-  );
+  const rows = await query(sql).rows<{ id: string; status: string }>`select c.id, c.status from cards c
+     where c.id <> all(${primaries}::uuid[]) and (${embed(visible)}) and c.id in (
+       select target_id from relations
+       where source_id = any(${primaries}::uuid[]) and type = any(${metamodel.visibleRelationTypes}::text[])
+       union all select source_id from relations
+       where target_id = any(${primaries}::uuid[]) and type = any(${metamodel.visibleRelationTypes}::text[]))
+     order by c.id`;
   const peers = new Map(rows.map((row) => [row.id, row.status]));
   const faults = named.flatMap((id, index) => {
     const status = peers.get(id);

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryColumn } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -196,5 +196,5 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
 /** New ids, each greater than the previous one. */
 export async function newIds({ sql }: Pick<Work, 'sql'>, count: number): Promise<string[]> {
   if (count === 0) return [];
-  return await queryColumn<string>(sql, 'select uuidv7() from generate_series(1, ?)', [count]);
+  return await query(sql).column<string>`select uuidv7() from generate_series(1, ${count})`;
 }

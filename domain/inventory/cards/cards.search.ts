@@ -1,4 +1,4 @@
-import { queryValue, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 
@@ -142,7 +142,7 @@ export function wordsOf(folded: string): string[] {
 export async function foldText(sql: Sql, text: string): Promise<string> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is that of ASCII
   if (/^[\u0001-\u007f]*$/.test(text)) return text.toLowerCase();
-  return await queryValue<string>(sql, 'select fold(?)', [text.replaceAll('\0', ' ')]);
+  return await query(sql).value<string>`select fold(${text.replaceAll('\0', ' ')})`;
 }
 
 /** The distinct words of a query that are searched for. */

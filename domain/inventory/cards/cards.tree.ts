@@ -1,4 +1,4 @@
-import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -69,16 +69,13 @@ function parentCycle(): EstateError {
 
 /** The ids of all ancestors of each card, its parent first. */
 export async function ancestorsOf(sql: Sql, ids: string[]): Promise<Map<string, string[]>> {
-  const rows = await queryRows<{ id: string; ancestors: string[] }>(
-    sql,
-    `with recursive up as (
-       select c.id as start, c.parent_id as at, 1 as distance from cards c where c.id = any(?::uuid[])
+  const rows = await query(sql).rows<{ id: string; ancestors: string[] }>`with recursive up as (
+       select c.id as start, c.parent_id as at, 1 as distance from cards c where c.id = any(${ids}::uuid[])
        union all
        select up.start, c.parent_id, up.distance + 1 from up join cards c on c.id = up.at
-     ) select start as id, coalesce(array_agg(at order by distance) filter (where at is not null), '{}') as ancestors
-     from up group by start`,
-    [ids],
-  );
+     ) select start as id, coalesce(array_agg(at order by distance) filter (where at is not null),
+     '{}') as ancestors
+     from up group by start`;
   return new Map(rows.map((row) => [row.id, row.ancestors]));
 }
 
@@ -94,21 +91,21 @@ export interface ParentCard {
 export async function readParents(sql: Sql, ids: string[]): Promise<Map<string, ParentCard>> {
   if (ids.length === 0) return new Map();
   // LATERAL looks up one row at a time: the planner would otherwise join whole tables for a few steps upwards.
-  const rows = await queryRows<Omit<ParentCard, 'place'> & { depth: number; top: string | null }>(
-    sql,
-    `with recursive up as (
+  const rows = await query(sql).rows<
+    Omit<ParentCard, 'place'> & { depth: number; top: string | null }
+  >`with recursive up as (
        select p.id as start, p.type, p.status, p.parent_id as at, p.level as top, 1 as depth
-       from unnest(?::uuid[]) q(id) cross join lateral (
-         select c.id, c.type, c.status, c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c
+       from unnest(${ids}::uuid[]) q(id) cross join lateral (
+         select c.id, c.type, c.status, c.parent_id, c.attributes ->> '${embed(LEVEL_FIELD)}' as level
+         from cards c
          where c.id = q.id limit 1) p
        union all
        select u.start, u.type, u.status, p.parent_id, p.level, u.depth + 1
        from up u cross join lateral (
-         select c.parent_id, c.attributes ->> '${LEVEL_FIELD}' as level from cards c where c.id = u.at limit 1) p
-       where u.depth <= ${MAX_DEPTH}
-     ) select start as id, type, status, depth, top from up where at is null`,
-    [ids],
-  );
+         select c.parent_id, c.attributes ->> '${embed(LEVEL_FIELD)}' as level from cards c where c.id = u.at
+         limit 1) p
+       where u.depth <= ${embed(MAX_DEPTH)}
+     ) select start as id, type, status, depth, top from up where at is null`;
   return new Map(
     rows.map(({ depth, top, ...parent }) => [
       parent.id,
@@ -149,11 +146,8 @@ export async function requireParent(
 ): Promise<Place> {
   if (parentId === null) return { depth: 1, underMacro: false };
   const visible = visibleCards(ctx);
-  const seen = await queryColumn<string>(
-    sql,
-    `select c.id from cards c where c.id = ?::uuid and (${visible.sql})`,
-    [parentId, ...visible.bindings],
-  );
+  const seen = await query(sql).column<string>`select c.id from cards c
+    where c.id = ${parentId}::uuid and (${embed(visible)})`;
   const parent = (await readParents(sql, seen)).get(parentId);
   requireFittingParent(type, parent);
   return parent!.place;
@@ -256,15 +250,13 @@ function placesIn(
 
 /** Cards with all their ancestors, by id. */
 async function withAncestors(sql: Sql, ids: string[]): Promise<Map<string, Node>> {
-  const rows = await queryRows<Node>(
-    sql,
-    `with recursive up as (
-       select id, parent_id, type, attributes ->> '${LEVEL_FIELD}' as level from cards where id = any(?::uuid[])
+  const rows = await query(sql).rows<Node>`with recursive up as (
+       select id, parent_id, type, attributes ->> '${embed(LEVEL_FIELD)}' as level from cards
+       where id = any(${ids}::uuid[])
        union
-       select c.id, c.parent_id, c.type, c.attributes ->> '${LEVEL_FIELD}' from up join cards c on c.id = up.parent_id
-     ) select * from up`,
-    [ids],
-  );
+       select c.id, c.parent_id, c.type, c.attributes ->> '${embed(LEVEL_FIELD)}' from up
+       join cards c on c.id = up.parent_id
+     ) select * from up`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -284,31 +276,23 @@ async function below(sql: Sql, ids: string[], leveled: string[]): Promise<Node[]
 /** How many levels of descendants each card has, as stored. */
 async function heightsOf(sql: Sql, ids: string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
-  const rows = await queryRows<{ start: string; height: number }>(
-    sql,
-    `with recursive below as (
-       select q.id as start, q.id, 0 as height from unnest(?::uuid[]) q(id)
+  const rows = await query(sql).rows<{ start: string; height: number }>`with recursive below as (
+       select q.id as start, q.id, 0 as height from unnest(${ids}::uuid[]) q(id)
        union all
        select b.start, c.id, b.height + 1 from below b join cards c on c.parent_id = b.id
-       where b.height < ${MAX_DEPTH}
-     ) select start, max(height) as height from below group by start`,
-    [ids],
-  );
+       where b.height < ${embed(MAX_DEPTH)}
+     ) select start, max(height) as height from below group by start`;
   return new Map(rows.map(({ start, height }) => [start, height]));
 }
 
 /** @returns the ids of the moved cards that are now in a cycle or below the maximum depth. */
 export async function findCyclicMoves(sql: Sql, moved: string[]): Promise<Set<string>> {
-  const ids = await queryColumn<string>(
-    sql,
-    `with recursive up as (
-       select q.id as start, q.id as at, 0 as depth from unnest(?::uuid[]) q(id)
+  const ids = await query(sql).column<string>`with recursive up as (
+       select q.id as start, q.id as at, 0 as depth from unnest(${moved}::uuid[]) q(id)
        union all
        select u.start, p.parent_id, u.depth + 1
        from up u cross join lateral (select c.parent_id from cards c where c.id = u.at limit 1) p
-       where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${MAX_DEPTH}
-     ) select distinct start as id from up where depth > 0 and (at = start or depth = ${MAX_DEPTH})`,
-    [moved],
-  );
+       where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${embed(MAX_DEPTH)}
+     ) select distinct start as id from up where depth > 0 and (at = start or depth = ${embed(MAX_DEPTH)})`;
   return new Set(ids);
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 
 /** The columns of a card after a write that the unique indexes read. */
@@ -48,18 +48,15 @@ export async function guardUnique<T>(
     const index = indexes[violatedConstraint(error) as keyof typeof indexes];
     if (sqlState(error) !== '23505' || !index) throw error;
     // A stored card conflicts, or two of the written cards do.
-    const { rows } = await sql.raw(
-      `with v as (
-         select * from jsonb_to_recordset(?::jsonb)
+    const rows = await query(sql).rows`with v as (
+         select * from jsonb_to_recordset(${JSON.stringify(cards)}::jsonb)
            as v(id uuid, type text, parent_id uuid, name text, external_id text, status text)
        )
-       select v.id as card_id, o.id as existing_id from v join cards o on ${index.matches}
+       select v.id as card_id, o.id as existing_id from v join cards o on ${embed(index.matches)}
        where o.id is distinct from v.id and not exists (select from v w where w.id = o.id)
        union all
-       select v.id, o.id from v join v o on ${index.matches} where o.id > v.id
-       limit 1`,
-      [JSON.stringify(cards)],
-    );
+       select v.id, o.id from v join v o on ${embed(index.matches)} where o.id > v.id
+       limit 1`;
     const { card_id = null, existing_id = null } = rows[0] ?? {};
     throw new EstateError(index.code, index.detail, {
       extra: cards.length > 1 ? { card_id, existing_id } : { existing_id },
@@ -79,20 +76,19 @@ export async function findTaken(
   sql: Sql,
   cards: Pick<UniqueCard, 'type' | 'parent_id' | 'name' | 'external_id'>[],
 ): Promise<Map<number, TakenKeys>> {
-  const { rows } = await sql.raw(
-    `with v as (
-       select * from jsonb_to_recordset(?::jsonb)
+  const rows = await query(sql).rows`with v as (
+       select * from jsonb_to_recordset(${JSON.stringify(cards.map((card, n) => ({ ...card, n })))}::jsonb)
          as v(n integer, type text, parent_id uuid, name text, external_id text)
      )
      -- limited, so that each is looked up by its index: the planner knows nothing of them, and would read all cards
      select v.n, 'sibling' as key, o.id from v
-       cross join lateral (select o.id from cards o where ${indexes.cards_sibling_name.matches} limit 1) o
+       cross join lateral (select o.id from cards o where ${embed(indexes.cards_sibling_name.matches)}
+       limit 1) o
      union all
      select v.n, 'external_id', o.id from v
-       cross join lateral (select o.id from cards o where ${indexes.cards_external_id.matches} limit 1) o
-     where v.external_id is not null`,
-    [JSON.stringify(cards.map((card, n) => ({ ...card, n })))],
-  );
+       cross join lateral (select o.id from cards o where ${embed(indexes.cards_external_id.matches)}
+       limit 1) o
+     where v.external_id is not null`;
   const taken = new Map<number, TakenKeys>();
   for (const { n, key, id } of rows as { n: number; key: keyof TakenKeys; id: string }[]) {
     taken.set(n, { ...taken.get(n), [key]: id });

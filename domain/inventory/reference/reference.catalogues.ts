@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -45,14 +45,13 @@ async function existingCards(
 ): Promise<Map<string, string>> {
   const { type } = catalogueKinds[kind];
   const visible = sees ? visibleCards(ctx) : { sql: 'true', bindings: [] };
-  const rows = await queryRows<Pick<CardColumns, 'id' | 'external_id' | 'parent_id' | 'name' | 'status'>>(
-    sql,
-    `select c.id, c.external_id, c.parent_id, lower(c.name) as name, c.status
-     from cards c where c.type = ? and ${visible.sql}
-       and (c.external_id = any(?::text[]) or (c.status = 'ACTIVE' and lower(c.name) = any(
-         select lower(n) from unnest(?::text[]) n)))`,
-    [type, ...visible.bindings, nodes.map(({ id }) => id), nodes.flatMap(namesOf)],
-  );
+  const rows = await query(sql).rows<
+    Pick<CardColumns, 'id' | 'external_id' | 'parent_id' | 'name' | 'status'>
+  >`select c.id, c.external_id, c.parent_id, lower(c.name) as name, c.status
+     from cards c where c.type = ${type} and ${embed(visible)}
+       and (c.external_id = any(${nodes.map(({ id }) => id)}::text[])
+       or (c.status = 'ACTIVE' and lower(c.name) = any(
+         select lower(n) from unnest(${nodes.flatMap(namesOf)}::text[]) n)))`;
   const byExternalId = new Map<string, string>();
   const byPlace = new Map<string, string>();
   for (const { id, external_id, parent_id, name, status } of rows) {
@@ -191,12 +190,11 @@ export async function loadCatalogue(
   const read = readNodes(given, field);
   if ('code' in read[0]!) throw invalidFields(read as never);
   return await command(ctx, async (work) => {
-    await work.sql.raw(
-      `insert into reference_catalogues (kind, catalogue_version, source, nodes) values (?, ?, ?, ?::jsonb)
-       on conflict (kind) do update set catalogue_version = excluded.catalogue_version, source = excluded.source,
-         nodes = excluded.nodes, loaded_at = clock_timestamp()`,
-      [kind, catalogue_version, source, JSON.stringify(read as CatalogueNode[])],
-    );
+    await query(work.sql).run`insert into reference_catalogues (kind, catalogue_version, source, nodes)
+      values (${kind}, ${catalogue_version}, ${source}, ${JSON.stringify(read as CatalogueNode[])}::jsonb)
+       on conflict (kind) do update set catalogue_version = excluded.catalogue_version,
+       source = excluded.source,
+         nodes = excluded.nodes, loaded_at = clock_timestamp()`;
     const loaded = { kind, catalogue_version, node_count: read.length };
     work.emit({ event_type: 'reference_catalogue.loaded', data: { id: kind, source, ...loaded } });
     return loaded;
@@ -239,7 +237,7 @@ export async function importNodes(
   requirePermission(ctx.caller, 'inventory.create');
   return await command(ctx, async (work) => {
     // Concurrent imports of the same catalogue are serialised.
-    await work.sql.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`catalogue/${kind}`]);
+    await query(work.sql).run`select pg_advisory_xact_lock(hashtextextended(${`catalogue/${kind}`}, 0))`;
     const catalogue = await catalogueOf(work.sql, kind);
     const { levels, unknown } = withAncestors(catalogue.nodes, catalogue_ids);
     if (unknown.length > 0) {

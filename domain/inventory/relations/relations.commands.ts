@@ -1,4 +1,4 @@
-import { queryValue } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -46,7 +46,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation): Promise<Writ
     const there = workingSet.find(place);
     if (there) throw duplicateRelation(there.id);
     workingSet.requireRoom(type, place);
-    const id = await queryValue<string>(sql, 'select uuidv7()');
+    const id = await query(sql).value<string>`select uuidv7()`;
     workingSet.put(withInput({ id, ...place, attributes: {}, description: null }, input));
     await saveRelations(work, ctx, workingSet.writes(), ends);
     return { id, text: await writtenRelation(sql, ctx, id) };

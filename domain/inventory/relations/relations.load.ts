@@ -1,4 +1,4 @@
-import { queryColumn, queryRow, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
@@ -17,13 +17,10 @@ const COLUMNS = 'r.id, r.type, r.source_id, r.target_id, r.attributes, r.descrip
  */
 export async function loadEnds(sql: Sql, ctx: Ctx, ids: Iterable<string>): Promise<Map<string, RelationEnd>> {
   const visible = visibleCards(ctx);
-  const rows = await queryRows<RelationEnd>(
-    sql,
-    `select c.id, c.type, c.name, c.status,
-       array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as "myRoles"
-     from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
-    [ctx.caller.userId, [...ids], ...visible.bindings],
-  );
+  const rows = await query(sql).rows<RelationEnd>`select c.id, c.type, c.name, c.status,
+       array(select s.role from stakeholders s
+       where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
+     from cards c where c.id = any(${[...ids]}::uuid[]) and (${embed(visible)})`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -91,28 +88,23 @@ export interface WantedRelation {
  */
 export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise<StoredRelation[]> {
   if (wanted.length === 0) return [];
-  const rows = await queryRows<StoredRelation>(
-    sql,
-    `with q as (
-       select * from unnest(?::text[], ?::uuid[], ?::uuid[], ?::text[]) as q(type, source_id, target_id, cardinality)
+  const rows = await query(sql).rows<StoredRelation>`with q as (
+       select * from unnest(${wanted.map((relation) => relation.type.key)}::text[],
+       ${wanted.map((relation) => relation.source_id)}::uuid[],
+       ${wanted.map((relation) => relation.target_id)}::uuid[],
+       ${wanted.map((relation) => relation.type.cardinality)}::text[]) as q(type, source_id, target_id,
+       cardinality)
      )
      select r.* from q cross join lateral (
        -- limited, so that each is looked up whole: a card may have thousands of relations
-       select ${COLUMNS} from relations r
+       select ${embed(COLUMNS)} from relations r
        where r.type = q.type and r.source_id = q.source_id and r.target_id = q.target_id limit 1) r
      union
-     select ${COLUMNS} from q join relations r on r.type = q.type and r.target_id = q.target_id
+     select ${embed(COLUMNS)} from q join relations r on r.type = q.type and r.target_id = q.target_id
      where q.cardinality <> 'n:m'
      union
-     select ${COLUMNS} from q join relations r on r.type = q.type and r.source_id = q.source_id
-     where q.cardinality = '1:1'`,
-    [
-      wanted.map((relation) => relation.type.key),
-      wanted.map((relation) => relation.source_id),
-      wanted.map((relation) => relation.target_id),
-      wanted.map((relation) => relation.type.cardinality),
-    ],
-  );
+     select ${embed(COLUMNS)} from q join relations r on r.type = q.type and r.source_id = q.source_id
+     where q.cardinality = '1:1'`;
   return rows;
 }
 
@@ -129,11 +121,8 @@ export async function lockRelation(
   const found = await sql('relations').where({ id }).first('source_id', 'target_id');
   if (!found) throw notFound('relation', id);
   await lockCards(work, [found.source_id, found.target_id]);
-  const relation = await queryRow<StoredRelation>(
-    sql,
-    `select ${COLUMNS} from relations r where r.id = ?::uuid for update`,
-    [id],
-  );
+  const relation = await query(sql).row<StoredRelation>`select ${embed(COLUMNS)} from relations r
+    where r.id = ${id}::uuid for update`;
   const ends = await loadEnds(sql, ctx, [found.source_id, found.target_id]);
   const source = ends.get(found.source_id);
   const target = ends.get(found.target_id);
@@ -181,22 +170,23 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
   const queries = [...wanted.values()].map(({ n, ref }) => queryOf(n, ref));
   const column = (name: keyof Query) => queries.map((query) => query[name]);
   // Arrays instead of JSON: from their length the planner estimates the number of cards.
-  const rows = await queryRows<{ n: number; hits: number; id: string }>(
-    sql,
-    `with recursive q as (
+  const rows = await query(sql).rows<{ n: number; hits: number; id: string }>`with recursive q as (
        select n, kind, id, type, external_id, name, lower(path)::jsonb as path
-       from unnest(?::int[], ?::text[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[])
+       from unnest(${column('n')}::int[], ${column('kind')}::text[], ${column('id')}::uuid[],
+       ${column('type')}::text[], ${column('external_id')}::text[], ${column('name')}::text[],
+       ${column('path')}::text[])
          as q(n, kind, id, type, external_id, name, path)
      ), hit as (
        select q.n, q.path, c.id, c.parent_id from q join cards c on c.id = q.id
-       where q.kind = 'id' and (${visible.sql})
+       where q.kind = 'id' and (${embed(visible)})
        union all
-       select q.n, q.path, c.id, c.parent_id from q join cards c on c.type = q.type and c.external_id = q.external_id
-       where q.kind = 'external_id' and (${visible.sql})
+       select q.n, q.path, c.id, c.parent_id from q
+       join cards c on c.type = q.type and c.external_id = q.external_id
+       where q.kind = 'external_id' and (${embed(visible)})
        union all
        select q.n, q.path, c.id, c.parent_id from q join cards c on c.name_key = fold(q.name)
        where q.kind = 'name' and c.type = q.type and lower(c.name) = lower(q.name) and c.status = 'ACTIVE'
-         and (${visible.sql})
+         and (${embed(visible)})
      ), up as (
        select n, path, id, parent_id, '[]'::jsonb as trail from hit where path is not null
        union all
@@ -206,20 +196,7 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
      select n, count(*) as hits, min(id::text) as id from (
        select n, id from hit where path is null
        union all select n, id from up where parent_id is null and trail = path
-     ) found group by n`,
-    [
-      column('n'),
-      column('kind'),
-      column('id'),
-      column('type'),
-      column('external_id'),
-      column('name'),
-      column('path'),
-      ...visible.bindings,
-      ...visible.bindings,
-      ...visible.bindings,
-    ],
-  );
+     ) found group by n`;
   const found = new Map(rows.map((row) => [row.n, row]));
   return keys.map((key) => {
     const { n, ref } = wanted.get(key)!;
@@ -233,11 +210,8 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
 /** {@link resolveRefs} for references that are all ids. */
 async function resolveIds(sql: Sql, ctx: Ctx, ids: string[]): Promise<ResolvedRef[]> {
   const visible = visibleCards(ctx);
-  const rows = await queryColumn<string>(
-    sql,
-    `select c.id from cards c where c.id = any(?::uuid[]) and (${visible.sql})`,
-    [[...new Set(ids)], ...visible.bindings],
-  );
+  const rows = await query(sql).column<string>`select c.id from cards c
+    where c.id = any(${[...new Set(ids)]}::uuid[]) and (${embed(visible)})`;
   const seen = new Set(rows);
   return ids.map((text) => {
     const id = text.toLowerCase();

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -37,10 +38,9 @@ export async function saveRelations(
   // events of deletions contain who created the relation and when, which undo restores
   const made = new Map<string, Record<string, unknown>>();
   if (deleted.length > 0) {
-    const { rows } = await sql.raw(
-      'delete from relations where id = any(?::uuid[]) returning id, created_by, to_json(created_at) as created_at',
-      [deleted.map((relation) => relation.id)],
-    );
+    const rows = await query(sql).rows`delete from relations
+      where id = any(${deleted.map((relation) => relation.id)}::uuid[])
+      returning id, created_by, to_json(created_at) as created_at`;
     for (const { id, ...facts } of rows) made.set(id, facts);
   }
   const { userId } = ctx.caller;

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -36,15 +36,12 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
   return await command(ctx, async (work) => {
     const { sql } = work;
     const card = await lockCard(work, ctx, cardId, EDIT);
-    const rows = await queryRows<KnownTag>(
-      sql,
-      `select t.id, t.name, g.name as "group", g.id as group_id, g.mode, g.restrict_to_types as types,
-         exists (select from card_tags k where k.card_id = ?::uuid and k.tag_id = t.id) as present,
-         exists (select from card_tags k join tags o on o.id = k.tag_id where k.card_id = ?::uuid
+    const rows = await query(sql).rows<KnownTag>`select t.id, t.name, g.name as "group", g.id as group_id,
+      g.mode, g.restrict_to_types as types,
+         exists (select from card_tags k where k.card_id = ${card.id}::uuid and k.tag_id = t.id) as present,
+         exists (select from card_tags k join tags o on o.id = k.tag_id where k.card_id = ${card.id}::uuid
            and o.tag_group_id = g.id and o.id <> t.id) as beside
-       from tags t join tag_groups g on g.id = t.tag_group_id where t.id = any(?::uuid[])`,
-      [card.id, card.id, tagIds],
-    );
+       from tags t join tag_groups g on g.id = t.tag_group_id where t.id = any(${tagIds}::uuid[])`;
     const known = new Map(rows.map((tag) => [tag.id, tag]));
     const faults: FieldError[] = [];
     const single = new Map<string, string>();
@@ -83,13 +80,10 @@ export async function removeTag(ctx: Ctx, cardId: string, tagId: string): Promis
   await command(ctx, async (work) => {
     const { sql } = work;
     const card = await lockCard(work, ctx, cardId, EDIT);
-    const [tag] = await queryRows<NamedTag>(
-      sql,
-      `with deleted as (delete from card_tags where card_id = ? and tag_id = ? returning tag_id)
+    const [tag] = await query(sql).rows<NamedTag>`with deleted as (delete from card_tags
+      where card_id = ${card.id} and tag_id = ${tagId} returning tag_id)
        select t.id, t.name, g.name as "group" from deleted join tags t on t.id = deleted.tag_id
-       join tag_groups g on g.id = t.tag_group_id`,
-      [card.id, tagId],
-    );
+       join tag_groups g on g.id = t.tag_group_id`;
     if (!tag) throw notFound('tag of the card', tagId);
     work.emit(tagEvent(card, tag, false));
     work.raise(cardsTopic(card.type));
@@ -106,11 +100,8 @@ export async function undoCardTag(work: Work, ctx: Ctx, event: UndoneEvent): Pro
   await lockCards(work, [event.id]);
   const card = (await loadCards(work, ctx, [event.id])).get(event.id);
   if (!card) return { code: 'missing_card', message: `The card ${event.id} does not exist.` };
-  const [tag] = await queryRows<NamedTag>(
-    sql,
-    `select t.id, t.name, g.name as "group" from tags t join tag_groups g on g.id = t.tag_group_id where t.id = ?`,
-    [tagId],
-  );
+  const [tag] = await query(sql).rows<NamedTag>`select t.id, t.name, g.name as "group" from tags t
+    join tag_groups g on g.id = t.tag_group_id where t.id = ${tagId}`;
   if (!tag) return added ? null : { code: 'missing_tag', message: `The tag ${tagId} does not exist.` };
   const row = { card_id: card.id, tag_id: tagId };
   const changed = added

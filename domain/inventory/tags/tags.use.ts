@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { counted } from '../../../platform/counted.ts';
-import { queryRow, queryRows } from '../../../platform/database.ts';
+import { query, queryRows } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
@@ -16,14 +16,14 @@ const CHUNK = 500;
  * @throws EstateError `tag_in_use` with the number of cards with a tag that is not allowed.
  */
 export async function requireFits(sql: Knex.Transaction, group: TagGroupRow): Promise<void> {
-  const counts = await queryRow<{ several: number; elsewhere: number }>(
-    sql,
-    `select count(*) filter (where tags > 1)::int as several,
-       count(*) filter (where not coalesce(type = any(?::text[]), true))::int as elsewhere
+  const counts = await query(sql).row<{
+    several: number;
+    elsewhere: number;
+  }>`select count(*) filter (where tags > 1)::int as several,
+       count(*) filter (where not coalesce(type = any(${group.restrict_to_types}::text[]),
+       true))::int as elsewhere
      from (select c.id, c.type, count(*) as tags from card_tags k join tags t on t.id = k.tag_id
-           join cards c on c.id = k.card_id where t.tag_group_id = ? group by c.id, c.type) tagged`,
-    [group.restrict_to_types, group.id],
-  );
+           join cards c on c.id = k.card_id where t.tag_group_id = ${group.id} group by c.id, c.type) tagged`;
   const { several, elsewhere } = counts!;
   if (group.mode === 'single' && several > 0) {
     throw new EstateError('tag_in_use', `Several tags of the group are on ${counted(several, 'card')}.`, {

@@ -1,4 +1,4 @@
-import { queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
@@ -18,12 +18,11 @@ export interface FeedEnds {
 
 /** The first and last position of the feed, in one snapshot. */
 export async function feedEnds(sql: Sql): Promise<FeedEnds> {
-  const { rows } = await sql.raw(
-    `select coalesce((select (value #>> '{}')::bigint from settings where key = ?), 0) as purged,
+  const rows = await query(sql).rows`select coalesce((select (value #>> '{}')::bigint from settings
+    where key = ${PURGED_THROUGH}), 0) as purged,
             greatest(coalesce((select max(position) from events), 0),
-                     coalesce((select (value #>> '{}')::bigint from settings where key = ?), 0)) as newest`,
-    [PURGED_THROUGH, PURGED_THROUGH],
-  );
+                     coalesce((select (value #>> '{}')::bigint from settings where key = ${PURGED_THROUGH}),
+                     0)) as newest`;
   return { purgedThrough: rows[0].purged, newest: rows[0].newest };
 }
 
@@ -107,25 +106,23 @@ export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<Json
 
 /** Deletes the feed's oldest events, always from its beginning; the new first position is stored. */
 export async function removeEvents(sql: Sql, { events_days }: Retention): Promise<number> {
-  return await queryValue<number>(
-    sql,
-    `with cut as (
-       select coalesce((select min(position) from events where at >= now() - make_interval(days => ?)),
+  return await query(sql).value<number>`with cut as (
+       select coalesce((select min(position) from events
+       where at >= now() - make_interval(days => ${events_days})),
                        (select max(position) + 1 from events)) as position
      ),
      gone as (
        delete from events where position in (
-         select e.position from events e, cut where e.position < cut.position order by e.position limit ${CLEANUP_BATCH}
+         select e.position from events e, cut where e.position < cut.position
+         order by e.position limit ${embed(CLEANUP_BATCH)}
        ) returning position
      ),
      of_cards as (delete from card_old_values where position <= (select max(position) from gone)),
      of_relations as (delete from relation_old_values where position <= (select max(position) from gone)),
      purged as (
-       insert into settings (key, value) select '${PURGED_THROUGH}', to_jsonb(max(position)) from gone
+       insert into settings (key, value) select '${embed(PURGED_THROUGH)}', to_jsonb(max(position)) from gone
        having count(*) > 0
        on conflict (key) do update set value = excluded.value, updated_at = now()
      )
-     select count(*)::int as n from gone`,
-    [events_days],
-  );
+     select count(*)::int as n from gone`;
 }

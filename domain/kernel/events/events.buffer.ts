@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import { batchRow, eventRows } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
 import type { EventDraft } from './events.types.ts';
@@ -5,7 +6,10 @@ import type { EventDraft } from './events.types.ts';
 const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_type text, peer_card_id uuid,
   peer_card_type text, relation_id uuid, relation_type text, recipient_id uuid, batch_id uuid, job_id uuid,
   request_id text, origin text, cost_keys text[], data jsonb`;
-const names = columns.split(',').map((column) => column.trim().split(' ')[0]);
+const names = columns
+  .split(',')
+  .map((column) => column.trim().split(' ')[0])
+  .join(', ');
 
 /** The events of a transaction that writes too much to buffer them in memory. */
 export interface BufferedEvents {
@@ -25,15 +29,12 @@ export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents
   let held: EventDraft[] = [];
   let written = 0;
   const { sql } = work;
-  await sql.raw(
-    `create temp table if not exists buffered_events (n integer generated always as identity, ${columns}) on commit drop`,
-  );
+  await query(sql)
+    .run`create temp table if not exists buffered_events (n integer generated always as identity, ${embed(columns)}) on commit drop`;
   const flush = async () => {
     if (held.length === 0) return;
-    await sql.raw(
-      `insert into buffered_events (${names}) select ${names} from jsonb_to_recordset(?::jsonb) as v(${columns})`,
-      [JSON.stringify(eventRows(ctx, held))],
-    );
+    await query(sql).run`insert into buffered_events (${embed(names)}) select ${embed(names)}
+      from jsonb_to_recordset(${JSON.stringify(eventRows(ctx, held))}::jsonb) as v(${embed(columns)})`;
     written += held.length;
     held = [];
   };
@@ -42,13 +43,12 @@ export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents
     flush,
     async record() {
       await flush();
-      await sql.raw('select record_batch(?::jsonb)', [batchRow(ctx, written)]);
-      await sql.raw(`select pg_advisory_xact_lock(7203001)`);
-      await sql.raw(
-        `insert into events (position, ${names}) select nextval('events_position_seq'), ${names}
-         from (select * from buffered_events order by n) e`,
-      );
-      await sql.raw('delete from buffered_events');
+      await query(sql).run`select record_batch(${batchRow(ctx, written)}::jsonb)`;
+      await query(sql).run`select pg_advisory_xact_lock(7203001)`;
+      await query(sql).run`insert into events (position, ${embed(names)})
+        select nextval('events_position_seq'), ${embed(names)}
+         from (select * from buffered_events order by n) e`;
+      await query(sql).run`delete from buffered_events`;
     },
   };
 }

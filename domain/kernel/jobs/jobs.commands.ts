@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
@@ -60,12 +61,8 @@ export async function cancelJob(ctx: Ctx, id: string): Promise<void> {
         status: queued ? 'cancelled' : job.status,
         finished_at: queued ? work.sql.fn.now() : null,
       });
-    await work.sql.raw('select pg_notify(?, ?), pg_notify(?, ?)', [
-      JOB_CANCEL_CHANNEL,
-      id,
-      JOB_STATE_CHANNEL,
-      id,
-    ]);
+    await query(work.sql).run`select pg_notify(${JOB_CANCEL_CHANNEL}, ${id}),
+      pg_notify(${JOB_STATE_CHANNEL}, ${id})`;
     work.emit({ event_type: 'job.cancelled', data: { job_id: id, kind: job.kind, was: job.status } });
   });
 }
@@ -118,7 +115,7 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
         result_file_id: null,
         ...(resumes ? {} : { progress: 0, message: null, counts: null, checkpoint: null }),
       });
-    await work.sql.raw(`select pg_notify(?, ''), pg_notify(?, ?)`, [JOBS_CHANNEL, JOB_STATE_CHANNEL, id]);
+    await query(work.sql).run`select pg_notify(${JOBS_CHANNEL}, ''), pg_notify(${JOB_STATE_CHANNEL}, ${id})`;
     work.emit({
       event_type: 'job.retried',
       data: { job_id: id, kind: job.kind, was: job.status, attempt: job.attempt + 1 },

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { query } from '../../../platform/database.ts';
 import type { Caller, Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import type { AppPermission, TokenScope } from '../permissions/permissions.data.ts';
@@ -63,20 +64,11 @@ export async function enqueueJob<P extends TSchema>(
   payload: Static<P>,
 ): Promise<StartedJob> {
   checkPayload(definition, payload);
-  const { rows } = await work.sql.raw(
-    `with job as (
-       insert into jobs (kind, queue, payload, owner_id, rights, request_id) values (?, ?, ?, ?, ?, ?) returning id
-     ) select id, pg_notify(?, '') from job`,
-    [
-      definition.kind,
-      definition.queue,
-      JSON.stringify(payload),
-      ctx.caller.userId,
-      JSON.stringify(rightsOf(ctx.caller)),
-      ctx.requestId,
-      JOBS_CHANNEL,
-    ],
-  );
+  const rows = await query(work.sql).rows`with job as (
+       insert into jobs (kind, queue, payload, owner_id, rights, request_id)
+       values (${definition.kind}, ${definition.queue}, ${JSON.stringify(payload)}, ${ctx.caller.userId},
+       ${JSON.stringify(rightsOf(ctx.caller))}, ${ctx.requestId}) returning id
+     ) select id, pg_notify(${JOBS_CHANNEL}, '') from job`;
   const id: string = rows[0].id;
   return { job_id: id, status: 'queued', links: { self: jobPath(id) } };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { JobRights } from './jobs.enqueue.ts';
 import {
   JobCancelled,
@@ -70,17 +70,15 @@ const fraction = (value: number | undefined) =>
  * @returns undefined if the run is not (or no longer) to be executed.
  */
 export async function claimRun(sql: Sql, run: Run, owner: string): Promise<ClaimedRow | undefined> {
-  const { rows } = await sql.raw(
-    `with picked as (
-       select id from jobs where id = ? and attempt = ? and status = 'queued' for update
+  const rows = await query(sql).rows`with picked as (
+       select id from jobs where id = ${run.id} and attempt = ${run.attempt} and status = 'queued' for update
      )
-     update jobs j set status = 'running', lease_owner = ?, lease_until = now() + make_interval(secs => ?),
+     update jobs j set status = 'running', lease_owner = ${owner},
+     lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
        started_at = coalesce(j.started_at, now())
      from picked where j.id = picked.id
      returning j.id, j.kind, j.payload, j.owner_id, j.rights, j.request_id, j.counts, j.checkpoint, j.attempt,
-       j.failures, j.deaths, j.slot, pg_notify('${JOB_STATE_CHANNEL}', j.id::text)`,
-    [run.id, run.attempt, owner, LEASE_SECONDS],
-  );
+       j.failures, j.deaths, j.slot, pg_notify('${embed(JOB_STATE_CHANNEL)}', j.id::text)`;
   return rows[0];
 }
 
@@ -240,18 +238,17 @@ export async function requeueRun(
  * @returns the ids of the jobs.
  */
 export async function requeueExpired(sql: Sql): Promise<string[]> {
-  const { rows } = await sql.raw(
-    `with expired as (
+  const rows = await query(sql).rows`with expired as (
        select id from jobs where status = 'running' and lease_until < now() for update skip locked
      )
      update jobs j set
        status = case when cancel_requested then 'cancelled' else 'queued' end,
        finished_at = case when cancel_requested then clock_timestamp() end,
        attempt = attempt + case when cancel_requested then 0 else 1 end,
-       crashes = crashes + 1, deaths = deaths + 1, handed_over_at = null, run_after = now(), lease_owner = null, lease_until = null
+       crashes = crashes + 1, deaths = deaths + 1, handed_over_at = null, run_after = now(),
+       lease_owner = null, lease_until = null
      from expired where j.id = expired.id
-     returning j.id, pg_notify('${JOB_STATE_CHANNEL}', j.id::text)`,
-  );
+     returning j.id, pg_notify('${embed(JOB_STATE_CHANNEL)}', j.id::text)`;
   return rows.map((row: { id: string }) => row.id);
 }
 
@@ -260,17 +257,14 @@ export async function requeueExpired(sql: Sql): Promise<string[]> {
  * started for a while. Concurrent callers get different runs.
  */
 export async function takeDueRuns(sql: Sql, limit: number): Promise<DueRun[]> {
-  const { rows } = await sql.raw(
-    `with due as (
+  const rows = await query(sql).rows`with due as (
        select id from jobs
        where status = 'queued' and run_after <= now()
-         and (handed_over_at is null or handed_over_at < now() - make_interval(secs => ?))
-       order by handed_over_at nulls first, id limit ? for update skip locked
+         and (handed_over_at is null or handed_over_at < now() - make_interval(secs => ${FORGOTTEN_SECONDS}))
+       order by handed_over_at nulls first, id limit ${limit} for update skip locked
      )
      update jobs j set handed_over_at = now() from due where j.id = due.id
-     returning j.id, j.attempt, j.queue, old.handed_over_at is not null as again`,
-    [FORGOTTEN_SECONDS, limit],
-  );
+     returning j.id, j.attempt, j.queue, old.handed_over_at is not null as again`;
   return rows.sort((a: DueRun, b: DueRun) => (a.id < b.id ? -1 : 1));
 }
 

@@ -1,4 +1,4 @@
-import { queryValue, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { readFile, type StoredFile } from '../files/files.store.ts';
@@ -132,11 +132,9 @@ export async function countJobs(sql: Sql): Promise<JobFigure[]> {
 
 /** Age in seconds of the oldest due job that has not started; 0 if there is none. */
 export async function oldestWaitingSeconds(sql: Sql): Promise<number> {
-  return await queryValue<number>(
-    sql,
-    `select coalesce(extract(epoch from now() - min(run_after)), 0)::double precision as seconds
-     from jobs where status = 'queued' and run_after <= now()`,
-  );
+  return await query(sql).value<number>`select coalesce(extract(epoch from now() - min(run_after)),
+    0)::double precision as seconds
+     from jobs where status = 'queued' and run_after <= now()`;
 }
 
 /**

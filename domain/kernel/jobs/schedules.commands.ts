@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
@@ -40,7 +40,7 @@ export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch)
     await sql('job_schedules')
       .where({ key })
       .update({ ...values, updated_at: sql.fn.now() });
-    await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+    await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
     emit({ event_type: 'schedule.changed', data: { key, changes } });
   });
 }

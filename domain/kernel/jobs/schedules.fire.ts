@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { validateDetailed } from 'node-cron';
-import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { JOBS_CHANNEL, type JobRights } from './jobs.enqueue.ts';
 
@@ -42,10 +42,9 @@ export async function ensureSchedule(sql: Sql, schedule: BuiltInSchedule): Promi
 
 /** The enabled schedules. */
 export async function activeSchedules(sql: Sql): Promise<Schedule[]> {
-  const { rows } = await sql.raw(
-    `select key, kind, cron, time_zone as "timeZone", greatest(last_slot, updated_at) as after
-     from job_schedules where enabled order by key`,
-  );
+  const rows = await query(sql).rows`select key, kind, cron, time_zone as "timeZone",
+    greatest(last_slot, updated_at) as after
+     from job_schedules where enabled order by key`;
   return rows;
 }
 
@@ -56,32 +55,21 @@ export async function activeSchedules(sql: Sql): Promise<Schedule[]> {
  */
 export async function fireIfDue(db: Db, key: string, now: Date): Promise<Date | undefined> {
   return await inTransaction(db, async (sql) => {
-    const { rows } = await sql.raw(
-      `select kind, queue, payload, cron, time_zone, greatest(last_slot, updated_at) as after
-       from job_schedules where key = ? and enabled for update`,
-      [key],
-    );
+    const rows = await query(sql).rows`select kind, queue, payload, cron, time_zone,
+      greatest(last_slot, updated_at) as after
+       from job_schedules where key = ${key} and enabled for update`;
     const schedule = rows[0];
     if (!schedule) return undefined;
     const slot = dueSlot(schedule.cron, schedule.time_zone, schedule.after, now);
     if (!slot) return undefined;
     await sql('job_schedules').where({ key }).update({ last_slot: slot });
     const rights: JobRights = { permissions: '*' };
-    await sql.raw(
-      `with job as (
-         insert into jobs (kind, queue, payload, rights, schedule_key, slot) values (?, ?, ?, ?, ?, ?)
+    await query(sql).run`with job as (
+         insert into jobs (kind, queue, payload, rights, schedule_key, slot)
+         values (${schedule.kind}, ${schedule.queue}, ${JSON.stringify(schedule.payload)},
+         ${JSON.stringify(rights)}, ${key}, ${slot})
          on conflict (schedule_key, slot) where schedule_key is not null do nothing returning id
-       ) select pg_notify(?, '') from job`,
-      [
-        schedule.kind,
-        schedule.queue,
-        JSON.stringify(schedule.payload),
-        JSON.stringify(rights),
-        key,
-        slot,
-        JOBS_CHANNEL,
-      ],
-    );
+       ) select pg_notify(${JOBS_CHANNEL}, '') from job`;
     return slot;
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../../../platform/crypto.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { idType } from './lists.sql.ts';
 import type { Condition, Fragment, ListSpec, Order, SortField } from './lists.types.ts';
@@ -101,35 +101,24 @@ export async function freezeOrder(
   options: { owner: string | null; pageSize: number },
 ): Promise<FrozenOrder> {
   const snapshot = randomUUID();
-  const { rows } = await sql.raw(
-    `with expired as (
+  const rows = await query(sql).rows`with expired as (
        delete from list_snapshots where id in (
-         select id from list_snapshots where used_at < now() - ${KEPT}
+         select id from list_snapshots where used_at < now() - ${embed(KEPT)}
          union all
-         (select id from list_snapshots where owner = ?::uuid order by used_at desc offset ${KEPT_PER_OWNER - 1})
+         (select id from list_snapshots where owner = ${options.owner}::uuid
+         order by used_at desc offset ${embed(KEPT_PER_OWNER - 1)})
        )
-     ), ordered as materialized (${ids.sql}),
+     ), ordered as materialized (${embed(ids)}),
      counted as (select count(*)::int as total from ordered),
      kept as (
        insert into list_snapshots (id, owner, total)
-       select ?::uuid, ?::uuid, total from counted where total > ?
+       select ${snapshot}::uuid, ${options.owner}::uuid, total from counted where total > ${options.pageSize}
      ), chunks as (
        insert into list_snapshot_chunks (snapshot_id, chunk, ids)
-       select ?::uuid, (n - 1) / ${CHUNK}, array_agg(id order by n)
-       from ordered where (select total from counted) > ? group by 2
+       select ${snapshot}::uuid, (n - 1) / ${embed(CHUNK)}, array_agg(id order by n)
+       from ordered where (select total from counted) > ${options.pageSize} group by 2
      )
-     select id, (select total from counted) as total from ordered where n <= ? order by n`,
-    [
-      options.owner,
-      ...ids.bindings,
-      snapshot,
-      options.owner,
-      options.pageSize,
-      snapshot,
-      options.pageSize,
-      options.pageSize,
-    ],
-  );
+     select id, (select total from counted) as total from ordered where n <= ${options.pageSize} order by n`;
   const more = rows.length > 0 && rows[0].total > options.pageSize;
   return { first: rows.map((row: { id: string }) => row.id), snapshot: more ? snapshot : undefined };
 }
@@ -150,28 +139,20 @@ export async function readFrozen(
   options: { owner: string | null; pageSize: number },
 ): Promise<FrozenSlice> {
   const end = place.offset + options.pageSize;
-  const { rows } = await sql.raw(
-    `with used as (
+  const rows = await query(sql).rows`with used as (
        update list_snapshots set used_at = now()
-       where id = ?::uuid and used_at between now() - ${KEPT} and now() - interval '1 minute'
+       where id = ${place.snapshot}::uuid and used_at between now() - ${embed(KEPT)}
+       and now() - interval '1 minute'
      )
      select s.total, array(
        select i.id from list_snapshot_chunks k, unnest(k.ids) with ordinality as i (id, n)
-       where k.snapshot_id = s.id and k.chunk between ? and ?
-         and k.chunk * ${CHUNK} + i.n > ? and k.chunk * ${CHUNK} + i.n <= ?
+       where k.snapshot_id = s.id and k.chunk between ${Math.floor(place.offset / CHUNK)}
+       and ${Math.floor((end - 1) / CHUNK)}
+         and k.chunk * ${embed(CHUNK)} + i.n > ${place.offset} and k.chunk * ${embed(CHUNK)} + i.n <= ${end}
        order by k.chunk, i.n) as ids
      from list_snapshots s
-     where s.id = ?::uuid and s.owner is not distinct from ?::uuid and s.used_at > now() - ${KEPT}`,
-    [
-      place.snapshot,
-      Math.floor(place.offset / CHUNK),
-      Math.floor((end - 1) / CHUNK),
-      place.offset,
-      end,
-      place.snapshot,
-      options.owner,
-    ],
-  );
+     where s.id = ${place.snapshot}::uuid and s.owner is not distinct from ${options.owner}::uuid
+     and s.used_at > now() - ${embed(KEPT)}`;
   const row = rows[0];
   if (!row) {
     throw new EstateError(

@@ -1,4 +1,4 @@
-import { queryColumn, queryValue, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import {
   boundOf,
@@ -74,10 +74,7 @@ export async function findItem(
   const item = projection(spec.members);
   const where = whereClause([{ sql: `${spec.id} = ?::${idType(spec)}`, bindings: [id] }, ...conditions]);
   return (
-    await queryColumn<JsonText>(sql, `select ${item.sql}::text from ${spec.from}${where.sql}`, [
-      ...item.bindings,
-      ...where.bindings,
-    ])
+    await query(sql).column<JsonText>`select ${embed(item)}::text from ${embed(spec.from)}${embed(where)}`
   )[0];
 }
 
@@ -109,23 +106,21 @@ async function byPage(list: List): Promise<JsonText> {
 /** The number of rows that match the conditions. */
 export async function count(list: { sql: Sql; spec: { from: string }; where: Condition[] }): Promise<number> {
   const w = whereClause(list.where);
-  return await queryValue<number>(list.sql, `select count(*) from ${list.spec.from}${w.sql}`, w.bindings);
+  return await query(list.sql).value<number>`select count(*) from ${embed(list.spec.from)}${embed(w)}`;
 }
 
 async function readPage(list: List, offset: number, size: number, total: number): Promise<string> {
   const { spec, order, item } = list;
   const w = whereClause(list.where);
   const fromEnd = offset > total / 2;
-  return await queryValue<string>(
-    list.sql,
-    `select coalesce(json_agg(item), '[]')::text as items from (
-       select ${item.sql} as item
-       from (select ${spec.id} as page_id, ${order.field.sql} as page_sort from ${spec.from}${w.sql}
-             order by ${orderBy(order, order.field.sql, spec.id, fromEnd)} limit ? offset ?) page, ${spec.from}
-       where ${spec.id} = page_id
-       order by ${orderBy(order, 'page_sort', 'page_id')}) as rows`,
-    [...item.bindings, ...w.bindings, size, fromEnd ? total - offset - size : offset],
-  );
+  return await query(list.sql).value<string>`select coalesce(json_agg(item), '[]')::text as items from (
+       select ${embed(item)} as item
+       from (select ${embed(spec.id)} as page_id, ${embed(order.field.sql)} as page_sort
+       from ${embed(spec.from)}${embed(w)}
+             order by ${embed(orderBy(order, order.field.sql, spec.id, fromEnd))}
+             limit ${size} offset ${fromEnd ? total - offset - size : offset}) page, ${embed(spec.from)}
+       where ${embed(spec.id)} = page_id
+       order by ${embed(orderBy(order, 'page_sort', 'page_id'))}) as rows`;
 }
 
 /** One page of a traversal; see {@link runList}. */
@@ -217,10 +212,8 @@ async function itemsOf(
   if (ids.length === 0) return [];
   const { spec } = list;
   const w = whereClause([...list.where, { sql: `${spec.id} = any(?::${idType(spec)}[])`, bindings: [ids] }]);
-  const { rows } = await list.sql.raw(
-    `select ${spec.id}::text as id, ${list.item.sql}::text as item from ${spec.from}${w.sql}`,
-    [...list.item.bindings, ...w.bindings],
-  );
+  const rows = await query(list.sql).rows`select ${embed(spec.id)}::text as id,
+    ${embed(list.item)}::text as item from ${embed(spec.from)}${embed(w)}`;
   const items = new Map<string, string>(rows.map((row: { id: string; item: string }) => [row.id, row.item]));
   return ids.flatMap((id) => items.get(id) ?? []);
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { defineJob } from '../jobs/jobs.define.ts';
@@ -55,17 +55,17 @@ export async function enqueueMails(sql: Knex.Transaction, ctx: Ctx, mails: Mail[
   if (rows.length === 0) return;
   // Owned by the service: it is also sent if the user who caused it is no longer active.
   const rights: JobRights = { permissions: '*' };
-  await sql.raw(
-    `with made as (
+  await query(sql).run`with made as (
        insert into mails (recipient, content)
-       select recipient, content from jsonb_to_recordset(?::jsonb) as g(recipient text, content jsonb) returning id
+       select recipient, content
+       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(recipient text, content jsonb)
+       returning id
      ), asked as (
        insert into jobs (kind, queue, payload, rights, request_id)
-       select ?, ?, jsonb_build_object('mail_id', id), ?::jsonb, ? from made returning id
+       select ${mailJob.kind}, ${mailJob.queue}, jsonb_build_object('mail_id', id),
+       ${JSON.stringify(rights)}::jsonb, ${ctx.requestId} from made returning id
      )
-     select count(*), pg_notify(?, '') from asked`,
-    [JSON.stringify(rows), mailJob.kind, mailJob.queue, JSON.stringify(rights), ctx.requestId, JOBS_CHANNEL],
-  );
+     select count(*), pg_notify(${JOBS_CHANNEL}, '') from asked`;
 }
 
 /** A subject is one line of at most 200 characters. */

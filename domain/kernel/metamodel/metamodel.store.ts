@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { createVersionedStore, type VersionedStore } from '../versioned.ts';
 import { compileMetamodel, type Metamodel } from './metamodel.compile.ts';
 
@@ -7,17 +7,15 @@ export const METAMODEL_TOPIC = 'metamodel';
 
 /** Reads and compiles the metamodel as the given connection or transaction sees it. */
 export async function loadMetamodel(sql: Sql): Promise<Metamodel> {
-  const { rows } = await sql.raw(
-    `select
-       coalesce((select version from topic_versions where topic = ?), 0) as version,
+  const rows = await query(sql).rows`select
+       coalesce((select version from topic_versions where topic = ${METAMODEL_TOPIC}), 0) as version,
        (select coalesce(jsonb_agg(t), '[]') from card_types t) as card_types,
        (select coalesce(jsonb_agg(t), '[]') from relation_types t) as relation_types,
        (select coalesce(jsonb_agg(t), '[]') from stakeholder_role_definitions t) as roles,
        (select coalesce(jsonb_agg(k), '[]') from calculations k where k.is_active) as calculations,
        (select coalesce(jsonb_agg(to_jsonb(g) || jsonb_build_object(
-          'has_tags', exists (select from tags where tag_group_id = g.id))), '[]') from tag_groups g) as tag_groups`,
-    [METAMODEL_TOPIC],
-  );
+          'has_tags', exists (select from tags where tag_group_id = g.id))), '[]')
+          from tag_groups g) as tag_groups`;
   const row = rows[0];
   return compileMetamodel({
     version: Number(row.version),

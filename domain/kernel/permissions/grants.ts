@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Caller, Ctx } from '../context.ts';
 import {
@@ -56,11 +56,8 @@ interface Account {
 export async function requireControlOf(ctx: Ctx, sql: Sql, { id, role }: Account): Promise<void> {
   const row = await sql('roles').where({ key: role }).first('permissions');
   requireGrantable(ctx.caller, row?.permissions ?? {});
-  const { rows } = await sql.raw(
-    `select c.type, array_agg(distinct s.role) as roles
-     from stakeholders s join cards c on c.id = s.card_id where s.user_id = ?::uuid group by c.type`,
-    [id],
-  );
+  const rows = await query(sql).rows`select c.type, array_agg(distinct s.role) as roles
+     from stakeholders s join cards c on c.id = s.card_id where s.user_id = ${id}::uuid group by c.type`;
   for (const { type, roles } of rows as { type: string; roles: string[] }[]) {
     const rights = [...cardRights(ctx, type, roles)] as CardPermission[];
     const needed = rights.map((right) => appPermissionOf[right]);

@@ -1,6 +1,6 @@
 import { Model, type QueryBuilder, raw } from 'objection';
 import type { TProperties } from 'typebox';
-import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { StaticOf } from '../shapes.ts';
@@ -149,12 +149,10 @@ export async function insertRows<M extends RowModel>(
   if (rows.length === 0) return [];
   const { tableName } = model;
   const columns = columnsIn(model, rows).join(', ');
-  return await queryColumn<RowOf<M>>(
-    sql,
-    `insert into ${tableName} as t (${columns})
-     select ${columns} from jsonb_populate_recordset(null::${tableName}, ?::jsonb) returning to_jsonb(t) as row`,
-    [JSON.stringify(rows)],
-  );
+  return await query(sql).column<RowOf<M>>`insert into ${embed(tableName)} as t (${embed(columns)})
+     select ${embed(columns)}
+     from jsonb_populate_recordset(null::${embed(tableName)}, ${JSON.stringify(rows)}::jsonb)
+     returning to_jsonb(t) as row`;
 }
 
 /**
@@ -173,12 +171,9 @@ export async function updateRows<M extends RowModel>(
   const set = written.map((column) => `${column} = v.${column}`);
   if ('updated_at' in model.columns && !written.includes('updated_at'))
     set.push('updated_at = clock_timestamp()');
-  await queryRows(
-    sql,
-    `update ${tableName} t set ${set.join(', ')}
-     from jsonb_populate_recordset(null::${tableName}, ?::jsonb) v where t.id = v.id`,
-    [JSON.stringify(rows)],
-  );
+  await query(sql).rows`update ${embed(tableName)} t set ${embed(set.join(', '))}
+     from jsonb_populate_recordset(null::${embed(tableName)}, ${JSON.stringify(rows)}::jsonb) v
+     where t.id = v.id`;
 }
 
 function jsonOf<M extends RowModel>(instance: unknown): RowOf<M> {

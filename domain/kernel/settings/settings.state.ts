@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { createVersionedStore, type VersionedStore } from '../versioned.ts';
 import { type SettingKey, type SettingValues, settingDefaults } from './settings.defaults.ts';
 import { settingValue, storedKey } from './settings.read.ts';
@@ -18,13 +18,11 @@ export interface WorkspaceSettings {
 
 /** Reads all settings on the given connection or transaction. */
 export async function loadSettings(sql: Sql): Promise<WorkspaceSettings> {
-  const { rows } = await sql.raw(
-    `select
-       coalesce((select version from topic_versions where topic = ?), 0) as version,
-       (select coalesce(jsonb_object_agg(key, value), '{}') from settings where key like 'workspace.%') as stored,
-       (select coalesce(jsonb_agg(key), '[]') from settings where key like 'secret.%') as secrets`,
-    [SETTINGS_TOPIC],
-  );
+  const rows = await query(sql).rows`select
+       coalesce((select version from topic_versions where topic = ${SETTINGS_TOPIC}), 0) as version,
+       (select coalesce(jsonb_object_agg(key, value), '{}') from settings
+       where key like 'workspace.%') as stored,
+       (select coalesce(jsonb_agg(key), '[]') from settings where key like 'secret.%') as secrets`;
   const { version, stored, secrets } = rows[0];
   const keys = Object.keys(settingDefaults) as SettingKey[];
   return {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import type { EventType } from '../events/events.catalogue.ts';
 import type { BatchEvent } from './undo.rows.ts';
 
@@ -28,11 +28,9 @@ export async function deletedWithCards(
     ({ event_type, card_id }) => card_id && attached.test(event_type) && !conflicted.has(`card/${card_id}`),
   );
   if (on.length === 0) return new Set();
-  const { rows } = await sql.raw(
-    `select distinct card_id from events
-     where batch_id = ?::uuid and event_type = 'card.created' and card_id = any(?::uuid[])`,
-    [batchId, [...new Set(on.map(({ card_id }) => card_id))]],
-  );
+  const rows = await query(sql).rows`select distinct card_id from events
+     where batch_id = ${batchId}::uuid and event_type = 'card.created'
+     and card_id = any(${[...new Set(on.map(({ card_id }) => card_id))]}::uuid[])`;
   const made = new Set(rows.map((row: { card_id: string }) => row.card_id));
-  return new Set(on.filter(({ card_id }) => made.has(card_id)));
+  return new Set(on.filter(({ card_id }) => made.has(card_id!)));
 }

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { type CardWithAccess, requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
@@ -37,13 +37,11 @@ export async function requireDraftViewer(sql: Sql, ctx: Ctx, id: string): Promis
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function requireWriter(ctx: Ctx, id: string, right: CardRight): Promise<void> {
-  const [process] = await queryRows<CardForPolicy>(
-    ctx.db,
-    `select c.id, c.type,
-       array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as "myRoles"
-     from cards c where c.id = ?::uuid and c.type = ? and c.type = any(?::text[])`,
-    [ctx.caller.userId, id, PROCESS, ctx.metamodel.visibleTypes],
-  );
+  const [process] = await query(ctx.db).rows<CardForPolicy>`select c.id, c.type,
+       array(select s.role from stakeholders s
+       where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
+     from cards c where c.id = ${id}::uuid and c.type = ${PROCESS}
+     and c.type = any(${ctx.metamodel.visibleTypes}::text[])`;
   if (!process) throw notFound('process', id);
   requireOnCard(ctx, right, process);
 }

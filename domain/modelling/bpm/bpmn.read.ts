@@ -1,5 +1,5 @@
 import { sha256 } from '../../../platform/crypto.ts';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
@@ -153,25 +153,23 @@ export async function recheckContent(given: GivenContent): Promise<PreparedModel
 export async function storeContent(sql: Sql, content: PreparedContent | PreparedModel): Promise<string> {
   const { id, kind, text, original, encoding, size } = content;
   const model = 'elements' in content ? content : undefined;
-  const [stored] = await queryRows<{ is_new: boolean }>(
-    sql,
-    `insert into process_contents as p (id, kind, text, original, encoding, size, warnings, picture)
-     values (?, ?, ?, ?, ?, ?, ?::jsonb, ?)
-     on conflict (id) do update set used_at = now() returning xmax = 0 as is_new`,
-    [id, kind, text, original, encoding, size, JSON.stringify(model?.warnings ?? []), model?.picture ?? null],
-  );
+  const [stored] = await query(sql).rows<{ is_new: boolean }>`insert into process_contents as p (id, kind,
+    text, original, encoding, size, warnings, picture)
+     values (${id}, ${kind}, ${text}, ${original}, ${encoding}, ${size},
+     ${JSON.stringify(model?.warnings ?? [])}::jsonb, ${model?.picture ?? null})
+     on conflict (id) do update set used_at = now() returning xmax = 0 as is_new`;
   if (!stored!.is_new || !model) return id;
   for (const elements of model.elements) {
-    await sql.raw(
-      `insert into process_content_elements (content_id, bpmn_element_id, sequence_order, element_type, name,
+    await query(sql).run`insert into process_content_elements (content_id, bpmn_element_id, sequence_order,
+      element_type, name,
          documentation, lane_name, pool_name, parent_element_id, is_automated, next_element_ids)
-       select ?, e.bpmn_element_id, e.sequence_order, e.element_type, e.name, e.documentation, e.lane_name, e.pool_name,
+       select ${id}, e.bpmn_element_id, e.sequence_order, e.element_type, e.name, e.documentation,
+       e.lane_name, e.pool_name,
          e.parent_element_id, e.is_automated, e.next_element_ids
-       from jsonb_to_recordset(?::jsonb) as e(bpmn_element_id text, sequence_order int, element_type text, name text,
+       from jsonb_to_recordset(${elements}::jsonb) as e(bpmn_element_id text, sequence_order int,
+       element_type text, name text,
          documentation text, lane_name text, pool_name text, parent_element_id text, is_automated boolean,
-         next_element_ids text[])`,
-      [id, elements],
-    );
+         next_element_ids text[])`;
   }
   return id;
 }

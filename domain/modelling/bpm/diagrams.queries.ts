@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { query, queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
@@ -52,16 +52,14 @@ const versionList: ListSpec = {
 export async function diagramText(sql: Sql, processId: string, version?: number): Promise<JsonText> {
   const row = await currentDiagram(sql, processId, version);
   if (!row) return 'null';
-  const [diagram] = await queryRows<{ text: JsonText }>(
-    sql,
-    `select json_build_object('id', d.id, 'process_id', d.process_id, 'bpmn_xml', p.text, 'svg_thumbnail', t.text,
-       'version', d.version, 'element_count', (select count(*) from process_content_elements e where e.content_id = p.id),
+  const [diagram] = await query(sql).rows<{ text: JsonText }>`select json_build_object('id', d.id,
+    'process_id', d.process_id, 'bpmn_xml', p.text, 'svg_thumbnail', t.text,
+       'version', d.version, 'element_count', (select count(*) from process_content_elements e
+       where e.content_id = p.id),
        'warnings', p.warnings, 'created_by', d.created_by, 'created_at', utc(d.created_at))::text as text
      from process_diagrams d join process_contents p on p.id = d.content_id
        left join process_contents t on t.id = d.thumbnail_id
-     where d.id = ?::uuid`,
-    [row.id],
-  );
+     where d.id = ${row.id}::uuid`;
   return diagram!.text;
 }
 
@@ -117,12 +115,9 @@ export async function exportModel(ctx: Ctx, processId: string, version?: number)
  */
 export async function exportPicture(ctx: Ctx, processId: string, version?: number): Promise<DiagramFile> {
   const { name, row } = await diagramOf(ctx, processId, version);
-  const [picture] = await queryRows<{ text: string | null }>(
-    ctx.db,
-    `select coalesce(t.text, p.picture) as text from process_contents p
-     left join process_contents t on t.id = ? where p.id = ?`,
-    [row.thumbnail_id, row.content_id],
-  );
+  const [picture] = await query(ctx.db).rows<{ text: string | null }>`select coalesce(t.text,
+    p.picture) as text from process_contents p
+     left join process_contents t on t.id = ${row.thumbnail_id} where p.id = ${row.content_id}`;
   const text = picture?.text ?? null;
   if (text === null) throw notFound('picture of the diagram', row.id);
   return {

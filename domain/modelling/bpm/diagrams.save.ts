@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -76,11 +76,8 @@ export async function saveWithin(
   const { sql } = work;
   const before = await currentDiagram(sql, process.id);
   const lineage_id = before?.lineage_id ?? process.id;
-  const [next] = await queryRows<{ version: number }>(
-    sql,
-    'select coalesce(max(version), 0) + 1 as version from process_diagrams where process_id = ?::uuid',
-    [process.id],
-  );
+  const [next] = await query(sql).rows<{ version: number }>`select coalesce(max(version),
+    0) + 1 as version from process_diagrams where process_id = ${process.id}::uuid`;
   const row = await insertRow(sql, ProcessDiagram, {
     process_id: process.id,
     lineage_id,

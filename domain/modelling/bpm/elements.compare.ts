@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
@@ -91,25 +91,22 @@ async function compare(
         then jsonb_build_object('${column}', jsonb_build_object('old', o.${column}, 'new', n.${column})) else '{}' end`,
     )
     .join(' || ');
-  const [found] = await queryRows<
+  const [found] = await query(sql).rows<
     Record<'total' | 'n_added' | 'n_removed' | 'n_changed', number> &
       Record<'added' | 'removed' | 'changed', JsonText>
-  >(
-    sql,
-    `with o as materialized (${before.sql}), n as materialized (${after.sql}),
+  >`with o as materialized (${embed(before)}), n as materialized (${embed(after)}),
        added as materialized (
          select * from n where not exists (select from o where o.bpmn_element_id = n.bpmn_element_id)),
        removed as materialized (
          select * from o where not exists (select from n where n.bpmn_element_id = o.bpmn_element_id)),
        changed as materialized (
-         select n.bpmn_element_id, n.sequence_order, n.element_type, n.name, ${changes} as changes
-         from n join o using (bpmn_element_id) where ${row('n')} is distinct from ${row('o')})
-     select ${countOf('n')} as total, ${countOf('added')} as n_added, ${countOf('removed')} as n_removed,
-       ${countOf('changed')} as n_changed, ${firstOf('added', elementItem())} as added,
-       ${firstOf('removed', elementItem())} as removed,
-       ${firstOf('changed', elementItem(`, 'changes', d.changes`))} as changed`,
-    [...before.bindings, ...after.bindings],
-  );
+         select n.bpmn_element_id, n.sequence_order, n.element_type, n.name, ${embed(changes)} as changes
+         from n join o using (bpmn_element_id) where ${embed(row('n'))} is distinct from ${embed(row('o'))})
+     select ${embed(countOf('n'))} as total, ${embed(countOf('added'))} as n_added,
+     ${embed(countOf('removed'))} as n_removed,
+       ${embed(countOf('changed'))} as n_changed, ${embed(firstOf('added', elementItem()))} as added,
+       ${embed(firstOf('removed', elementItem()))} as removed,
+       ${embed(firstOf('changed', elementItem(`, 'changes', d.changes`)))} as changed`;
   const { total, n_added, n_removed, n_changed, added, removed, changed } = found!;
   const unchanged = total - n_added - n_changed;
   return {

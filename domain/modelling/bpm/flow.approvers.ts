@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
 import { APPROVAL_TOPIC } from '../../collaboration/todos/todos.topics.ts';
@@ -123,14 +123,12 @@ export async function requestApprovals(work: Work, flows: readonly PendingFlow[]
  * @param processIds the processes whose stakeholders may have changed; all by default.
  */
 export async function followApprovers(work: Work, processIds?: readonly string[]): Promise<void> {
-  const flows = await queryRows<PendingFlow>(
-    work.sql,
-    `select to_jsonb(v) as row, json_build_object('id', c.id, 'type', c.type, 'name', c.name) as process
+  const flows = await query(work.sql).rows<PendingFlow>`select to_jsonb(v) as row,
+    json_build_object('id', c.id, 'type', c.type, 'name', c.name) as process
      from process_flow_versions v join cards c on c.id = v.process_id
-     where v.status = 'pending' and (?::uuid[] is null or v.process_id = any(?::uuid[]))
-     order by v.id for no key update of v`,
-    [processIds ?? null, processIds ?? null],
-  );
+     where v.status = 'pending'
+     and (${processIds ?? null}::uuid[] is null or v.process_id = any(${processIds ?? null}::uuid[]))
+     order by v.id for no key update of v`;
   await requestApprovals(work, flows);
 }
 
@@ -140,15 +138,15 @@ async function namedApprovers(
   processIds: readonly string[],
 ): Promise<ReadonlyMap<string, string[]>> {
   // read from the tables, because a command that changes the metamodel still has the compiled one from before
-  const rows = await queryRows<{ card_id: string; id: string }>(
-    sql,
-    `select s.card_id, u.id from stakeholders s
-     join stakeholder_role_definitions d on d.card_type_key = ? and d.key = s.role and not d.is_archived
+  const rows = await query(sql).rows<{ card_id: string; id: string }>`select s.card_id, u.id
+    from stakeholders s
+     join stakeholder_role_definitions d on d.card_type_key = ${PROCESS} and d.key = s.role
+     and not d.is_archived
      join users u on u.id = s.user_id join roles r on r.key = u.role
-     where s.card_id = any(?::uuid[]) and d.permissions @> ?::jsonb and u.is_active and not r.is_archived
-     order by u.id for share of u, r`,
-    [PROCESS, processIds, JSON.stringify({ [rights.approve.card]: true })],
-  );
+     where s.card_id = any(${processIds}::uuid[])
+     and d.permissions @> ${JSON.stringify({ [rights.approve.card]: true })}::jsonb and u.is_active
+     and not r.is_archived
+     order by u.id for share of u, r`;
   const found = new Map<string, Set<string>>();
   for (const { card_id, id } of rows) found.set(card_id, (found.get(card_id) ?? new Set()).add(id));
   return new Map([...found].map(([card, ids]) => [card, [...ids]]));
@@ -156,14 +154,12 @@ async function namedApprovers(
 
 /** Users whose role allows them to approve any flow: all of `first`, and a bounded number of others. */
 async function holdersOf({ sql }: Work, first: readonly string[]): Promise<string[]> {
-  const holders = await queryRows<{ id: string }>(
-    sql,
-    `select u.id from users u join roles r on r.key = u.role
+  const holders = await query(sql).rows<{ id: string }>`select u.id from users u
+    join roles r on r.key = u.role
      where u.is_active and u.kind = 'person' and not r.is_archived
-       and (r.permissions @> '{"*": true}' or r.permissions @> ?::jsonb)
-     order by u.id = any(?::uuid[]) desc, u.id limit ? for share of u, r`,
-    [JSON.stringify({ [rights.approve.app]: true }), first, first.length + MAX_ASKED],
-  );
+       and (r.permissions @> '{"*": true}'
+       or r.permissions @> ${JSON.stringify({ [rights.approve.app]: true })}::jsonb)
+     order by u.id = any(${first}::uuid[]) desc, u.id limit ${first.length + MAX_ASKED} for share of u, r`;
   return holders.map(({ id }) => id);
 }
 
@@ -171,12 +167,10 @@ async function askedToApprove(
   { sql }: Work,
   versionIds: readonly string[],
 ): Promise<ReadonlyMap<string, string[]>> {
-  const rows = await queryRows<{ subject_id: string; asked: string[] }>(
-    sql,
-    `select subject_id, array_agg(assigned_to order by assigned_to) as asked from todos
-     where is_system and status <> 'done' and topic = ? and subject_id = any(?::uuid[]) and assigned_to is not null
-     group by subject_id`,
-    [APPROVAL_TOPIC, versionIds],
-  );
+  const rows = await query(sql).rows<{ subject_id: string; asked: string[] }>`select subject_id,
+    array_agg(assigned_to order by assigned_to) as asked from todos
+     where is_system and status <> 'done' and topic = ${APPROVAL_TOPIC}
+     and subject_id = any(${versionIds}::uuid[]) and assigned_to is not null
+     group by subject_id`;
   return new Map(rows.map(({ subject_id, asked }) => [subject_id, asked]));
 }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { closeSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import { APPROVAL_TOPIC } from '../../collaboration/todos/todos.topics.ts';
@@ -76,12 +76,9 @@ export async function createDraft(ctx: Ctx, processId: string, input: FlowInput)
     const { sql } = work;
     const process = await lockProcess(work, ctx, processId, rights.drafts);
     const based = await basedOn(work, process.id, input.based_on_id);
-    const [found] = await queryRows<{ revision: number; open: number }>(
-      sql,
-      `select coalesce(max(revision), 0) + 1 as revision, count(*) filter (where status in ('draft', 'pending')) as open
-       from process_flow_versions where process_id = ?::uuid`,
-      [process.id],
-    );
+    const [found] = await query(sql).rows<{ revision: number; open: number }>`select coalesce(max(revision),
+      0) + 1 as revision, count(*) filter (where status in ('draft', 'pending')) as open
+       from process_flow_versions where process_id = ${process.id}::uuid`;
     if (found!.open >= MAX_OPEN) {
       throw new EstateError('wrong_state', `The process has ${MAX_OPEN} drafts; delete some of them first.`);
     }

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
@@ -72,12 +72,9 @@ async function checkPageSize(sql: Sql, where: Condition[], { fields, page_size }
   const members = fields?.split(',').map((name) => name.trim()) ?? ['bpmn_xml'];
   if (!members.includes('bpmn_xml') && !members.includes('svg_thumbnail')) return;
   const w = whereClause(where);
-  const [page] = await queryRows<{ size: number }>(
-    sql,
-    `select coalesce(sum(size), 0) as size from (
-       select p.size + coalesce(t.size, 0) as size from ${flowList.from}${w.sql} order by 1 desc limit ?) largest`,
-    [...w.bindings, page_size],
-  );
+  const [page] = await query(sql).rows<{ size: number }>`select coalesce(sum(size), 0) as size from (
+       select p.size + coalesce(t.size, 0) as size from ${embed(flowList.from)}${embed(w)} order by 1 desc
+       limit ${page_size}) largest`;
   if (page!.size <= MAX_PAGE) return;
   throw invalidField(
     'page_size',

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query, queryRows } from '../../../platform/database.ts';
 import { type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { requireManage } from '../../inventory/relations/relations.admit.ts';
@@ -232,12 +232,9 @@ async function linkRelations(
 ): Promise<{ link: LinkRelation; relation: StoredRelation }[]> {
   const ids = [...links.values()].flatMap(({ relation_ids }) => relation_ids);
   if (ids.length === 0) return [];
-  const relations = await queryRows<StoredRelation>(
-    sql,
-    `select id, type, source_id, target_id, attributes, description from relations
-     where id = any(?::uuid[]) order by id for update`,
-    [ids],
-  );
+  const relations = await query(sql).rows<StoredRelation>`select id, type, source_id, target_id, attributes,
+    description from relations
+     where id = any(${ids}::uuid[]) order by id for update`;
   return relations.flatMap((relation) => {
     const kind = linkKinds.find((known) => known.relation === relation.type);
     if (!kind) return [];
@@ -263,9 +260,8 @@ async function createRelations(work: Work, ctx: Ctx, process: ProcessCard, wante
     ({ type, source_id, target_id }) => !book.find({ type: type.key, source_id, target_id }),
   );
   if (free.length > 0) {
-    const newIds = await queryRows<{ id: string }>(sql, 'select uuidv7() as id from generate_series(1, ?)', [
-      free.length,
-    ]);
+    const newIds = await query(sql).rows<{ id: string }>`select uuidv7() as id
+      from generate_series(1, ${free.length})`;
     for (const [n, { card, type, source_id, target_id }] of free.entries()) {
       const [source, target] = [ends.get(source_id), ends.get(target_id)];
       if (!source || !target) throw notFound('card', target ? source_id : target_id);
@@ -288,13 +284,10 @@ async function relationEnds(
   removed: StoredRelation[],
 ): Promise<Map<string, RelationEnd>> {
   if (removed.length === 0) return new Map();
-  const ends = await queryRows<RelationEnd>(
-    sql,
-    `select c.id, c.type, c.name, c.status,
-       array(select s.role from stakeholders s where s.card_id = c.id and s.user_id = ?::uuid) as "myRoles"
-     from cards c where c.id = any(?::uuid[])`,
-    [ctx.caller.userId, [process.id, ...removed.map(({ target_id }) => target_id)]],
-  );
+  const ends = await query(sql).rows<RelationEnd>`select c.id, c.type, c.name, c.status,
+       array(select s.role from stakeholders s
+       where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
+     from cards c where c.id = any(${[process.id, ...removed.map(({ target_id }) => target_id)]}::uuid[])`;
   return new Map(ends.map((end) => [end.id, end]));
 }
 
@@ -324,24 +317,21 @@ export async function writeRows(
     for (const row of removed) emit(linkEvent(row, null));
   }
   if (changed.length > 0) {
-    const updated = await queryRows<{ row: LinkRow }>(
-      sql,
-      `update process_element_links l set (${COLUMNS}) =
-         (select ${COLUMNS.replace(/\w+/g, 'v.$&')}), updated_at = clock_timestamp()
-       from jsonb_populate_recordset(null::process_element_links, ?::jsonb) v where v.id = l.id
-       returning to_jsonb(l) as row`,
-      [JSON.stringify(changed)],
-    );
+    const updated = await query(sql).rows<{ row: LinkRow }>`update process_element_links l
+      set (${embed(COLUMNS)}) =
+         (select ${embed(COLUMNS.replace(/\w+/g, 'v.$&'))}), updated_at = clock_timestamp()
+       from jsonb_populate_recordset(null::process_element_links, ${JSON.stringify(changed)}::jsonb) v
+       where v.id = l.id
+       returning to_jsonb(l) as row`;
     for (const { row } of updated) emit(linkEvent(before.get(row.bpmn_element_id)!, row));
   }
   if (added.length > 0) {
-    const inserted = await queryRows<{ row: LinkRow }>(
-      sql,
-      `insert into process_element_links as l (process_id, lineage_id, flow_version_id, bpmn_element_id, ${COLUMNS})
-       select process_id, lineage_id, flow_version_id, bpmn_element_id, ${COLUMNS}
-       from jsonb_populate_recordset(null::process_element_links, ?::jsonb) returning to_jsonb(l) as row`,
-      [JSON.stringify(added.map(([bpmn_element_id, values]) => ({ ...owner, bpmn_element_id, ...values })))],
-    );
+    const inserted = await query(sql).rows<{
+      row: LinkRow;
+    }>`insert into process_element_links as l (process_id, lineage_id, flow_version_id, bpmn_element_id, ${embed(COLUMNS)})
+       select process_id, lineage_id, flow_version_id, bpmn_element_id, ${embed(COLUMNS)}
+       from jsonb_populate_recordset(null::process_element_links,
+       ${JSON.stringify(added.map(([bpmn_element_id, values]) => ({ ...owner, bpmn_element_id, ...values })))}::jsonb) returning to_jsonb(l) as row`;
     for (const { row } of inserted) emit(linkEvent(null, row));
   }
   if (removed.length + changed.length + added.length > 0) raise(BPM_TOPIC);

@@ -1,4 +1,4 @@
-import { queryRows, withHeartbeat } from '../../../platform/database.ts';
+import { query, queryRows, withHeartbeat } from '../../../platform/database.ts';
 import { invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { lockCard } from '../../collaboration/cards.access.ts';
 import { checkLine, checkText, MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
@@ -83,12 +83,10 @@ async function replaceLinks(work: Work, ctx: Ctx, diagram: DiagramRow, given: st
 
 async function insertLinks(work: Work, ctx: Ctx, diagram: DiagramRow, cards: LinkedCard[]): Promise<void> {
   if (cards.length === 0) return;
-  const rows = await queryRows<{ row: DiagramCardRow }>(
-    work.sql,
-    `insert into diagram_cards as k (diagram_id, card_id, user_id) select ?::uuid, unnest(?::uuid[]), ?::uuid
-     on conflict (diagram_id, card_id) do nothing returning to_jsonb(k) as row`,
-    [diagram.id, cards.map(({ id }) => id), ctx.caller.userId],
-  );
+  const rows = await query(work.sql).rows<{ row: DiagramCardRow }>`insert into diagram_cards as k (diagram_id,
+    card_id, user_id) select ${diagram.id}::uuid, unnest(${cards.map(({ id }) => id)}::uuid[]),
+    ${ctx.caller.userId}::uuid
+     on conflict (diagram_id, card_id) do nothing returning to_jsonb(k) as row`;
   const byId = new Map(cards.map((card) => [card.id, card]));
   for (const { row } of rows) {
     work.emit(linkEvent(byId.get(row.card_id)!, row, false, diagram.private_to));

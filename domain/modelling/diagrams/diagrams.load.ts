@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import {
   EstateError,
   type FieldError,
@@ -185,11 +185,8 @@ export async function lockLinkedCards(
 ): Promise<LinkedCard[]> {
   if (ids.length === 0) return [];
   const visible = visibleCards(ctx);
-  const cards = await queryRows<LinkedCard>(
-    sql,
-    `select c.id, c.type from cards c where c.id = any(?::uuid[]) and ${visible.sql} order by c.id for key share of c`,
-    [ids, ...visible.bindings],
-  );
+  const cards = await query(sql).rows<LinkedCard>`select c.id, c.type from cards c
+    where c.id = any(${ids}::uuid[]) and ${embed(visible)} order by c.id for key share of c`;
   const found = new Map(cards.map((card) => [card.id, card]));
   const errors = ids.flatMap((id, at): FieldError[] =>
     found.has(id) ? [] : [{ field: `${field}.${at}`, code: 'unknown_card', message: 'is no card' }],

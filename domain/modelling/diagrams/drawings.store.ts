@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { sha256 } from '../../../platform/crypto.ts';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
@@ -68,12 +68,10 @@ export async function storeDrawing(
 ): Promise<string> {
   const names: Record<string, string | null> = Object.fromEntries(ids.map((id) => [id, null]));
   if (ids.length > 0) {
-    const cards = await queryRows<{ id: string; name: string | null }>(
-      sql,
-      `select r.id, coalesce(c.name, (select w.card_names ->> r.id::text from diagram_drawings w where w.id = ?)) as name
-       from unnest(?::uuid[]) r(id) left join cards c on c.id = r.id`,
-      [before, ids],
-    );
+    const cards = await query(sql).rows<{ id: string; name: string | null }>`select r.id,
+      coalesce(c.name, (select w.card_names ->> r.id::text from diagram_drawings w
+      where w.id = ${before})) as name
+       from unnest(${ids}::uuid[]) r(id) left join cards c on c.id = r.id`;
     for (const { id, name } of cards) names[id] = name;
   }
   const id = drawingId({ xml, card_ids: ids, card_names: names });
@@ -87,8 +85,10 @@ export async function storeDrawing(
 /** Deletes drawings that no diagram has used for this number of days; until then a rollback may restore such a diagram. */
 export async function deleteUnusedDrawings(sql: Sql, days: number, batch: number): Promise<number> {
   const used = 'exists (select from diagrams d where d.drawing = w.id)';
-  await sql.raw(`update diagram_drawings w set left_at = null where left_at is not null and ${used}`);
-  await sql.raw(`update diagram_drawings w set left_at = now() where left_at is null and not ${used}`);
+  await query(sql).run`update diagram_drawings w set left_at = null
+    where left_at is not null and ${embed(used)}`;
+  await query(sql).run`update diagram_drawings w set left_at = now()
+    where left_at is null and not ${embed(used)}`;
   const { rowCount } = await sql.raw(
     `delete from diagram_drawings where id in (
        select id from diagram_drawings w where left_at < now() - make_interval(days => ?) and not ${used}

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { checkLine } from '../../inventory/cards/rules/text.ts';
 import { command } from '../../kernel/command.ts';
@@ -87,16 +87,14 @@ export async function deleteGroup(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'diagrams.manage');
   await command(ctx, async (work) => {
     const group = await lockGroup(work, ctx, id);
-    const diagrams = await queryRows<Record<'before' | 'after', DiagramRow>>(
-      work.sql,
-      `with old as (
-         select d.* from diagrams d where d.group_ids @> array[?::uuid] order by d.id for no key update
+    const diagrams = await query(work.sql).rows<Record<'before' | 'after', DiagramRow>>`with old as (
+         select d.* from diagrams d where d.group_ids @> array[${group.id}::uuid] order by d.id
+         for no key update
        ), written as (
-         update diagrams d set group_ids = array_remove(old.group_ids, ?::uuid), updated_at = clock_timestamp()
+         update diagrams d set group_ids = array_remove(old.group_ids, ${group.id}::uuid),
+         updated_at = clock_timestamp()
          from old where d.id = old.id returning to_jsonb(old) as before, to_jsonb(d) as after, d.id
-       ) select before, after from written order by id`,
-      [group.id, group.id],
-    );
+       ) select before, after from written order by id`;
     for (const { before, after } of diagrams) work.emit(diagramEvent(before, after));
     await removeRow(work, DiagramGroup, group, groupEvent);
   });
@@ -117,11 +115,8 @@ export async function setDiagramGroups(ctx: Ctx, id: string, given: string[]): P
 /** Existing groups, locked so that none is deleted before the transaction ends. @throws EstateError `validation_failed`. */
 async function lockGroups(sql: Knex.Transaction, given: string[]): Promise<string[]> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))].sort();
-  const groups = await queryRows<{ id: string }>(
-    sql,
-    'select id from diagram_groups where id = any(?::uuid[]) order by id for key share',
-    [ids],
-  );
+  const groups = await query(sql).rows<{ id: string }>`select id from diagram_groups
+    where id = any(${ids}::uuid[]) order by id for key share`;
   const found = new Set(groups.map((group) => group.id));
   const errors = given.flatMap((id, n) =>
     found.has(id.toLowerCase())
@@ -186,19 +181,14 @@ export async function starDiagram(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.view');
   return await command(ctx, async ({ sql, emit }) => {
     const visible = visibleDiagrams(ctx);
-    const [diagram] = await queryRows<{ id: string }>(
-      sql,
-      `select d.id from diagrams d where d.id = ?::uuid and ${visible.sql} for key share of d`,
-      [id, ...visible.bindings],
-    );
+    const [diagram] = await query(sql).rows<{ id: string }>`select d.id from diagrams d
+      where d.id = ${id}::uuid and ${embed(visible)} for key share of d`;
     if (!diagram) throw notFound('diagram', id);
     const key = { user_id: ctx.caller.userId, diagram_id: diagram.id };
-    const [inserted] = await queryRows<{ row: DiagramFavoriteRow }>(
-      sql,
-      `insert into diagram_favorites as f (user_id, diagram_id) values (?::uuid, ?::uuid)
-       on conflict (user_id, diagram_id) do nothing returning to_jsonb(f) as row`,
-      [key.user_id, key.diagram_id],
-    );
+    const [inserted] = await query(sql).rows<{
+      row: DiagramFavoriteRow;
+    }>`insert into diagram_favorites as f (user_id, diagram_id) values (${key.user_id}::uuid, ${key.diagram_id}::uuid)
+       on conflict (user_id, diagram_id) do nothing returning to_jsonb(f) as row`;
     if (inserted) emit(favoriteEvent(null, inserted.row));
     const favorite = inserted?.row ?? (await sql('diagram_favorites').where(key).first('id'));
     return (await findItem(sql, favoriteList, favorite!.id))!;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
 import { TASK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
@@ -112,15 +112,11 @@ export async function createDependency(
 
 /** Deletes the dependencies of tasks and items that are about to be deleted. */
 async function deleteDependencies(scope: PpmScope, ids: readonly string[]): Promise<void> {
-  const deleted = await queryRows<{ row: DependencyRow }>(
-    scope.work.sql,
-    `with deleted as (
-       delete from ppm_dependencies t where t.card_id = ?::uuid
-         and (${idOf('pred')} = any(?::uuid[]) or ${idOf('succ')} = any(?::uuid[]))
+  const deleted = await query(scope.work.sql).rows<{ row: DependencyRow }>`with deleted as (
+       delete from ppm_dependencies t where t.card_id = ${scope.initiative.id}::uuid
+         and (${embed(idOf('pred'))} = any(${ids}::uuid[]) or ${embed(idOf('succ'))} = any(${ids}::uuid[]))
        returning t.id, to_jsonb(t) as row
-     ) select row from deleted order by id`,
-    [scope.initiative.id, ids, ids],
-  );
+     ) select row from deleted order by id`;
   for (const { row } of deleted) await recordChange(scope, dependencies, row, null);
 }
 
@@ -292,24 +288,17 @@ export const wbsItems: PpmKind<WbsRow> = {
 /** Deletes the items below, and the dependencies of all of them; their tasks stay and belong to no item. */
 async function deleteBelow({ id }: WbsRow, write: PpmWrite<WbsRow>): Promise<void> {
   const { sql } = write.work;
-  const items = await queryRows<{ row: WbsRow }>(
-    sql,
-    `with recursive below as (
-       select id, 0 as depth from ppm_wbs where id = ?::uuid
+  const items = await query(sql).rows<{ row: WbsRow }>`with recursive below as (
+       select id, 0 as depth from ppm_wbs where id = ${id}::uuid
        union all
        select w.id, b.depth + 1 from below b join ppm_wbs w on w.parent_id = b.id where b.depth < 100
      )
-     select to_jsonb(w) as row from below b join ppm_wbs w on w.id = b.id order by b.depth desc, w.id`,
-    [id],
-  );
+     select to_jsonb(w) as row from below b join ppm_wbs w on w.id = b.id order by b.depth desc, w.id`;
   const ids = items.map(({ row }) => row.id);
   await deleteDependencies(write, ids);
-  const freed = await queryRows<{ before: TaskRow; after: TaskRow }>(
-    sql,
-    `update ppm_tasks t set wbs_id = null, updated_at = clock_timestamp() where t.wbs_id = any(?::uuid[])
-     returning to_jsonb(old) as before, to_jsonb(new) as after`,
-    [ids],
-  );
+  const freed = await query(sql).rows<{ before: TaskRow; after: TaskRow }>`update ppm_tasks t
+    set wbs_id = null, updated_at = clock_timestamp() where t.wbs_id = any(${ids}::uuid[])
+     returning to_jsonb(old) as before, to_jsonb(new) as after`;
   for (const { before, after } of freed) await recordChange(write, tasks, before, after);
   const { beforeDelete: _, ...single } = wbsItems;
   for (const { row } of items) {

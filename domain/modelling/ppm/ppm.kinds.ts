@@ -1,5 +1,5 @@
 import type { TProperties } from 'typebox';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { CardWithAccess } from '../../collaboration/cards.access.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/events.types.ts';
@@ -133,11 +133,8 @@ export async function countRows(
   where: Partial<Record<'card_id' | 'task_id', string>>,
 ): Promise<number> {
   const [column, value] = Object.entries(where)[0]!;
-  const [row] = await queryRows<{ n: number }>(
-    sql,
-    `select count(*)::int as n from ${tableName} where ${column} = ?::uuid`,
-    [value],
-  );
+  const [row] = await query(sql).rows<{ n: number }>`select count(*)::int as n from ${embed(tableName)}
+    where ${embed(column)} = ${value}::uuid`;
   return row!.n;
 }
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../../platform/database.ts';
+import { query, type Sql } from '../../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
@@ -187,11 +187,9 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
 /** Texts in lower case as PostgreSQL computes it for the unique indexes, which can differ from JavaScript. */
 async function lowerCase(sql: Sql, texts: string[]): Promise<Map<string, string>> {
   const wanted = [...new Set(texts)];
-  const { rows } = await sql.raw(
-    'select lower(trim(v.text)) as lowered from unnest(?::text[]) with ordinality as v(text, n) order by n',
-    [wanted],
-  );
-  return new Map(rows.map((row: { lowered: string }, n: number) => [wanted[n], row.lowered]));
+  const rows = await query(sql).rows`select lower(trim(v.text)) as lowered
+    from unnest(${wanted}::text[]) with ordinality as v(text, n) order by n`;
+  return new Map(rows.map((row: { lowered: string }, n: number) => [wanted[n]!, row.lowered]));
 }
 
 /** The parent that a row names. */

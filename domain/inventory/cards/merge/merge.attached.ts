@@ -1,4 +1,4 @@
-import { queryRow } from '../../../../platform/database.ts';
+import { embed, query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import type { CardReference, Ctx, Work } from '../../../kernel/context.ts';
 import type { EventType } from '../../../kernel/events/events.catalogue.ts';
@@ -77,13 +77,11 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Merg
   for (const reference of work.extensions.cardReferences) {
     const { table, column } = reference;
     if (reference.once) result.removed.push(...(await removeDoubles(work, reference, cards)));
-    const { rows } = await sql.raw(
-      `with moved as (
-         update ${table} set ${column} = ?::uuid where ${column} = any(?::uuid[]) 
-         returning new.id, old.${column} as "from", ${ownerOf(reference)} as owner
-       ) select * from moved order by id`,
-      [survivor.id, gone],
-    );
+    const rows = await query(sql).rows`with moved as (
+         update ${embed(table)} set ${embed(column)} = ${survivor.id}::uuid
+         where ${embed(column)} = any(${gone}::uuid[]) 
+         returning new.id, old.${embed(column)} as "from", ${embed(ownerOf(reference))} as owner
+       ) select * from moved order by id`;
     for (const { id, from, owner } of rows as { id: string; from: string; owner: string | null }[]) {
       result.moved.push({ table, column, id, from });
       emit(movedEvent(reference, type, { id, from, to: survivor.id, owner }));
@@ -100,19 +98,16 @@ async function removeDoubles(
 ): Promise<RemovedRow[]> {
   const { by, only = 'true', event } = once!;
   const order = [survivor.id, ...merged.map((card) => card.id)];
-  const { rows } = await sql.raw(
-    `with ranked as (
-       select id, row_number() over (partition by ${by.join(', ')}
-         order by ${only}, array_position(?::uuid[], ${column}), id) as place
-       from ${table} t where ${column} = any(?::uuid[])
+  const rows = await query(sql).rows`with ranked as (
+       select id, row_number() over (partition by ${embed(by.join(', '))}
+         order by ${embed(only)}, array_position(${order}::uuid[], ${embed(column)}), id) as place
+       from ${embed(table)} t where ${embed(column)} = any(${order}::uuid[])
      ), gone as (
-       delete from ${table} t using ranked r where r.id = t.id and r.place > 1 and ${only}
+       delete from ${embed(table)} t using ranked r where r.id = t.id and r.place > 1 and ${embed(only)}
        returning to_jsonb(t) as row, (to_jsonb(t) ->> 'user_id')::uuid as user_id
      )
      select gone.row, coalesce(u.display_name, '') as user
-     from gone left join users u on u.id = gone.user_id order by gone.row ->> 'id'`,
-    [order, order],
-  );
+     from gone left join users u on u.id = gone.user_id order by gone.row ->> 'id'`;
   const byId = new Map([survivor, ...merged].map((card) => [card.id, card]));
   return rows.map(({ row, user }: { row: StoredRow; user: string }) => {
     emit(event(byId.get(row[column] as string)!, type, row, user, true));
@@ -143,12 +138,10 @@ interface MergedTags {
 export async function mergeTags(work: Work, { survivor, merged }: MergedCards): Promise<MergedTags> {
   const { sql, emit } = work;
   const order = [survivor.id, ...merged.map((card) => card.id)];
-  const { rows } = await sql.raw(
-    `select k.card_id, k.tag_id, t.tag_group_id, g.mode, t.name, g.name as group_name
+  const rows = await query(sql).rows`select k.card_id, k.tag_id, t.tag_group_id, g.mode, t.name,
+    g.name as group_name
      from card_tags k join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
-     where k.card_id = any(?::uuid[]) order by array_position(?::uuid[], k.card_id), k.tag_id`,
-    [order, order],
-  );
+     where k.card_id = any(${order}::uuid[]) order by array_position(${order}::uuid[], k.card_id), k.tag_id`;
   const tags = new Set<string>();
   const groups = new Set<string>();
   const result: MergedTags = { added: [], dropped: [] };
@@ -166,10 +159,8 @@ export async function mergeTags(work: Work, { survivor, merged }: MergedCards): 
     tags.add(id);
     groups.add(tag.tag_group_id);
   }
-  await sql.raw('insert into card_tags (card_id, tag_id) select ?::uuid, unnest(?::uuid[])', [
-    survivor.id,
-    result.added,
-  ]);
+  await query(sql).run`insert into card_tags (card_id, tag_id)
+    select ${survivor.id}::uuid, unnest(${result.added}::uuid[])`;
   await deleteTags(
     work,
     merged.map((card) => card.id),
@@ -207,14 +198,13 @@ export async function readImages(
   { cards, relations }: { cards: string[]; relations: RelationWrite[] },
 ): Promise<Pick<MergeJournal, 'cards' | 'relations' | 'changed'>> {
   const deleted = relations.flatMap(({ before, after }) => (before && !after ? before.id : []));
-  const { rows } = await sql.raw(
-    `select (select json_agg(to_jsonb(c) - 'name_key' || jsonb_build_object('tag_ids',
+  const rows = await query(sql)
+    .rows`select (select json_agg(to_jsonb(c) - 'name_key' || jsonb_build_object('tag_ids',
                array(select k.tag_id from card_tags k where k.card_id = c.id order by k.tag_id))
-               order by array_position(?::uuid[], c.id)) from cards c where c.id = any(?::uuid[])) as cards,
+               order by array_position(${cards}::uuid[], c.id)) from cards c
+               where c.id = any(${cards}::uuid[])) as cards,
             (select coalesce(json_agg(to_jsonb(r) order by r.id), '[]')
-             from relations r where r.id = any(?::uuid[])) as relations`,
-    [cards, cards, deleted],
-  );
+             from relations r where r.id = any(${deleted}::uuid[])) as relations`;
   return {
     ...rows[0],
     changed: relations.flatMap(({ before, after }) =>
@@ -305,11 +295,9 @@ export async function undoMove(work: Work, _ctx: Ctx, event: UndoneEvent): Promi
   const card = await work.sql('cards').where({ id: old }).first('type');
   if (!reference || !card) return refusal('card');
   const { table, column } = reference;
-  const moved = await queryRow<{ owner: string | null }>(
-    work.sql,
-    `update ${table} set ${column} = ?::uuid where id = ?::uuid and ${column} = ?::uuid returning ${ownerOf(reference)} as owner`,
-    [old, event.id, present],
-  );
+  const moved = await query(work.sql).row<{ owner: string | null }>`update ${embed(table)}
+    set ${embed(column)} = ${old}::uuid where id = ${event.id}::uuid and ${embed(column)} = ${present}::uuid
+    returning ${embed(ownerOf(reference))} as owner`;
   if (!moved) return refusal(reference.entity);
   const type = work.metamodel.cardTypes.get(card.type)!;
   work.emit(movedEvent(reference, type, { id: event.id, from: present, to: old, owner: moved.owner }));

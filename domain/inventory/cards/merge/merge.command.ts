@@ -1,4 +1,4 @@
-import { queryValue } from '../../../../platform/database.ts';
+import { query } from '../../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
@@ -148,12 +148,9 @@ export function costFields({ cardTypes, relationTypes }: Metamodel, cardType: st
 
 /** Whether a user has a stakeholder role that shows costs on some of the cards but not on the others. */
 async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
-  return await queryValue<boolean>(
-    sql,
-    `select exists (select from stakeholders where card_id = any(?::uuid[]) and role <> ?
-                    group by user_id having count(distinct card_id) < ?) as shows`,
-    [ids, OBSERVER, ids.length],
-  );
+  return await query(sql).value<boolean>`select exists (select from stakeholders
+    where card_id = any(${ids}::uuid[]) and role <> ${OBSERVER}
+                    group by user_id having count(distinct card_id) < ${ids.length}) as shows`;
 }
 
 /** Requires the rights to edit and to archive each card. @throws EstateError `forbidden`. */
@@ -234,10 +231,8 @@ async function planTree(
   const { sql } = work;
   const gone = new Set(merged.map((card) => card.id));
   const above = await ancestorsOf(sql, [survivor.id, ...gone]);
-  const { rows: children } = await sql.raw(
-    'select id, parent_id from cards where parent_id = any(?::uuid[]) order by id',
-    [[...gone]],
-  );
+  const children = await query(sql).rows`select id, parent_id from cards
+    where parent_id = any(${[...gone]}::uuid[]) order by id`;
   /** The nearest remaining card among the ancestors of a card. */
   const staying = (id: string) => above.get(id)!.find((up) => !gone.has(up)) ?? null;
   const aboveSurvivor = new Set(above.get(survivor.id));

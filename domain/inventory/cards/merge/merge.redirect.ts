@@ -1,33 +1,25 @@
-import { queryColumn, type Sql } from '../../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../../platform/database.ts';
 import type { Ctx } from '../../../kernel/context.ts';
 import { visibleCards } from '../cards.visible.ts';
 
 /** The visible card into which another was merged; undefined if there is none. */
 export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefined> {
   const visible = visibleCards(ctx);
-  const [survivor] = await queryColumn<string>(
-    ctx.db,
-    `with recursive led as (
-       select survivor_id as id from card_redirects where card_id = ?::uuid
+  const [survivor] = await query(ctx.db).column<string>`with recursive led as (
+       select survivor_id as id from card_redirects where card_id = ${id}::uuid
        union
        select r.survivor_id from led join card_redirects r on r.card_id = led.id
-     ) select c.id from led join cards c on c.id = led.id where ${visible.sql} limit 1`,
-    [id, ...visible.bindings],
-  );
+     ) select c.id from led join cards c on c.id = led.id where ${embed(visible)} limit 1`;
   return survivor;
 }
 
 /** The id of a card with those of all cards that were merged into it, directly or through other merges. */
 export async function withMerged(sql: Sql, id: string): Promise<string[]> {
-  return await queryColumn<string>(
-    sql,
-    `with recursive whole as (
-       select ?::uuid as id
+  return await query(sql).column<string>`with recursive whole as (
+       select ${id}::uuid as id
        union
        select r.card_id from whole join card_redirects r on r.survivor_id = whole.id
-     ) select id from whole`,
-    [id],
-  );
+     ) select id from whole`;
 }
 
 /**

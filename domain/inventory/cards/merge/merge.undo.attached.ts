@@ -1,4 +1,4 @@
-import { sqlState } from '../../../../platform/database.ts';
+import { embed, query, sqlState } from '../../../../platform/database.ts';
 import type { CardReference } from '../../../kernel/context.ts';
 import { insertRows } from '../../../kernel/resources/rows.ts';
 import { tagEvent } from '../../tags/tags.events.ts';
@@ -23,17 +23,16 @@ async function moveBack(undoing: Undoing, reference: CardReference): Promise<voi
   const { table, column, entity } = reference;
   const wanted = journal.moved.filter((row) => row.table === table && (row.column ?? column) === column);
   if (wanted.length === 0) return;
-  const { rows } = await work.sql.raw(
-    `with wanted as (
-       select * from jsonb_to_recordset(?::jsonb) as v(id uuid, "from" uuid)
+  const rows = await query(work.sql).rows`with wanted as (
+       select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as v(id uuid, "from" uuid)
      ), moved as (
-       update ${table} set ${column} = wanted."from" from wanted
-       where ${table}.id = wanted.id and ${table}.${column} = ?::uuid returning ${table}.id, ${ownerOf(reference)} as owner
+       update ${embed(table)} set ${embed(column)} = wanted."from" from wanted
+       where ${embed(table)}.id = wanted.id and ${embed(table)}.${embed(column)} = ${survivorId}::uuid
+       returning ${embed(table)}.id, ${embed(ownerOf(reference))} as owner
      )
-     select wanted.id, moved.id is not null as moved, moved.owner, exists (select from ${table} t where t.id = wanted.id) as present
-     from wanted left join moved on moved.id = wanted.id`,
-    [JSON.stringify(wanted), survivorId],
-  );
+     select wanted.id, moved.id is not null as moved, moved.owner, exists (select from ${embed(table)} t
+     where t.id = wanted.id) as present
+     from wanted left join moved on moved.id = wanted.id`;
   const type = work.metamodel.cardTypes.get(String(journal.cards[0]!.type))!;
   const outcomes = new Map<string, MoveOutcome>(rows.map((row: MoveOutcome) => [row.id, row]));
   for (const { id, from } of wanted) {
@@ -79,32 +78,26 @@ export async function restoreTags({ work, journal, survivorId, conflict }: Undoi
   const wanted = journal.cards.flatMap((card) =>
     card.tag_ids.map((tag_id) => ({ card_id: String(card.id), tag_id })),
   );
-  const { rows: known } = await sql.raw(
-    `select t.id, t.name, g.name as "group" from tags t join tag_groups g on g.id = t.tag_group_id
-     where t.id = any(?::uuid[])`,
-    [[...journal.tags, ...wanted.map(({ tag_id }) => tag_id)]],
-  );
+  const known = await query(sql).rows`select t.id, t.name, g.name as "group" from tags t
+    join tag_groups g on g.id = t.tag_group_id
+     where t.id = any(${[...journal.tags, ...wanted.map(({ tag_id }) => tag_id)]}::uuid[])`;
   const tags = new Map<string, NamedTag>(known.map((tag: NamedTag) => [tag.id, tag]));
   const present = wanted.filter(({ card_id, tag_id }) => {
     if (tags.has(tag_id)) return true;
     conflict(missing('tag', tag_id, `the tag of the card ${card_id} was deleted after the merge`));
     return false;
   });
-  await sql.raw(
-    `insert into card_tags (card_id, tag_id)
-     select v.card_id, v.tag_id from jsonb_to_recordset(?::jsonb) as v(card_id uuid, tag_id uuid)`,
-    [JSON.stringify(present)],
-  );
+  await query(sql).run`insert into card_tags (card_id, tag_id)
+     select v.card_id, v.tag_id
+     from jsonb_to_recordset(${JSON.stringify(present)}::jsonb) as v(card_id uuid, tag_id uuid)`;
   const byId = new Map(journal.cards.map((card) => [String(card.id), card]));
   for (const { card_id, tag_id } of present) {
     const { type, name } = byId.get(card_id)!;
     emit(tagEvent({ id: card_id, type: String(type), name: String(name) }, tags.get(tag_id)!, true));
   }
   // The tag was removed from the survivor meanwhile.
-  const { rows: taken } = await sql.raw(
-    'delete from card_tags where card_id = ?::uuid and tag_id = any(?::uuid[]) returning tag_id',
-    [survivorId, journal.tags],
-  );
+  const taken = await query(sql).rows`delete from card_tags
+    where card_id = ${survivorId}::uuid and tag_id = any(${journal.tags}::uuid[]) returning tag_id`;
   const survivor = await sql('cards').where({ id: survivorId }).first('id', 'name', 'type');
   for (const { tag_id } of taken as { tag_id: string }[]) {
     emit(tagEvent(survivor, tags.get(tag_id)!, false));

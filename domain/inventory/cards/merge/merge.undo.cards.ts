@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { findRows } from '../../../kernel/resources/rows.ts';
@@ -144,11 +145,10 @@ export async function restoreRelations(undoing: Undoing): Promise<void> {
     .select('id', 'name', 'type');
   await saveRelations(work, ctx, writes, new Map(ends.map((end) => [end.id, end])));
   // Their creator and creation time are restored as well.
-  await work.sql.raw(
-    `update relations r set created_by = v.created_by, created_at = v.created_at, updated_at = v.updated_at
-     from jsonb_populate_recordset(null::relations, ?::jsonb) v where r.id = v.id`,
-    [JSON.stringify(journal.relations)],
-  );
+  await query(work.sql).run`update relations r set created_by = v.created_by, created_at = v.created_at,
+    updated_at = v.updated_at
+     from jsonb_populate_recordset(null::relations, ${JSON.stringify(journal.relations)}::jsonb) v
+     where r.id = v.id`;
 }
 
 const endsOf = (...relations: (StoredRelation | null)[]): string[] =>
@@ -190,9 +190,8 @@ async function revertRelations({ work, journal, conflict }: Undoing): Promise<Re
 /** The deleted relations whose ends exist and whose cardinality allows them. */
 async function missingRelations({ work, journal, conflict }: Undoing): Promise<RelationWrite[]> {
   const relations = journal.relations as unknown as StoredRelation[];
-  const { rows: cards } = await work.sql.raw('select id from cards where id = any(?::uuid[])', [
-    relations.flatMap((relation) => endsOf(relation)),
-  ]);
+  const cards = await query(work.sql).rows`select id from cards
+    where id = any(${relations.flatMap((relation) => endsOf(relation))}::uuid[])`;
   const there = new Set(cards.map(({ id }: { id: string }) => id));
   const wanted = relations.flatMap((relation) => {
     const type = work.metamodel.relationTypes.get(relation.type);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LOCK_NOT_AVAILABLE, sqlState } from '../../../../platform/database.ts';
+import { embed, LOCK_NOT_AVAILABLE, query, sqlState } from '../../../../platform/database.ts';
 import { command } from '../../../kernel/command.ts';
 import type { JobResult, RunningJob } from '../../../kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
@@ -82,10 +82,9 @@ const countsOf = ({ changed, scored }: Scoring) => ({ changed, scored });
 async function scoreBatch(job: RunningJob<MetamodelChangePayload>, at: Scoring): Promise<Scoring> {
   const { ctx } = job;
   return await command(ctx, async (work) => {
-    const { rows } = await work.sql.raw(
-      `select id from cards where type = ? and id > ?::uuid order by id limit ${BATCH}`,
-      [at.types[0]!, at.last ?? '00000000-0000-0000-0000-000000000000'],
-    );
+    const rows = await query(work.sql).rows`select id from cards
+      where type = ${at.types[0]!} and id > ${at.last ?? '00000000-0000-0000-0000-000000000000'}::uuid
+      order by id limit ${embed(BATCH)}`;
     const ids: string[] = rows.map((row: { id: string }) => row.id);
     const writing = { ...work, metamodel: withHiddenTypes(work.metamodel) };
     await lockCards(work, ids);

@@ -1,4 +1,4 @@
-import { queryColumn } from '../../../../platform/database.ts';
+import { embed, query } from '../../../../platform/database.ts';
 import type { Work } from '../../../kernel/context.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -167,11 +167,9 @@ async function restateCards(
   const { type, where, values, removedSubtypes } = task;
   if (where === none) return;
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const ids = await queryColumn<string>(
-      writing.sql,
-      `select t.id from cards t where t.type = ? and t.id > ?::uuid and (${where.sql}) order by t.id limit ${CHUNK}`,
-      [type.key, last, ...where.bindings],
-    );
+    const ids = await query(writing.sql).column<string>`select t.id from cards t
+      where t.type = ${type.key} and t.id > ${last}::uuid and (${embed(where)}) order by t.id
+      limit ${embed(CHUNK)}`;
     if (ids.length === 0) return;
     const cards = await loadCards(writing, ctx, ids);
     // No user has changed their content, so approvals remain.

@@ -1,4 +1,4 @@
-import { queryValue } from '../../../../platform/database.ts';
+import { embed, query, queryValue } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { isDay } from '../../../kernel/dates.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
@@ -205,11 +205,10 @@ async function measureRetyped(
   const seen = may(ctx.caller, 'inventory.view') && (table === 'cards' || may(ctx.caller, 'relations.view'));
   const shown = from.type !== 'cost' || may(ctx.caller, 'costs.view');
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const { rows } = await work.sql.raw(
-      `select t.id, t.attributes -> ?::text as value from ${table} t
-       where t.type = ? and t.id > ?::uuid and jsonb_exists(t.attributes, ?) order by t.id limit ${CHUNK}`,
-      [from.key, type, last, from.key],
-    );
+    const rows = await query(work.sql).rows`select t.id, t.attributes -> ${from.key}::text as value
+      from ${embed(table)} t
+       where t.type = ${type} and t.id > ${last}::uuid and jsonb_exists(t.attributes, ${from.key})
+       order by t.id limit ${embed(CHUNK)}`;
     for (const { id, value } of rows) {
       found.affected += 1;
       if (convertValue(to, value) !== undefined) found.converted += 1;

@@ -1,5 +1,5 @@
 import { counted } from '../../../../platform/counted.ts';
-import { queryRows } from '../../../../platform/database.ts';
+import { embed, query } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
@@ -168,12 +168,10 @@ function requireKnownEnds(metamodel: Metamodel, input: RelationTypeInput): Field
  */
 export async function requireFreePair({ sql }: Work, row: RelationTypeRow): Promise<void> {
   if (row.is_hidden || /Successor$/.test(row.key)) return;
-  const [taken] = await queryRows<{ key: string }>(
-    sql,
-    `select key from relation_types where source_type_key = ? and target_type_key = ? and key <> ?
-       and not is_hidden and key not like '%Successor' limit 1`,
-    [row.source_type_key, row.target_type_key, row.key],
-  );
+  const [taken] = await query(sql).rows<{ key: string }>`select key from relation_types
+    where source_type_key = ${row.source_type_key} and target_type_key = ${row.target_type_key}
+    and key <> ${row.key}
+       and not is_hidden and key not like '%Successor' limit 1`;
   if (!taken) return;
   throw new EstateError(
     'pair_taken',
@@ -195,12 +193,9 @@ const limited: Record<Cardinality, ('source_id' | 'target_id')[]> = {
  */
 async function requireCardinality({ sql }: Work, key: string, cardinality: Cardinality): Promise<void> {
   for (const side of limited[cardinality]) {
-    const rows = await queryRows<{ id: string; cards: number }>(
-      sql,
-      `select ${side} as id, count(*) over () as cards from relations where type = ?
-       group by ${side} having count(*) > 1 order by ${side} limit 10`,
-      [key],
-    );
+    const rows = await query(sql).rows<{ id: string; cards: number }>`select ${embed(side)} as id,
+      count(*) over () as cards from relations where type = ${key}
+       group by ${embed(side)} having count(*) > 1 order by ${embed(side)} limit 10`;
     const [first] = rows;
     if (!first) continue;
     const { cards } = first;

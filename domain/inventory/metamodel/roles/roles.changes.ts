@@ -1,4 +1,4 @@
-import { queryValue } from '../../../../platform/database.ts';
+import { query } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
@@ -162,12 +162,8 @@ export async function deleteRole(work: Work, before: StakeholderRoleRow): Promis
 
 /** The number of assignments of a role of the type. */
 export async function countHolders({ sql }: Work, typeKey: string, roleKey: string): Promise<number> {
-  return await queryValue<number>(
-    sql,
-    `select count(*) from stakeholders s join cards c on c.id = s.card_id
-     where s.role = ? and c.type = ?`,
-    [roleKey, typeKey],
-  );
+  return await query(sql).value<number>`select count(*) from stakeholders s join cards c on c.id = s.card_id
+     where s.role = ${roleKey} and c.type = ${typeKey}`;
 }
 
 type WantedRole = NonNullable<CardTypeInput['stakeholder_roles']>[number];
