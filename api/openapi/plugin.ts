@@ -10,7 +10,7 @@ import { plainSchemas } from './plain-schemas.ts';
 import { shareParameters } from './shared.parameters.ts';
 import { shareResponses } from './shared.responses.ts';
 import { shareSchemas } from './shared.schemas.ts';
-import { tags } from './tags.ts';
+import tags from './tags.json' with { type: 'json' };
 
 declare module 'fastify' {
   interface FastifyInstance {

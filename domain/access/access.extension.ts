@@ -1,3 +1,4 @@
+import { rowEvents } from '../kernel/events/row-changes.ts';
 import { deleteExpired, type Extension } from '../kernel/extensions.ts';
 import type { Resource } from '../kernel/resources/resource.ts';
 import { eraseUserJob } from './erasure/erasure.job.ts';
@@ -27,11 +28,7 @@ const resources: readonly Resource[] = [
   {
     model: ScimGroup,
     name: 'group of the identity provider',
-    events: {
-      created: ['scim_group.created'],
-      updated: ['scim_group.updated'],
-      deleted: ['scim_group.deleted'],
-    },
+    events: rowEvents('scim_group'),
     ...provisioned,
   },
   {

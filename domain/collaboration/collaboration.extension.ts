@@ -3,6 +3,7 @@ import { deleteRowsOfCards } from '../inventory/cards/cards.attached.ts';
 import { cardsTopic } from '../inventory/cards/cards.events.ts';
 import { rescoreCards } from '../inventory/cards/cards.save.ts';
 import type { Ctx, DeletedCard, DeletedUser, Work } from '../kernel/context.ts';
+import { rowEvents } from '../kernel/events/row-changes.ts';
 import type { Extension } from '../kernel/extensions.ts';
 import type { Resource } from '../kernel/resources/resource.ts';
 import { needs } from '../kernel/undo/undo.types.ts';
@@ -66,7 +67,7 @@ const resources: readonly Resource[] = [
   {
     model: Comment,
     name: 'comment',
-    events: { created: ['comment.created'], updated: ['comment.updated'], deleted: ['comment.deleted'] },
+    events: rowEvents('comment'),
     card: 'card_id',
     undo: {
       right: {
@@ -82,7 +83,7 @@ const resources: readonly Resource[] = [
   {
     model: Todo,
     name: 'todo',
-    events: { created: ['todo.created'], updated: ['todo.updated'], deleted: ['todo.deleted'] },
+    events: rowEvents('todo'),
     card: 'card_id',
     undo: {
       right: { needs: [{ app: 'inventory.view', card: 'card.view' }], others: ['admin.todos'] },

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../kernel/shapes.ts';
 import { recurrenceUnits, todoStates } from './todos/todos.rules.ts';
 
@@ -23,7 +23,7 @@ export class Comment extends rowModel('comments', {
   /** 0: first comment of a thread. */
   depth: Type.Integer(),
   content: Type.String({ maxLength: 10_000, description: 'Plain text as typed, not markup' }),
-  mentions: Type.Array(Uuid, { description: 'The users that it mentions' }),
+  mentions: SqlArray(Uuid, { description: 'The users that it mentions' }),
   deleted_at: Nullable(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { Assessment } from './assessments.model.ts';
@@ -8,11 +9,7 @@ export const assessmentsExtension: Extension = {
     {
       model: Assessment,
       name: 'assessment',
-      events: {
-        created: ['assessment.created'],
-        updated: ['assessment.updated'],
-        deleted: ['assessment.deleted'],
-      },
+      events: rowEvents('assessment'),
       undo: { right: needs('ai_analysis.manage') },
       transfer: { label: 't.title', costs: ['session_data'] },
     },

@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { duplicatesJob } from '../runs/analysis.jobs.ts';
@@ -18,11 +19,7 @@ export const duplicatesExtension: Extension = {
     {
       model: DuplicateDecision,
       name: 'duplicate decision',
-      events: {
-        created: ['duplicate_decision.created'],
-        updated: ['duplicate_decision.updated'],
-        deleted: ['duplicate_decision.deleted'],
-      },
+      events: rowEvents('duplicate_decision'),
       undo: { right, derived: ['has_lapsed'] },
       transfer: {},
     },

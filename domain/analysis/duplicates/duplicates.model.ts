@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The decisions about pairs. */
@@ -25,38 +25,30 @@ export interface DuplicateParameters {
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 
 /** A version of a learned model, by the hash of its content. */
-export class DuplicateModel extends rowModel(
-  'duplicate_models',
-  {
-    id: Type.String(),
-    card_type: Type.String(),
-    fields: Type.Unknown(),
-    weights: Type.Unknown(),
-    learned_at: Timestamp,
-  },
-  ['fields', 'weights'],
-) {}
+export class DuplicateModel extends rowModel('duplicate_models', {
+  id: Type.String(),
+  card_type: Type.String(),
+  fields: Type.Unknown(),
+  weights: Type.Unknown(),
+  learned_at: Timestamp,
+}) {}
 
 /** The state of the last run over a card type. */
-export class DuplicateState extends rowModel(
-  'duplicate_states',
-  {
-    card_type: Type.String(),
-    run_id: Uuid,
-    model_id: Type.String(),
-    base_model: Type.String(),
-    snapshot: Type.String(),
-    figures: OpenObject,
-    found_at: Timestamp,
-  },
-  ['figures'],
-) {}
+export class DuplicateState extends rowModel('duplicate_states', {
+  card_type: Type.String(),
+  run_id: Uuid,
+  model_id: Type.String(),
+  base_model: Type.String(),
+  snapshot: Type.String(),
+  figures: OpenObject,
+  found_at: Timestamp,
+}) {}
 
 /** Cards that represent the same object. */
 export class DuplicateCluster extends rowModel('duplicate_clusters', {
   id: Type.String({ ...Uuid, description: 'Derived from the cards: the same cards have the same cluster' }),
   card_type: Type.String(),
-  card_ids: Type.Array(Uuid, { description: 'Those that the caller sees' }),
+  card_ids: SqlArray(Uuid, { description: 'Those that the caller sees' }),
   status: Choice(
     clusterStatuses,
     '`pending`: nobody has decided, or the compared values of a card have changed since the decision',
@@ -79,8 +71,8 @@ export class DuplicatePair extends rowModel('duplicate_pairs', {
   class: Choice(['match', 'possible']),
   score: Share('The probability that both represent the same object'),
   alone: Share('The probability if neither card had other candidates'),
-  similarities: Type.Array(Nullable(Type.Number())),
-  bits: Type.Array(Type.Number()),
+  similarities: SqlArray(Nullable(Type.Number())),
+  bits: SqlArray(Type.Number()),
   model_id: Type.String(),
   cluster_id: Nullable(Uuid),
 }) {}

@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { modernizationsJob } from '../runs/analysis.jobs.ts';
@@ -11,11 +12,7 @@ export const modernizationsExtension: Extension = {
     {
       model: ModernizationDecision,
       name: 'modernization decision',
-      events: {
-        created: ['modernization_decision.created'],
-        updated: ['modernization_decision.updated'],
-        deleted: ['modernization_decision.deleted'],
-      },
+      events: rowEvents('modernization_decision'),
       card: 'card_id',
       undo: { right: needs('ai_analysis.manage') },
       transfer: { matches: [['%.card_id', '%.modernization_type']] },

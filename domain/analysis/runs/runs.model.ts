@@ -16,28 +16,22 @@ const ModelPart = object({
   output_tokens: Count,
 });
 
-export class AnalysisRun extends rowModel(
-  'analysis_runs',
-  {
-    id: Uuid,
-    analysis_type: Choice(analysisTypes, 'What is analysed'),
-    status: Choice(runStatuses),
-    parameters: Type.Record(Type.String(), Type.Unknown(), { description: 'Those of the request' }),
-    model_version: Nullable(
-      Type.String({ description: 'The version of the learned model that was applied' }),
-    ),
-    results: Nullable(OpenObject),
-    model_parts: Type.Array(ModelPart, { description: 'The parts that used a language model' }),
-    error_code: Nullable(Type.String()),
-    error_message: Nullable(Type.String()),
-    job_id: Nullable(Uuid),
-    created_by: Nullable(Uuid),
-    created_at: Timestamp,
-    started_at: Nullable(Timestamp),
-    completed_at: Nullable(Timestamp),
-  },
-  ['parameters', 'results', 'model_parts'],
-) {}
+export class AnalysisRun extends rowModel('analysis_runs', {
+  id: Uuid,
+  analysis_type: Choice(analysisTypes, 'What is analysed'),
+  status: Choice(runStatuses),
+  parameters: Type.Record(Type.String(), Type.Unknown(), { description: 'Those of the request' }),
+  model_version: Nullable(Type.String({ description: 'The version of the learned model that was applied' })),
+  results: Nullable(OpenObject),
+  model_parts: Type.Array(ModelPart, { description: 'The parts that used a language model' }),
+  error_code: Nullable(Type.String()),
+  error_message: Nullable(Type.String()),
+  job_id: Nullable(Uuid),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+}) {}
 export type RunRow = RowOf<typeof AnalysisRun>;
 
 /** The result of a step of a run, from which an interrupted run resumes. */

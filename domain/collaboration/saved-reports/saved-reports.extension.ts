@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { personal } from '../../kernel/undo/undo.types.ts';
 import { SavedReport } from './saved-reports.model.ts';
@@ -8,11 +9,7 @@ export const savedReportsExtension: Extension = {
     {
       model: SavedReport,
       name: 'saved report',
-      events: {
-        created: ['saved_report.created'],
-        updated: ['saved_report.updated'],
-        deleted: ['saved_report.deleted'],
-      },
+      events: rowEvents('saved_report'),
       undo: { right: personal('saved_reports.create') },
       transfer: { label: 't.name', recipient: 'owner_id' },
     },

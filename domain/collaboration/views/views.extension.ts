@@ -1,4 +1,5 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { personal } from '../../kernel/undo/undo.types.ts';
 import { favoriteEvent } from './favorites.ts';
@@ -31,11 +32,7 @@ export const viewsExtension: Extension = {
     {
       model: Bookmark,
       name: 'bookmark',
-      events: {
-        created: ['bookmark.created'],
-        updated: ['bookmark.updated'],
-        deleted: ['bookmark.deleted'],
-      },
+      events: rowEvents('bookmark'),
       undo: { right: personal('bookmarks.manage', 'bookmarks.share', 'bookmarks.odata') },
       transfer: { label: 't.name', recipient: 'owner_id' },
     },

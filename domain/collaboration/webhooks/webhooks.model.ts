@@ -1,39 +1,35 @@
 import Type from 'typebox';
 import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
-import { rowModel } from '../../kernel/resources/rows.ts';
+import { rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const webhookStatuses = ['active', 'paused'] as const;
 export const deliveryStatuses = ['pending', 'delivered', 'dead'] as const;
 
-const Names = Nullable(Type.Array(Type.String()));
+const Names = Nullable(SqlArray(Type.String()));
 
-export class Webhook extends rowModel(
-  'webhooks',
-  {
-    id: Uuid,
-    name: Type.String({ minLength: 1, maxLength: 200 }),
-    url: Type.String({ minLength: 1, maxLength: 2000, examples: ['https://hooks.example.com/estate'] }),
-    event_types: Names,
-    card_types: Names,
-    status: Choice(webhookStatuses),
-    paused_reason: Nullable(Type.String()),
-    owner_id: Uuid,
-    /** The rights of the owner when subscribing. */
-    rights: Type.Unsafe<JobRights>(OpenObject),
-    secret: Type.String(),
-    previous_secret: Nullable(Type.String()),
-    previous_secret_until: Nullable(Timestamp),
-    /** Events up to here have deliveries. */
-    position: Type.Integer(),
-    failures: Type.Integer(),
-    failing_since: Nullable(Timestamp),
-    last_delivered_at: Nullable(Timestamp),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['rights'],
-) {}
+export class Webhook extends rowModel('webhooks', {
+  id: Uuid,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  url: Type.String({ minLength: 1, maxLength: 2000, examples: ['https://hooks.example.com/estate'] }),
+  event_types: Names,
+  card_types: Names,
+  status: Choice(webhookStatuses),
+  paused_reason: Nullable(Type.String()),
+  owner_id: Uuid,
+  /** The rights of the owner when subscribing. */
+  rights: Type.Unsafe<JobRights>(OpenObject),
+  secret: Type.String(),
+  previous_secret: Nullable(Type.String()),
+  previous_secret_until: Nullable(Timestamp),
+  /** Events up to here have deliveries. */
+  position: Type.Integer(),
+  failures: Type.Integer(),
+  failing_since: Nullable(Timestamp),
+  last_delivered_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 
 export class WebhookDelivery extends rowModel('webhook_deliveries', {
   id: Uuid,

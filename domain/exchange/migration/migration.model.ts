@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { type SourceBlock, sourceTypes } from './source.types.ts';
 
@@ -24,34 +24,30 @@ const storedStatuses = ['uploaded', 'parsed', 'previewed', 'applying', 'applied'
 export const migrationStatuses = [...storedStatuses, 'failed', 'aborted'] as const;
 export type MigrationStatus = (typeof migrationStatuses)[number];
 
-export class Migration extends rowModel(
-  'migrations',
-  {
-    id: Uuid,
-    name: Type.String({ minLength: 1, maxLength: 200 }),
-    source_type: Choice(sourceTypes),
-    status: Choice(storedStatuses),
-    file_id: Uuid,
-    file_name: Type.String(),
-    file_hash: Type.String(),
-    file_size: Count,
-    include_archived: Type.Boolean(),
-    snapshot_version: Text,
-    blocks: Type.Unsafe<SourceBlock[]>(Type.Array(OpenObject)),
-    stats: Nullable(OpenObject),
-    metamodel_diff: Nullable(OpenObject),
-    field_mappings: Nullable(FieldMappings),
-    error_message: Text,
-    job_id: Nullable(Uuid),
-    created_by: Nullable(Uuid),
-    parsed_at: Nullable(Timestamp),
-    previewed_at: Nullable(Timestamp),
-    applied_at: Nullable(Timestamp),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['blocks', 'stats', 'metamodel_diff', 'field_mappings'],
-) {}
+export class Migration extends rowModel('migrations', {
+  id: Uuid,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  source_type: Choice(sourceTypes),
+  status: Choice(storedStatuses),
+  file_id: Uuid,
+  file_name: Type.String(),
+  file_hash: Type.String(),
+  file_size: Count,
+  include_archived: Type.Boolean(),
+  snapshot_version: Text,
+  blocks: Type.Unsafe<SourceBlock[]>(Type.Array(OpenObject)),
+  stats: Nullable(OpenObject),
+  metamodel_diff: Nullable(OpenObject),
+  field_mappings: Nullable(FieldMappings),
+  error_message: Text,
+  job_id: Nullable(Uuid),
+  created_by: Nullable(Uuid),
+  parsed_at: Nullable(Timestamp),
+  previewed_at: Nullable(Timestamp),
+  applied_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 export type MigrationRow = RowOf<typeof Migration>;
 
 /** Kinds of records, in the order in which they are applied. */
@@ -76,35 +72,31 @@ export type EntityKind = (typeof entityKinds)[number];
 export const recordActions = ['create', 'update', 'skip', 'conflict'] as const;
 
 /** A record that a migration would write, or has written. */
-export class MigrationRecord extends rowModel(
-  'migration_records',
-  {
-    migration_id: Uuid,
-    line: Type.Integer(),
-    id: Uuid,
-    entity_kind: Choice(entityKinds),
-    source_id: Type.String(),
-    source_type: Type.String(),
-    card_type_key: Text,
-    display_name: Text,
-    action: Choice(recordActions),
-    status: Choice(['pending', 'applied', 'error']),
-    diff: Nullable(Type.Unsafe<Record<string, { old: unknown; new: unknown }>>(OpenObject)),
-    cost_keys: Type.Array(Type.String()),
-    error_message: Text,
-    target_id: Nullable(Uuid),
-    sheet: Text,
-    row: Nullable(Count),
-    left_out: Nullable(Type.Unsafe<FieldError[]>(Type.Array(OpenObject))),
-    payload: Nullable(OpenObject),
-    refs: Nullable(Type.Unsafe<object>(OpenObject)),
-    path: Text,
-    relation_type: Text,
-    source_line: Nullable(Type.Integer()),
-    source_card: Nullable(Uuid),
-    target_line: Nullable(Type.Integer()),
-    target_card: Nullable(Uuid),
-  },
-  ['diff', 'left_out', 'payload', 'refs'],
-) {}
+export class MigrationRecord extends rowModel('migration_records', {
+  migration_id: Uuid,
+  line: Type.Integer(),
+  id: Uuid,
+  entity_kind: Choice(entityKinds),
+  source_id: Type.String(),
+  source_type: Type.String(),
+  card_type_key: Text,
+  display_name: Text,
+  action: Choice(recordActions),
+  status: Choice(['pending', 'applied', 'error']),
+  diff: Nullable(Type.Unsafe<Record<string, { old: unknown; new: unknown }>>(OpenObject)),
+  cost_keys: SqlArray(Type.String()),
+  error_message: Text,
+  target_id: Nullable(Uuid),
+  sheet: Text,
+  row: Nullable(Count),
+  left_out: Nullable(Type.Unsafe<FieldError[]>(Type.Array(OpenObject))),
+  payload: Nullable(OpenObject),
+  refs: Nullable(Type.Unsafe<object>(OpenObject)),
+  path: Text,
+  relation_type: Text,
+  source_line: Nullable(Type.Integer()),
+  source_card: Nullable(Uuid),
+  target_line: Nullable(Type.Integer()),
+  target_card: Nullable(Uuid),
+}) {}
 export type MigrationRecordRow = RowOf<typeof MigrationRecord>;

@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { PORTALS_TOPIC, WebPortal } from './portals.model.ts';
@@ -9,11 +10,7 @@ export const portalsExtension: Extension = {
     {
       model: WebPortal,
       name: 'web portal',
-      events: {
-        created: ['web_portal.created'],
-        updated: ['web_portal.updated'],
-        deleted: ['web_portal.deleted'],
-      },
+      events: rowEvents('web_portal'),
       topics: [PORTALS_TOPIC],
       // Portals make their contents public.
       undo: { right: needs('web_portals.manage', ...readerPermissions) },

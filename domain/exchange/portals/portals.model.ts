@@ -34,29 +34,25 @@ export const PortalConfig = object(
 );
 export type PortalConfig = Static<typeof PortalConfig>;
 
-export class WebPortal extends rowModel(
-  'web_portals',
-  {
-    id: Uuid,
-    name: Type.String({ minLength: 1, maxLength: 200 }),
-    slug: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
-      description: 'Lower-case words and digits, joined by single hyphens; unique',
-    }),
-    description: Nullable(Type.String({ maxLength: 10_000 })),
-    card_type: Key,
-    filters: PortalFilters,
-    display_fields: PortalFields,
-    card_config: PortalConfig,
-    is_published: Type.Boolean({ description: 'Whether the public sees it' }),
-    created_by: Nullable(Uuid),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['filters', 'display_fields', 'card_config'],
-) {}
+export class WebPortal extends rowModel('web_portals', {
+  id: Uuid,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  slug: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+    description: 'Lower-case words and digits, joined by single hyphens; unique',
+  }),
+  description: Nullable(Type.String({ maxLength: 10_000 })),
+  card_type: Key,
+  filters: PortalFilters,
+  display_fields: PortalFields,
+  card_config: PortalConfig,
+  is_published: Type.Boolean({ description: 'Whether the public sees it' }),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 export type PortalRow = RowOf<typeof WebPortal>;
 
 /** The topic that every change of a portal raises. */

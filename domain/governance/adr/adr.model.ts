@@ -43,30 +43,26 @@ const Text = Nullable(Type.String());
 const Texts = Type.Array(Type.String());
 
 /** A revision of an architecture decision record. Its texts are Markdown. */
-export class Adr extends rowModel(
-  'adrs',
-  {
-    id: Uuid,
-    /** The 7 of ADR-007; equal in all revisions of a decision. */
-    number: Type.Integer(),
-    title: Type.String({ minLength: 1, maxLength: MAX_TITLE }),
-    context: Text,
-    decision_drivers: Text,
-    alternatives_considered: Text,
-    pros_and_cons: Text,
-    decision: Text,
-    consequences: Text,
-    confirmation: Text,
-    more_information: Text,
-    related_decisions: Texts,
-    decision_makers: Texts,
-    consulted: Texts,
-    informed: Texts,
-    status: Choice(adrStatuses),
-    ...signedColumns,
-  },
-  ['related_decisions', 'decision_makers', 'consulted', 'informed', 'signatories', 'rejection'],
-) {}
+export class Adr extends rowModel('adrs', {
+  id: Uuid,
+  /** The 7 of ADR-007; equal in all revisions of a decision. */
+  number: Type.Integer(),
+  title: Type.String({ minLength: 1, maxLength: MAX_TITLE }),
+  context: Text,
+  decision_drivers: Text,
+  alternatives_considered: Text,
+  pros_and_cons: Text,
+  decision: Text,
+  consequences: Text,
+  confirmation: Text,
+  more_information: Text,
+  related_decisions: Texts,
+  decision_makers: Texts,
+  consulted: Texts,
+  informed: Texts,
+  status: Choice(adrStatuses),
+  ...signedColumns,
+}) {}
 export type AdrRow = RowOf<typeof Adr>;
 
 /** A link of a decision to a card. */

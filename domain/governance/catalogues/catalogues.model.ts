@@ -35,13 +35,13 @@ const labelled = {
   updated_at: Timestamp,
 };
 
-export class Regulation extends rowModel('compliance_regulations', labelled, ['translations']) {}
+export class Regulation extends rowModel('compliance_regulations', labelled) {}
 
 export const resourceKinds = ['link_type', 'file_category'] as const;
 
 /** A type of links, or a category of files. */
-export class ResourceType extends rowModel(
-  'resource_types',
-  { ...labelled, kind: Choice(resourceKinds), icon: Nullable(Type.String({ maxLength: 100 })) },
-  ['translations'],
-) {}
+export class ResourceType extends rowModel('resource_types', {
+  ...labelled,
+  kind: Choice(resourceKinds),
+  icon: Nullable(Type.String({ maxLength: 100 })),
+}) {}

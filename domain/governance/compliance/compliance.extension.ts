@@ -1,4 +1,5 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { Finding, type FindingRow } from './compliance.model.ts';
@@ -10,11 +11,7 @@ export const complianceExtension: Extension = {
     {
       model: Finding,
       name: 'compliance finding',
-      events: {
-        created: ['compliance_finding.created'],
-        updated: ['compliance_finding.updated'],
-        deleted: ['compliance_finding.deleted'],
-      },
+      events: rowEvents('compliance_finding'),
       card: 'card_id',
       undo: { right: needs('compliance.manage', 'grc.manage') },
       cardReferences: [{ column: 'card_id' }],

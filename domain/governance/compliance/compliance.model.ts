@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const findingStatuses = [
@@ -60,7 +60,7 @@ export class Finding extends rowModel('compliance_findings', {
   auto_resolved: Type.Boolean({ description: 'The last scan no longer found it' }),
   last_seen_run_id: Nullable(Uuid),
   /** Columns edited by a person, which scans do not change. */
-  edited: Type.Array(Type.String()),
+  edited: SqlArray(Type.String()),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}

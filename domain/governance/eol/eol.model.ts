@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp } from '../../kernel/shapes.ts';
 
 /** The origin of facts: the public API, a loaded file, or the program. */
@@ -18,7 +18,7 @@ export class EolProduct extends rowModel('eol_products', {
   name: Type.String({ description: 'As the source names it', examples: ['postgresql'] }),
   label: Type.String({ examples: ['PostgreSQL'] }),
   category: Nullable(Type.String({ examples: ['database'] })),
-  aliases: Type.Array(Type.String()),
+  aliases: SqlArray(Type.String()),
   link: Link,
   source: Choice(
     factSources,

@@ -1,5 +1,6 @@
 import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
@@ -63,7 +64,7 @@ const resources: readonly Resource[] = [
   {
     model: Risk,
     name: 'risk',
-    events: { created: ['risk.created'], updated: ['risk.updated'], deleted: ['risk.deleted'] },
+    events: rowEvents('risk'),
     topics,
     undo,
     transfer: { label: 't.reference' },
@@ -99,11 +100,7 @@ const resources: readonly Resource[] = [
   {
     model: MitigationTask,
     name: 'mitigation task',
-    events: {
-      created: ['risk_mitigation_task.created'],
-      updated: ['risk_mitigation_task.updated'],
-      deleted: ['risk_mitigation_task.deleted'],
-    },
+    events: rowEvents('risk_mitigation_task'),
     undo,
     transfer: { label: 't.reference' },
   },

@@ -96,18 +96,14 @@ export interface SoawContent {
 }
 
 /** A revision of a statement of architecture work. */
-export class Soaw extends rowModel(
-  'soaws',
-  {
-    id: Uuid,
-    name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
-    initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
-    document_info: Type.Unsafe<DocumentInfo>(OpenObject),
-    version_history: Type.Unsafe<VersionEntry[]>(Type.Array(OpenObject)),
-    sections: Type.Unsafe<Record<string, Section>>(OpenObject),
-    status: Choice(signedStatuses),
-    ...signedColumns,
-  },
-  ['document_info', 'version_history', 'sections', 'signatories', 'rejection'],
-) {}
+export class Soaw extends rowModel('soaws', {
+  id: Uuid,
+  name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
+  initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
+  document_info: Type.Unsafe<DocumentInfo>(OpenObject),
+  version_history: Type.Unsafe<VersionEntry[]>(Type.Array(OpenObject)),
+  sections: Type.Unsafe<Record<string, Section>>(OpenObject),
+  status: Choice(signedStatuses),
+  ...signedColumns,
+}) {}
 export type SoawRow = RowOf<typeof Soaw>;

@@ -1,5 +1,6 @@
 import { query } from '../../../platform/database.ts';
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { responseEvent } from './surveys.commands.ts';
@@ -26,11 +27,7 @@ export const surveysExtension: Extension = {
     {
       model: SurveyResponse,
       name: 'survey response',
-      events: {
-        created: ['survey_response.created'],
-        updated: ['survey_response.updated'],
-        deleted: ['survey_response.deleted'],
-      },
+      events: rowEvents('survey_response'),
       card: 'card_id',
       undo: { right: { needs: ['surveys.respond'], others: ['surveys.manage'] } },
       cardReferences: [

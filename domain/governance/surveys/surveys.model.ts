@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, closed, Key, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const surveyStatuses = ['draft', 'active', 'closed'] as const;
@@ -82,48 +82,40 @@ export const SurveyRoles = Type.Array(Key, {
   description: 'Keys of stakeholder roles of the type',
 });
 
-export class Survey extends rowModel(
-  'surveys',
-  {
-    id: Uuid,
-    name: Type.String({ minLength: 1, maxLength: 200 }),
-    description: Nullable(Type.String({ maxLength: 10_000 })),
-    message: Type.String({ maxLength: 10_000, description: 'Shown to the respondents' }),
-    status: Choice(surveyStatuses),
-    target_type_key: Type.String({ minLength: 1, maxLength: 100 }),
-    target_filters: Type.Unsafe<TargetFilters>(OpenObject),
-    target_roles: Type.Array(Type.String()),
-    /** The fields as declared when the survey was saved or, once sent, when it was sent. */
-    fields: Type.Unsafe<SurveyField[]>(Type.Array(OpenObject)),
-    created_by: Nullable(Uuid),
-    sent_at: Nullable(Timestamp),
-    closed_at: Nullable(Timestamp),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['target_filters', 'target_roles', 'fields'],
-) {}
+export class Survey extends rowModel('surveys', {
+  id: Uuid,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  description: Nullable(Type.String({ maxLength: 10_000 })),
+  message: Type.String({ maxLength: 10_000, description: 'Shown to the respondents' }),
+  status: Choice(surveyStatuses),
+  target_type_key: Type.String({ minLength: 1, maxLength: 100 }),
+  target_filters: Type.Unsafe<TargetFilters>(OpenObject),
+  target_roles: Type.Array(Type.String()),
+  /** The fields as declared when the survey was saved or, once sent, when it was sent. */
+  fields: Type.Unsafe<SurveyField[]>(Type.Array(OpenObject)),
+  created_by: Nullable(Uuid),
+  sent_at: Nullable(Timestamp),
+  closed_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 export type SurveyRow = RowOf<typeof Survey>;
 
 /** The request to one user to answer a survey about one card, and the answer. */
-export class SurveyResponse extends rowModel(
-  'survey_responses',
-  {
-    id: Uuid,
-    survey_id: Uuid,
-    card_id: Uuid,
-    user_id: Uuid,
-    status: Choice(responseStatuses),
-    /** By the key of the field. */
-    responses: Type.Unsafe<Record<string, Answer>>(OpenObject),
-    /** The fields that were costs when the answer was given. */
-    cost_keys: Type.Array(Type.String()),
-    applied: Type.Boolean(),
-    responded_at: Nullable(Timestamp),
-    applied_at: Nullable(Timestamp),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['responses'],
-) {}
+export class SurveyResponse extends rowModel('survey_responses', {
+  id: Uuid,
+  survey_id: Uuid,
+  card_id: Uuid,
+  user_id: Uuid,
+  status: Choice(responseStatuses),
+  /** By the key of the field. */
+  responses: Type.Unsafe<Record<string, Answer>>(OpenObject),
+  /** The fields that were costs when the answer was given. */
+  cost_keys: SqlArray(Type.String()),
+  applied: Type.Boolean(),
+  responded_at: Nullable(Timestamp),
+  applied_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 export type ResponseRow = RowOf<typeof SurveyResponse>;

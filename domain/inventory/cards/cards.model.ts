@@ -12,54 +12,46 @@ export const Lifecycle = Type.Object(
   closed,
 );
 
-export class Card extends rowModel(
-  'cards',
-  {
-    id: Uuid,
-    type: Type.String(),
-    subtype: Nullable(Type.String()),
-    name: Type.String(),
-    description: Nullable(Type.String()),
-    parent_id: Nullable(Uuid),
-    lifecycle: Nullable(Lifecycle),
-    attributes: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'By field key of the card type; cost fields are left out without `costs.view`',
-    }),
-    status: Choice(cardStatuses),
-    approval_status: Choice(approvalStatuses),
-    data_quality: Type.Number({ minimum: 0, maximum: 100, description: 'Filled share in per cent' }),
-    external_id: Nullable(Type.String()),
-    alias: Nullable(Type.String()),
-    archived_at: Nullable(Timestamp),
-    // The id of the operation that archived it.
-    archive_batch_id: Nullable(Uuid),
-    created_by: Nullable(Uuid),
-    updated_by: Nullable(Uuid),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['lifecycle', 'attributes'],
-) {}
+export class Card extends rowModel('cards', {
+  id: Uuid,
+  type: Type.String(),
+  subtype: Nullable(Type.String()),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  parent_id: Nullable(Uuid),
+  lifecycle: Nullable(Lifecycle),
+  attributes: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'By field key of the card type; cost fields are left out without `costs.view`',
+  }),
+  status: Choice(cardStatuses),
+  approval_status: Choice(approvalStatuses),
+  data_quality: Type.Number({ minimum: 0, maximum: 100, description: 'Filled share in per cent' }),
+  external_id: Nullable(Type.String()),
+  alias: Nullable(Type.String()),
+  archived_at: Nullable(Timestamp),
+  // The id of the operation that archived it.
+  archive_batch_id: Nullable(Uuid),
+  created_by: Nullable(Uuid),
+  updated_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 export type CardColumns = RowOf<typeof Card>;
 
 /** A merge of cards, with the data that an undo needs. */
-export class CardMerge extends rowModel(
-  'card_merges',
-  {
-    id: Uuid,
-    survivor_id: Uuid,
-    card_type: Type.String(),
-    merged: Type.Array(
-      Type.Object({ id: Uuid, name: Type.String(), external_id: Nullable(Type.String()) }, closed),
-    ),
-    journal: OpenObject,
-    created_by: Nullable(Uuid),
-    created_at: Timestamp,
-    undone_by: Nullable(Uuid),
-    undone_at: Nullable(Timestamp),
-  },
-  ['merged', 'journal'],
-) {}
+export class CardMerge extends rowModel('card_merges', {
+  id: Uuid,
+  survivor_id: Uuid,
+  card_type: Type.String(),
+  merged: Type.Array(
+    Type.Object({ id: Uuid, name: Type.String(), external_id: Nullable(Type.String()) }, closed),
+  ),
+  journal: OpenObject,
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  undone_by: Nullable(Uuid),
+  undone_at: Nullable(Timestamp),
+}) {}
 
 /** The card into which a deleted card was merged; it may have been merged later itself. */
 export class CardRedirect extends rowModel('card_redirects', {
@@ -71,20 +63,16 @@ export class CardRedirect extends rowModel('card_redirects', {
 const oldValue = { position: Type.Integer(), act: Choice(['c', 'u', 'd']) };
 
 /** Old values of cards, which a trigger derives from events. */
-export class CardOldValue extends rowModel(
-  'card_old_values',
-  {
-    ...oldValue,
-    card_id: Uuid,
-    card_type: Nullable(Type.String()),
-    name: Nullable(Type.String()),
-    status: Nullable(Choice(cardStatuses)),
-    approval_status: Nullable(Choice(approvalStatuses)),
-    data_quality: Nullable(Type.Number()),
-    optional: Nullable(OpenObject),
-  },
-  ['optional'],
-) {}
+export class CardOldValue extends rowModel('card_old_values', {
+  ...oldValue,
+  card_id: Uuid,
+  card_type: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  status: Nullable(Choice(cardStatuses)),
+  approval_status: Nullable(Choice(approvalStatuses)),
+  data_quality: Nullable(Type.Number()),
+  optional: Nullable(OpenObject),
+}) {}
 
 /** Old values of relations, which a trigger derives from events. */
 export class RelationOldValue extends rowModel('relation_old_values', {

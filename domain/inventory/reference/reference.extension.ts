@@ -5,17 +5,13 @@ import { Choice, OpenObject, Timestamp } from '../../kernel/shapes.ts';
 import { type CatalogueKind, type CatalogueNode, catalogueKinds } from './reference.rules.ts';
 
 /** A loaded catalogue, which replaces the bundled one of its kind. */
-export class ReferenceCatalogue extends rowModel(
-  'reference_catalogues',
-  {
-    kind: Choice(Object.keys(catalogueKinds) as CatalogueKind[]),
-    catalogue_version: Type.String({ minLength: 1, maxLength: 100 }),
-    source: Type.String({ minLength: 1, maxLength: 200 }),
-    nodes: Type.Unsafe<CatalogueNode[]>(Type.Array(OpenObject)),
-    loaded_at: Timestamp,
-  },
-  ['nodes'],
-) {}
+export class ReferenceCatalogue extends rowModel('reference_catalogues', {
+  kind: Choice(Object.keys(catalogueKinds) as CatalogueKind[]),
+  catalogue_version: Type.String({ minLength: 1, maxLength: 100 }),
+  source: Type.String({ minLength: 1, maxLength: 200 }),
+  nodes: Type.Unsafe<CatalogueNode[]>(Type.Array(OpenObject)),
+  loaded_at: Timestamp,
+}) {}
 
 /** Reference catalogues. */
 export const referenceExtension: Extension = {

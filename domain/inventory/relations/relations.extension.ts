@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { RelationOldValue } from '../cards/cards.model.ts';
@@ -10,11 +11,7 @@ export const relationsExtension: Extension = {
     {
       model: Relation,
       name: 'relation',
-      events: {
-        created: ['relation.created'],
-        updated: ['relation.updated'],
-        deleted: ['relation.deleted'],
-      },
+      events: rowEvents('relation'),
       undo: { right: needs(MANAGE), inSets: true },
       transfer: { matches: [['%.type', '%.source_id', '%.target_id']], label: `t.type || '/' || t.id` },
       asOf: { byKey: ['attributes'] },

@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
@@ -14,11 +15,7 @@ export const tagsExtension: Extension = {
     {
       model: TagGroup,
       name: 'tag group',
-      events: {
-        created: ['tag_group.created'],
-        updated: ['tag_group.updated'],
-        deleted: ['tag_group.deleted'],
-      },
+      events: rowEvents('tag_group'),
       topics,
       metamodel: true,
       undo: { right: needs('tags.manage'), undo: undoTagGroup },
@@ -28,7 +25,7 @@ export const tagsExtension: Extension = {
     {
       model: Tag,
       name: 'tag',
-      events: { created: ['tag.created'], updated: ['tag.updated'], deleted: ['tag.deleted'] },
+      events: rowEvents('tag'),
       topics,
       metamodel: true,
       undo: { right: needs('tags.manage'), undo: undoTag },

@@ -33,6 +33,13 @@ export function rowChanges(
 /** The object in the names of its events: `<entity>.created`. */
 type Entity = EventType extends infer T ? (T extends `${infer E}.created` ? E : never) : never;
 
+/** The event types of an object whose rows are created, updated and deleted. */
+export const rowEvents = (entity: Entity) => ({
+  created: [`${entity}.created` as EventType],
+  updated: [`${entity}.updated` as EventType],
+  deleted: [`${entity}.deleted` as EventType],
+});
+
 /**
  * The event of a written row: without `before` it was created, without `after` deleted.
  * @param data the event's data besides the changes, including the `id` of the row.

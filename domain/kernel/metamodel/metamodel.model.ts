@@ -22,81 +22,65 @@ const presentation = {
 const timestamps = { created_at: Timestamp, updated_at: Timestamp };
 
 /** The definition of a card type. */
-export class CardTypeDefinition extends rowModel(
-  'card_types',
-  {
-    ...definition,
-    icon: Type.String(),
-    color: Type.String(),
-    category: Nullable(Type.String()),
-    has_hierarchy: Type.Boolean(),
-    has_successors: Type.Boolean(),
-    subtypes: Type.Array(SubtypeSchema),
-    fields_schema: Type.Array(SectionSchema),
-    section_config: Type.Unsafe<SectionConfig>(OpenObject),
-    built_in: Type.Boolean(),
-    ...presentation,
-    ...timestamps,
-  },
-  ['subtypes', 'fields_schema', 'section_config', 'translations'],
-) {}
+export class CardTypeDefinition extends rowModel('card_types', {
+  ...definition,
+  icon: Type.String(),
+  color: Type.String(),
+  category: Nullable(Type.String()),
+  has_hierarchy: Type.Boolean(),
+  has_successors: Type.Boolean(),
+  subtypes: Type.Array(SubtypeSchema),
+  fields_schema: Type.Array(SectionSchema),
+  section_config: Type.Unsafe<SectionConfig>(OpenObject),
+  built_in: Type.Boolean(),
+  ...presentation,
+  ...timestamps,
+}) {}
 export type CardTypeRow = RowOf<typeof CardTypeDefinition>;
 
 /** The definition of a relation type. */
-export class RelationTypeDefinition extends rowModel(
-  'relation_types',
-  {
-    ...definition,
-    reverse_label: Nullable(Type.String()),
-    source_type_key: Type.String(),
-    target_type_key: Type.String(),
-    cardinality: Choice(cardinalities),
-    attributes_schema: Type.Array(AttributeSchema),
-    source_visible: Type.Boolean(),
-    source_mandatory: Type.Boolean(),
-    target_visible: Type.Boolean(),
-    target_mandatory: Type.Boolean(),
-    built_in: Type.Boolean(),
-    ...presentation,
-    ...timestamps,
-  },
-  ['attributes_schema', 'translations'],
-) {}
+export class RelationTypeDefinition extends rowModel('relation_types', {
+  ...definition,
+  reverse_label: Nullable(Type.String()),
+  source_type_key: Type.String(),
+  target_type_key: Type.String(),
+  cardinality: Choice(cardinalities),
+  attributes_schema: Type.Array(AttributeSchema),
+  source_visible: Type.Boolean(),
+  source_mandatory: Type.Boolean(),
+  target_visible: Type.Boolean(),
+  target_mandatory: Type.Boolean(),
+  built_in: Type.Boolean(),
+  ...presentation,
+  ...timestamps,
+}) {}
 export type RelationTypeRow = RowOf<typeof RelationTypeDefinition>;
 
 /** The definition of a stakeholder role of a card type. */
-export class StakeholderRoleDefinition extends rowModel(
-  'stakeholder_role_definitions',
-  {
-    id: Uuid,
-    card_type_key: Type.String(),
-    ...definition,
-    color: Type.String(),
-    permissions: Type.Record(Type.String(), Type.Boolean()),
-    is_archived: Type.Boolean(),
-    sort_order: Type.Integer(),
-    translations: OpenObject,
-    ...timestamps,
-    archived_at: Nullable(Timestamp),
-    archived_by: Nullable(Uuid),
-  },
-  ['permissions', 'translations'],
-) {}
+export class StakeholderRoleDefinition extends rowModel('stakeholder_role_definitions', {
+  id: Uuid,
+  card_type_key: Type.String(),
+  ...definition,
+  color: Type.String(),
+  permissions: Type.Record(Type.String(), Type.Boolean()),
+  is_archived: Type.Boolean(),
+  sort_order: Type.Integer(),
+  translations: OpenObject,
+  ...timestamps,
+  archived_at: Nullable(Timestamp),
+  archived_by: Nullable(Uuid),
+}) {}
 export type StakeholderRoleRow = RowOf<typeof StakeholderRoleDefinition>;
 
-export class TagGroup extends rowModel(
-  'tag_groups',
-  {
-    id: Uuid,
-    name: Type.String({ minLength: 1, maxLength: 200 }),
-    description: Nullable(Type.String({ maxLength: 2000 })),
-    mode: Choice(['single', 'multi']),
-    mandatory: Type.Boolean({
-      description: 'Whether cards need a tag of it for approval and full data quality',
-    }),
-    restrict_to_types: Nullable(Type.Array(Key, { maxItems: 200, uniqueItems: true })),
-    ...timestamps,
-  },
-  ['restrict_to_types'],
-) {}
+export class TagGroup extends rowModel('tag_groups', {
+  id: Uuid,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  description: Nullable(Type.String({ maxLength: 2000 })),
+  mode: Choice(['single', 'multi']),
+  mandatory: Type.Boolean({
+    description: 'Whether cards need a tag of it for approval and full data quality',
+  }),
+  restrict_to_types: Nullable(Type.Array(Key, { maxItems: 200, uniqueItems: true })),
+  ...timestamps,
+}) {}
 export type TagGroupRow = RowOf<typeof TagGroup>;

@@ -1,5 +1,5 @@
 import { Model, type QueryBuilder, raw } from 'objection';
-import type { TProperties } from 'typebox';
+import Type, { type TProperties, type TSchema, type TSchemaOptions } from 'typebox';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
@@ -19,19 +19,30 @@ export type RowModel<C extends TProperties = TProperties, R = unknown> = Omit<ty
 /** A row of a model: its columns with their values. */
 export type RowOf<M extends { columns: TProperties }> = StaticOf<M['columns']>;
 
+const sqlArrays = new WeakSet<object>();
+
+/** The schema of a column that is an array of PostgreSQL. */
+export function SqlArray<T extends TSchema>(items: T, options: TSchemaOptions = {}) {
+  const schema = Type.Array(items, options);
+  sqlArrays.add(schema);
+  return schema;
+}
+
+const scalars = ['string', 'integer', 'number', 'boolean', 'null'];
+
+/** Whether a column is of type `jsonb`: its values are objects or arrays, except those of PostgreSQL. */
+const isJson = (schema: TSchema & { anyOf?: TSchema[]; type?: string; const?: unknown }): boolean =>
+  schema.anyOf?.some(isJson) ??
+  !(scalars.includes(schema.type ?? '') || 'const' in schema || sqlArrays.has(schema));
+
 /**
  * Declares the model of a table: `class Risk extends rowModel('risks', {...}) {}`.
  * @param columns all columns of the table; a test compares them with the database.
- * @param json the columns of type `jsonb`.
  */
-export function rowModel<C extends TProperties>(
-  table: string,
-  columns: C,
-  json: readonly (keyof C & string)[] = [],
-): RowModel<C, StaticOf<C>> {
+export function rowModel<C extends TProperties>(table: string, columns: C): RowModel<C, StaticOf<C>> {
   class Row extends Model {
     static override readonly tableName = table;
-    static override readonly jsonAttributes = [...json];
+    static override readonly jsonAttributes = Object.keys(columns).filter((name) => isJson(columns[name]!));
     static readonly columns = columns;
   }
   return Row as unknown as RowModel<C, StaticOf<C>>;

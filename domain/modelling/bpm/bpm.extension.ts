@@ -1,6 +1,7 @@
 import { queryRows } from '../../../platform/database.ts';
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Work } from '../../kernel/context.ts';
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
@@ -102,11 +103,7 @@ const resources: readonly Resource[] = [
     ...ofProcess,
     model: ElementLink,
     name: 'process element link',
-    events: {
-      created: ['process_element_link.created'],
-      updated: ['process_element_link.updated'],
-      deleted: ['process_element_link.deleted'],
-    },
+    events: rowEvents('process_element_link'),
     topics,
     undo: { right: needs(rights.edit) },
     cardReferences: [process, ...linkKinds.map(({ column }) => ({ column }))],
@@ -115,11 +112,7 @@ const resources: readonly Resource[] = [
     ...ofProcess,
     model: ProcessAssessment,
     name: 'process assessment',
-    events: {
-      created: ['process_assessment.created'],
-      updated: ['process_assessment.updated'],
-      deleted: ['process_assessment.deleted'],
-    },
+    events: rowEvents('process_assessment'),
     undo: { right: needs('bpm.assessments') },
     cardReferences: [process],
   },

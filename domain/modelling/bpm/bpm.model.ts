@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The type of the cards that are processes. */
@@ -77,21 +77,17 @@ export const CustomFields = Type.Record(Type.String({ maxLength: 100 }), Type.Un
 });
 
 /** A BPMN model or an SVG picture, by the hash of its content; contents are never changed. */
-export class ProcessContent extends rowModel(
-  'process_contents',
-  {
-    id: Type.String(),
-    kind: Choice(['bpmn', 'svg']),
-    text: Type.String(),
-    original: Nullable(Type.String()),
-    encoding: Type.String(),
-    size: Type.Integer(),
-    warnings: Type.Array(Type.String()),
-    picture: Nullable(Type.String()),
-    used_at: Timestamp,
-  },
-  ['warnings'],
-) {}
+export class ProcessContent extends rowModel('process_contents', {
+  id: Type.String(),
+  kind: Choice(['bpmn', 'svg']),
+  text: Type.String(),
+  original: Nullable(Type.String()),
+  encoding: Type.String(),
+  size: Type.Integer(),
+  warnings: Type.Array(Type.String()),
+  picture: Nullable(Type.String()),
+  used_at: Timestamp,
+}) {}
 
 /** An element of a model. */
 export class ContentElement extends rowModel('process_content_elements', {
@@ -110,7 +106,7 @@ export class ContentElement extends rowModel('process_content_elements', {
   pool_name: Nullable(Type.String()),
   parent_element_id: Nullable(Type.String({ description: 'The subprocess that contains it' })),
   is_automated: Type.Boolean({ description: 'A service, script or business rule task' }),
-  next_element_ids: Type.Array(Type.String(), { description: 'The targets of its sequence flows' }),
+  next_element_ids: SqlArray(Type.String(), { description: 'The targets of its sequence flows' }),
 }) {}
 /** An element as a model contains it. */
 export type ModelElement = Omit<RowOf<typeof ContentElement>, 'id' | 'content_id'>;
@@ -148,23 +144,19 @@ export class FlowVersion extends rowModel('process_flow_versions', {
 export type FlowRow = RowOf<typeof FlowVersion>;
 
 /** The links of an element to cards: in force or, with a flow version, planned. */
-export class ElementLink extends rowModel(
-  'process_element_links',
-  {
-    id: Uuid,
-    process_id: Uuid,
-    lineage_id: Uuid,
-    flow_version_id: Nullable(Uuid),
-    bpmn_element_id: Type.String(),
-    application_id: Nullable(Uuid),
-    data_object_id: Nullable(Uuid),
-    it_component_id: Nullable(Uuid),
-    custom_fields: Nullable(CustomFields),
-    relation_ids: Type.Array(Uuid),
-    updated_at: Timestamp,
-  },
-  ['custom_fields'],
-) {}
+export class ElementLink extends rowModel('process_element_links', {
+  id: Uuid,
+  process_id: Uuid,
+  lineage_id: Uuid,
+  flow_version_id: Nullable(Uuid),
+  bpmn_element_id: Type.String(),
+  application_id: Nullable(Uuid),
+  data_object_id: Nullable(Uuid),
+  it_component_id: Nullable(Uuid),
+  custom_fields: Nullable(CustomFields),
+  relation_ids: SqlArray(Uuid),
+  updated_at: Timestamp,
+}) {}
 export type LinkRow = RowOf<typeof ElementLink>;
 /** What an element is linked to. */
 export type LinkTargets = Pick<LinkRow, LinkColumn | 'custom_fields'>;
@@ -172,23 +164,19 @@ export type LinkTargets = Pick<LinkRow, LinkColumn | 'custom_fields'>;
 /** From 1 to 5; the range is left out because writes limit other values to it instead of refusing them. */
 const Score = Type.Integer();
 
-export class ProcessAssessment extends rowModel(
-  'process_assessments',
-  {
-    id: Uuid,
-    process_id: Uuid,
-    assessor_id: Nullable(Uuid),
-    assessment_date: DateOnly,
-    overall_score: Score,
-    efficiency: Score,
-    effectiveness: Score,
-    compliance: Score,
-    automation: Score,
-    notes: Nullable(Type.String({ maxLength: 10_000 })),
-    action_items: ActionItems,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['action_items'],
-) {}
+export class ProcessAssessment extends rowModel('process_assessments', {
+  id: Uuid,
+  process_id: Uuid,
+  assessor_id: Nullable(Uuid),
+  assessment_date: DateOnly,
+  overall_score: Score,
+  efficiency: Score,
+  effectiveness: Score,
+  compliance: Score,
+  automation: Score,
+  notes: Nullable(Type.String({ maxLength: 10_000 })),
+  action_items: ActionItems,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 export type AssessmentRow = RowOf<typeof ProcessAssessment>;

@@ -1,4 +1,5 @@
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs, personal } from '../../kernel/undo/undo.types.ts';
@@ -20,11 +21,7 @@ const resources: readonly Resource[] = [
   {
     model: DiagramGroup,
     name: 'diagram group',
-    events: {
-      created: ['diagram_group.created'],
-      updated: ['diagram_group.updated'],
-      deleted: ['diagram_group.deleted'],
-    },
+    events: rowEvents('diagram_group'),
     undo: { right },
     transfer: { matches: [['lower(%.name)']], label: 't.name' },
   },
@@ -42,7 +39,7 @@ const resources: readonly Resource[] = [
   {
     model: Diagram,
     name: 'diagram',
-    events: { created: ['diagram.created'], updated: ['diagram.updated'], deleted: ['diagram.deleted'] },
+    events: rowEvents('diagram'),
     undo: { right },
     transfer: { label: 't.name' },
   },

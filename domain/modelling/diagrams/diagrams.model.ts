@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { UserShare } from '../../access/shares.ts';
 import { MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** Who sees a diagram: everybody with `diagrams.view`, its owner alone, or the owner and those with whom it is shared. */
@@ -24,39 +24,31 @@ export const MAX_NAME = 200;
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME });
 
 /** A drawing, by the hash of its content; drawings are never changed. */
-export class Drawing extends rowModel(
-  'diagram_drawings',
-  {
-    id: Type.String(),
-    xml: Type.String(),
-    card_ids: Type.Array(Uuid),
-    card_names: Type.Record(Type.String(), Nullable(Type.String())),
-    marked: Type.Boolean(),
-    left_at: Nullable(Timestamp),
-  },
-  ['card_names'],
-) {}
+export class Drawing extends rowModel('diagram_drawings', {
+  id: Type.String(),
+  xml: Type.String(),
+  card_ids: SqlArray(Uuid),
+  card_names: Type.Record(Type.String(), Nullable(Type.String())),
+  marked: Type.Boolean(),
+  left_at: Nullable(Timestamp),
+}) {}
 
-export class Diagram extends rowModel(
-  'diagrams',
-  {
-    id: Uuid,
-    name: Name,
-    description: Nullable(Type.String({ maxLength: MAX_DESCRIPTION })),
-    drawing: Type.String(),
-    thumbnail: Nullable(Type.String()),
-    settings: Type.Record(Type.String(), Type.Unknown()),
-    group_ids: Type.Array(Uuid),
-    created_by: Nullable(Uuid),
-    /** The creator of a diagram that is not public. */
-    private_to: Nullable(Uuid),
-    /** Empty for public diagrams. */
-    shared_with: Type.Array(Type.Object({ user_id: Uuid, can_edit: Type.Boolean() })),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['settings', 'shared_with'],
-) {}
+export class Diagram extends rowModel('diagrams', {
+  id: Uuid,
+  name: Name,
+  description: Nullable(Type.String({ maxLength: MAX_DESCRIPTION })),
+  drawing: Type.String(),
+  thumbnail: Nullable(Type.String()),
+  settings: Type.Record(Type.String(), Type.Unknown()),
+  group_ids: SqlArray(Uuid),
+  created_by: Nullable(Uuid),
+  /** The creator of a diagram that is not public. */
+  private_to: Nullable(Uuid),
+  /** Empty for public diagrams. */
+  shared_with: Type.Array(Type.Object({ user_id: Uuid, can_edit: Type.Boolean() })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 export type DiagramRow = RowOf<typeof Diagram>;
 
 /** A link of a diagram to a card. */

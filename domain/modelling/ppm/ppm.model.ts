@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The card type whose cards have plans, reports and lines. */
@@ -124,7 +124,7 @@ export class Task extends rowModel('ppm_tasks', {
   start_date: Day,
   due_date: Day,
   sort_order: Order,
-  tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 }),
+  tags: SqlArray(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 }),
   wbs_id: Nullable(Type.String({ ...Uuid, description: 'The WBS item that it is part of' })),
   ...times,
 }) {}

@@ -25,7 +25,6 @@ class Sample extends rowModel(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  ['parts'],
 ) {}
 
 const t = closeAfterAll(await createTestServices());
