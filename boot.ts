@@ -8,7 +8,7 @@ import { extensions } from './domain/app/extensions.ts';
 import { seedFacts } from './domain/governance/eol/eol.facts.ts';
 import { createMetamodelStore } from './domain/kernel/metamodel/metamodel.store.ts';
 import { type Services, systemContext } from './domain/kernel/services.ts';
-import { createSettingsStore } from './domain/kernel/settings/settings.state.ts';
+import { createSettingsStore } from './domain/kernel/settings/settings.read.ts';
 import { prepareDatabase } from './migrations/prepare.ts';
 import { createDiskBlobStore } from './platform/blobs.ts';
 import { createMemoryCache, createRedisCache } from './platform/cache.ts';

@@ -1,15 +1,11 @@
 import type { Services } from '../domain/kernel/services.ts';
-import { registerPasswordRoutes } from './access/auth/auth.passwords.routes.ts';
-import { registerAuthRoutes } from './access/auth/auth.routes.ts';
-import { registerSsoRoutes } from './access/auth/auth.sso.routes.ts';
+import { registerAuthRoutes, registerPasswordRoutes, registerSsoRoutes } from './access/auth/auth.routes.ts';
 import { registerTwoFactorRoutes } from './access/auth/auth.two-factor.routes.ts';
 import { registerRoleRoutes } from './access/roles/roles.routes.ts';
 import { registerScimRoutes } from './access/scim/scim.routes.ts';
 import { registerTokenRoutes } from './access/tokens/tokens.routes.ts';
-import { registerUserRoutes } from './access/users/users.routes.ts';
-import { registerUserWriteRoutes } from './access/users/users.write.routes.ts';
-import { registerAiRoutes } from './analysis/ai/ai.routes.ts';
-import { registerInsightRoutes } from './analysis/ai/insights.routes.ts';
+import { registerUserRoutes, registerUserWriteRoutes } from './access/users/users.routes.ts';
+import { registerAiRoutes, registerInsightRoutes } from './analysis/ai/ai.routes.ts';
 import { registerAnalysisRoutes } from './analysis/ai-analysis/analysis.routes.ts';
 import { registerAnalysisRunRoutes } from './analysis/ai-analysis/analysis-runs.routes.ts';
 import { registerArchitectRoutes } from './analysis/ai-analysis/architect.routes.ts';
@@ -19,11 +15,13 @@ import { registerModernizationRoutes } from './analysis/ai-analysis/modernizatio
 import { registerVendorRoutes } from './analysis/ai-analysis/vendors.routes.ts';
 import { registerBatchRoutes } from './app/batches/batches.routes.ts';
 import { registerMcpRoutes } from './app/mcp/mcp.routes.ts';
-import { registerAiSettingRoutes } from './app/settings/settings.ai.routes.ts';
-import { registerBootstrapRoute } from './app/settings/settings.bootstrap.routes.ts';
 import { registerSettingImageRoutes } from './app/settings/settings.images.routes.ts';
-import { registerSettingRoutes } from './app/settings/settings.routes.ts';
-import { registerSettingTestRoutes } from './app/settings/settings.tests.routes.ts';
+import {
+  registerAiSettingRoutes,
+  registerBootstrapRoute,
+  registerSettingRoutes,
+  registerSettingTestRoutes,
+} from './app/settings/settings.routes.ts';
 import { registerWorkspaceRoutes } from './app/workspace/workspace.routes.ts';
 import { registerCommentRoutes } from './collaboration/attached/comments.routes.ts';
 import { registerDocumentRoutes } from './collaboration/attached/documents.routes.ts';
@@ -32,12 +30,10 @@ import { registerStakeholderRoutes } from './collaboration/attached/stakeholders
 import { registerTodoRoutes } from './collaboration/attached/todos.routes.ts';
 import { registerNotificationRoutes } from './collaboration/notifications/notifications.routes.ts';
 import { registerSavedReportRoutes } from './collaboration/saved-reports/saved-reports.routes.ts';
-import { registerBookmarkRoutes } from './collaboration/views/bookmarks.routes.ts';
-import { registerFavoriteRoutes } from './collaboration/views/favorites.routes.ts';
+import { registerBookmarkRoutes, registerFavoriteRoutes } from './collaboration/views/bookmarks.routes.ts';
 import { registerWebhookRoutes } from './collaboration/webhooks/webhooks.routes.ts';
 import { registerArchimateRoutes } from './exchange/archimate/archimate.routes.ts';
-import { registerExportRoutes } from './exchange/exports/exports.routes.ts';
-import { registerExtractRoutes } from './exchange/exports/extracts.routes.ts';
+import { registerExportRoutes, registerExtractRoutes } from './exchange/exports/exports.routes.ts';
 import { registerExtractionScheduleRoutes } from './exchange/extractions/extraction-schedules.routes.ts';
 import { registerImportRoutes } from './exchange/imports/imports.routes.ts';
 import { registerItsmConnectionRoutes } from './exchange/itsm/itsm-connections.routes.ts';
@@ -67,10 +63,12 @@ import { registerCardBulkRoutes } from './inventory/cards/cards.bulk.routes.ts';
 import { registerCardMergeRoutes } from './inventory/cards/cards.merge.routes.ts';
 import { registerCardReadRoutes } from './inventory/cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './inventory/cards/cards.write.routes.ts';
-import { registerCardTypeRoutes } from './inventory/metamodel/card-types.routes.ts';
+import {
+  registerCardTypeRoutes,
+  registerRelationTypeRoutes,
+  registerStakeholderRoleRoutes,
+} from './inventory/metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './inventory/metamodel/metamodel.routes.ts';
-import { registerRelationTypeRoutes } from './inventory/metamodel/relation-types.routes.ts';
-import { registerStakeholderRoleRoutes } from './inventory/metamodel/stakeholder-roles.routes.ts';
 import { registerReferenceRoutes } from './inventory/reference/reference.routes.ts';
 import { registerRelationRoutes } from './inventory/relations/relations.routes.ts';
 import { registerQueryRoutes } from './inventory/reports/query.routes.ts';
@@ -83,9 +81,11 @@ import { registerMetricsRoute } from './kernel/metrics/metrics.routes.ts';
 import { registerProcessAssessmentRoutes } from './modelling/bpm/assessments.routes.ts';
 import { registerProcessDiagramRoutes } from './modelling/bpm/diagrams.routes.ts';
 import { registerProcessFlowRoutes } from './modelling/bpm/flow.routes.ts';
-import { registerDiagramGroupRoutes } from './modelling/diagrams/diagram-groups.routes.ts';
-import { registerGenerateRoutes } from './modelling/diagrams/diagrams.generate.routes.ts';
-import { registerDiagramRoutes } from './modelling/diagrams/diagrams.routes.ts';
+import {
+  registerDiagramGroupRoutes,
+  registerDiagramRoutes,
+  registerGenerateRoutes,
+} from './modelling/diagrams/diagrams.routes.ts';
 import { registerInitiativeRoutes } from './modelling/ppm/initiatives.routes.ts';
 import { registerPlanRoutes } from './modelling/ppm/plan.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';

@@ -1,14 +1,17 @@
 import { scan } from '../domain/analysis/compliance/scans.run.ts';
 import { analyseModernizations } from '../domain/analysis/modernizations/modernizations.run.ts';
 import {
+  type ActiveRun,
+  type AnalysisJob,
+  abortRun,
   complianceScanJob,
   duplicatesJob,
+  lockRun,
   modernizationsJob,
+  resumeRun,
   vendorHierarchyJob,
   vendorsJob,
-} from '../domain/analysis/runs/analysis.jobs.ts';
-import { type ActiveRun, type AnalysisJob, resumeRun } from '../domain/analysis/runs/runs.execute.ts';
-import { abortRun, lockRun } from '../domain/analysis/runs/runs.store.ts';
+} from '../domain/analysis/runs/runs.ts';
 import type { analysisPayload } from '../domain/analysis/runs/runs.types.ts';
 import { command } from '../domain/kernel/command.ts';
 import type { JobDefinition } from '../domain/kernel/jobs/jobs.define.ts';

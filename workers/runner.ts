@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { callerOfJob } from '../domain/access/jobs.owner.ts';
 import { recordEvents } from '../domain/kernel/command.ts';
 import { systemCaller } from '../domain/kernel/context.ts';
-import type { EventDraft } from '../domain/kernel/events/events.types.ts';
+import type { EventDraft } from '../domain/kernel/events/row-changes.ts';
 import { checkPayload } from '../domain/kernel/jobs/jobs.define.ts';
 import {
   type ClaimedRow,

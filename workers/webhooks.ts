@@ -1,5 +1,4 @@
-import { claimDeliveries } from '../domain/collaboration/webhooks/deliveries.claim.ts';
-import { planDeliveries } from '../domain/collaboration/webhooks/deliveries.plan.ts';
+import { claimDeliveries, planDeliveries } from '../domain/collaboration/webhooks/deliveries.claim.ts';
 import type { Services } from '../domain/kernel/services.ts';
 import { deliver } from '../integrations/webhooks/deliver.ts';
 import { type Loop, startLoop } from './loop.ts';

@@ -3,12 +3,12 @@ import { parse } from 'yaml';
 import type { ErrorCode } from '../../platform/errors.ts';
 import {
   errorCodesOf,
+  hasOptionalBody,
   joinsBatches,
   type OperationSpec,
   type RawBody,
   takesIdempotencyKey,
-} from '../operation.spec.ts';
-import { hasOptionalBody } from '../operation.ts';
+} from '../operation.ts';
 import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
 import {
   errorResponses,

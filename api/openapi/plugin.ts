@@ -1,6 +1,6 @@
 import fastifySwagger from '@fastify/swagger';
 import { appVersion } from '../../domain/kernel/version.ts';
-import { errorCodesOf, type OperationSpec } from '../operation.spec.ts';
+import { errorCodesOf, type OperationSpec } from '../operation.ts';
 import type { App } from '../types.ts';
 import type { OpenApiDocument, Schema } from './document.ts';
 import { commonCodes, otherResponse, problemExamples } from './errors.ts';

@@ -9,7 +9,7 @@ import { forbidden, may, requireScope } from '../../domain/kernel/permissions/po
 import type { Services } from '../../domain/kernel/services.ts';
 import type { Credential, TokenClaims } from '../../domain/kernel/sessions.ts';
 import { requireModule } from '../../domain/kernel/settings/modules.ts';
-import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
+import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.read.ts';
 import { deriveKey, keyId, sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { createLru } from '../../platform/lru.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { joinBatch } from '../../domain/kernel/command.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import { joinsBatches } from '../operation.spec.ts';
+import { joinsBatches } from '../operation.ts';
 import type { App } from '../types.ts';
 
 const origins = ['api', 'web', 'mcp'] as const;

@@ -1,6 +1,6 @@
 import fastifyCors from '@fastify/cors';
 import type { Services } from '../../domain/kernel/services.ts';
-import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.state.ts';
+import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.read.ts';
 import type { App } from '../types.ts';
 
 /** Response headers that a page of another origin can read, besides the safelisted ones. */

@@ -13,7 +13,7 @@ import {
 } from '../../platform/errors.ts';
 import { sendODataError } from '../exchange/odata/odata.errors.ts';
 import { sendErrorPage, wantsPage } from '../exchange/portals/page/portal.error.ts';
-import { scimCode } from '../operation.spec.ts';
+import { scimCode } from '../operation.ts';
 import type { App } from '../types.ts';
 import { type AjvError, fieldErrors } from './validation-errors.ts';
 

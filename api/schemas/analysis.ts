@@ -5,7 +5,7 @@ import {
   ModernizationDecision,
 } from '../../domain/analysis/modernizations/modernizations.model.ts';
 import { modernizationTypes } from '../../domain/analysis/modernizations/modernizations.types.ts';
-import { AnalysisRun } from '../../domain/analysis/runs/runs.model.ts';
+import { AnalysisRun } from '../../domain/analysis/runs/runs.ts';
 import { Choice, component, itemComponent, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
 
 export const AnalysisStatusOut = component('AnalysisStatus', {

@@ -9,7 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../domain/kernel/shapes.ts';
-import { Diagram, DiagramGroup, visibilities } from '../../domain/modelling/diagrams/diagrams.model.ts';
+import { Diagram, DiagramGroup, visibilities } from '../../domain/modelling/diagrams/diagrams.load.ts';
 import { MAX_DRAWING } from '../../domain/modelling/diagrams/drawing.work.ts';
 import { MAX_THUMBNAIL } from '../../domain/modelling/diagrams/drawings.store.ts';
 import { answersOf, bodiesOf } from './common.ts';

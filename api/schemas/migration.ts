@@ -1,18 +1,16 @@
 import Type, { type TSchema } from 'typebox';
 import {
+  FieldMappings,
+  Migration,
   migrationColumns,
   migrationFilters,
   migrationSorts,
+  migrationStatuses,
   offsetPage,
   recordColumns,
   recordFilters,
   recordSorts,
 } from '../../domain/exchange/migration/migration.list.ts';
-import {
-  FieldMappings,
-  Migration,
-  migrationStatuses,
-} from '../../domain/exchange/migration/migration.model.ts';
 import { Choice, component, Nullable, object } from '../../domain/kernel/shapes.ts';
 import { listAnswer, listQuery } from './common.ts';
 

@@ -1,18 +1,105 @@
 import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
-import { inTransaction, query } from '../../platform/database.ts';
-import { invalidField } from '../../platform/errors.ts';
+import { inTransaction, query, type Sql } from '../../platform/database.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { enqueueJob } from '../kernel/jobs/jobs.enqueue.ts';
+import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
+import { enqueueMails } from '../kernel/mail/mail.enqueue.ts';
+import { loadSettings, registrationOpen } from '../kernel/settings/settings.read.ts';
 import { limited, type TokenSubject } from './access.login.ts';
+import { approvalMail, knownAddressMail, registrationMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
-import { registrationJob } from './registration.job.ts';
-import { requireOpenRegistration, storeRegistration } from './registrations.ts';
+import { unknownToken } from './one-time-tokens.ts';
+import { type RegistrationPayload, registrationJob } from './registration.job.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 
-export interface RegisterInput {
+/** A registration, stored until the address is confirmed, for at most one day. */
+interface Registration {
+  email: string;
+  display_name: string;
+  password_hash: string;
+}
+
+/** Hours after which an unconfirmed registration expires. */
+const REGISTRATION_HOURS = 24;
+const REQUESTED = 'registration-requested';
+const MAILED = 'registration';
+
+/** The rules of self-registration. */
+interface RegistrationPolicy {
+  role: string;
+  approvalRequired: boolean;
+  /** Whether the address is of an allowed domain. */
+  allows(email: string): boolean;
+}
+
+/**
+ * The policy of self-registration.
+ * @throws EstateError `registration_closed` if it is disabled, users log in through a provider, or mail is not
+ * configured.
+ */
+async function requireOpenRegistration(sql: Sql): Promise<RegistrationPolicy> {
+  const settings = await loadSettings(sql);
+  if (!registrationOpen(settings)) {
+    throw new EstateError('registration_closed', 'Self-registration is switched off; ask an administrator.');
+  }
+  const { role, approval_required, allowed_domains } = settings.values.registration_policy;
+  const domains = allowed_domains.map((domain) => domain.toLowerCase());
+  return {
+    role,
+    approvalRequired: approval_required,
+    allows: (email) =>
+      domains.length === 0 || domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase()),
+  };
+}
+
+async function insert(sql: Sql, purpose: string, hash: string, registration: Registration): Promise<void> {
+  await sql('one_time_tokens').insert({
+    hash,
+    purpose,
+    data: JSON.stringify(registration),
+    expires_at: sql.raw('now() + make_interval(hours => ?)', [REGISTRATION_HOURS]),
+  });
+}
+
+async function take(sql: Sql, purpose: string, hash: string): Promise<Registration | undefined> {
+  const [row] = await sql('one_time_tokens')
+    .where({ hash, purpose })
+    .whereRaw('expires_at > now()')
+    .delete()
+    .returning('data');
+  return row?.data;
+}
+
+/** Stores a registration for the job that mails its token. */
+const storeRegistration = (sql: Sql, request: string, registration: Registration): Promise<void> =>
+  insert(sql, REQUESTED, request, registration);
+
+/** Deletes and returns a stored registration. */
+const takeRegistration = (sql: Sql, request: string): Promise<Registration | undefined> =>
+  take(sql, REQUESTED, request);
+
+/** Stores a registration under the hash of the mailed token. */
+const storeMailed = (sql: Sql, hash: string, registration: Registration): Promise<void> =>
+  insert(sql, MAILED, hash, registration);
+
+/** The registration of a mailed token; undefined if the token is unknown, used or expired. */
+async function findMailed(sql: Sql, hash: string): Promise<Registration | undefined> {
+  const row = await sql('one_time_tokens')
+    .where({ hash, purpose: MAILED })
+    .whereRaw('expires_at > now()')
+    .first('data');
+  return row?.data;
+}
+
+/** Deletes and returns the registration of a mailed token. */
+const takeMailedRegistration = (sql: Sql, hash: string): Promise<Registration | undefined> =>
+  take(sql, MAILED, hash);
+
+interface RegisterInput {
   email: string;
   display_name: string;
   password: string;
@@ -119,4 +206,97 @@ export async function createFirstAdministrator(ctx: Ctx, email: string, password
     ]);
     return true;
   });
+}
+
+/**
+ * Mails the token that confirms the address of a registration. Users who already have an account get a mail that says so.
+ */
+export async function sendRegistration(job: RunningJob<RegistrationPayload>): Promise<void> {
+  await command(job.ctx, async (work) => {
+    const { sql } = work;
+    const registration = await takeRegistration(sql, job.payload.request);
+    if (registration) {
+      const known = await sql('users')
+        .whereRaw('lower(email) = lower(?)', [registration.email])
+        .first('email', 'display_name', 'is_active', 'kind');
+      if (!known) {
+        const token = randomSecret();
+        await storeMailed(sql, sha256(token), registration);
+        await enqueueMails(sql, job.ctx, [await registrationMail(sql, registration, token)]);
+      } else if (known.is_active && known.kind === 'person') {
+        await enqueueMails(sql, job.ctx, [await knownAddressMail(sql, known)]);
+      }
+    }
+    await job.finish(work, { result: null });
+  });
+}
+
+interface ConfirmInput {
+  token: string;
+  /** The password chosen at registration: access to the mail alone does not suffice to confirm an address. */
+  password: string;
+  /** The client's network address. */
+  address: string;
+}
+
+/**
+ * Creates the account of a registration, given the mailed token and the password.
+ * @returns undefined if an administrator has to activate the account.
+ * @throws EstateError `not_found` for an invalid token, `invalid_credentials` for a wrong password,
+ * `registration_closed`, `too_many_requests`.
+ */
+export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promise<TokenSubject | undefined> {
+  const hash = sha256(input.token);
+  await throttle(ctx.db, 'setup', [byAddress(input.address), `token ${hash}`]);
+  const found = await findMailed(ctx.db, hash);
+  if (!found) throw unknownToken();
+  if (!(await ctx.passwords.verify(input.password, found.password_hash))) {
+    throw new EstateError('invalid_credentials', 'The password is not the one that was registered with.');
+  }
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const policy = await requireOpenRegistration(sql);
+    // A second request with the token finds it used.
+    const registration = await takeMailedRegistration(sql, hash);
+    if (!registration) throw unknownToken();
+    const role = await sql('roles').where({ key: policy.role, is_archived: false }).first('key');
+    if (!role || !policy.allows(registration.email)) {
+      throw new EstateError(
+        'registration_closed',
+        'Registration has changed meanwhile; ask an administrator.',
+      );
+    }
+    const waits = policy.approvalRequired;
+    const user = await insertRegistered(
+      () =>
+        insertUsers(work, [{ ...registration, role: policy.role, is_active: !waits }], {
+          event_type: 'auth.registered',
+          data: { role: policy.role, address: input.address, approval_required: waits },
+        }) as Promise<[UserRow]>,
+    );
+    if (!waits) {
+      return await limited(sql, { userId: user.id, role: policy.role, tokenVersion: user.token_version });
+    }
+    await enqueueMails(
+      sql,
+      ctx,
+      await Promise.all((await administrators(sql)).map((admin) => approvalMail(sql, admin, user))),
+    );
+    return undefined;
+  });
+}
+
+/** The token is invalid if the address got an account since the mail was sent. */
+async function insertRegistered(insert: () => Promise<[UserRow]>): Promise<UserRow> {
+  try {
+    return (await insert())[0];
+  } catch (error) {
+    throw error instanceof EstateError && error.code === 'email_taken' ? unknownToken() : error;
+  }
+}
+
+async function administrators(sql: Sql): Promise<{ email: string; display_name: string }[]> {
+  return await sql('users')
+    .where({ role: 'admin', is_active: true, kind: 'person' })
+    .select('email', 'display_name');
 }

@@ -1,15 +1,57 @@
-import { query } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
+import { findItem, runList } from '../kernel/lists/lists.run.ts';
+import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
 import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
-import { readApiToken } from './api-tokens.queries.ts';
 import { newApiToken } from './api-tokens.ts';
 import { lockUsers } from './users.store.ts';
+
+const apiTokenList: ListSpec = {
+  name: 'api_tokens',
+  from: 'api_tokens t',
+  id: 't.id',
+  sorts: {
+    created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+    name: { sql: 'fold(t.name)', type: 'text', filled: true },
+    last_used_at: { sql: 't.last_used_at', type: 'timestamptz' },
+    expires_at: { sql: 't.expires_at', type: 'timestamptz' },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  search: 'fold(t.name)',
+  members: {
+    id: 't.id',
+    user_id: 't.user_id',
+    name: 't.name',
+    hint: 't.hint',
+    scopes: 't.scopes',
+    expires_at: 'utc(t.expires_at)',
+    is_expired: 'coalesce(t.expires_at <= now(), false)',
+    last_used_at: 'utc(t.last_used_at)',
+    created_by: 't.created_by',
+    created_at: 'utc(t.created_at)',
+  },
+};
+
+/** The tokens of a user: the caller's own, or others' with `admin.users`. @throws EstateError `forbidden`, `not_found`. */
+export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams): Promise<JsonText> {
+  if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
+  if (!(await ctx.db('users').where({ id: userId }).first('id'))) throw notFound('user', userId);
+  return await runList(ctx.db, apiTokenList, [{ sql: 't.user_id = ?::uuid', bindings: [userId] }], params, {
+    owner: ctx.caller.userId,
+  });
+}
+
+/** One token without its secret. */
+async function readApiToken(sql: Sql, id: string): Promise<JsonText | undefined> {
+  return await findItem(sql, apiTokenList, id);
+}
 
 /** Maximum number of tokens for each account. */
 const MAX_TOKENS = 100;
@@ -18,7 +60,7 @@ const CLOCK_MS = 60 * 1000;
 /** Columns that are omitted from events: hashes are secret, and the last use is not a change. */
 const NOT_IN_EVENTS = ['hash', 'last_used_at'];
 
-export interface ApiTokenInput {
+interface ApiTokenInput {
   name: string;
   /** Permission keys and `account`, or `*` for all rights of the user at the time of use. */
   scopes: string[];

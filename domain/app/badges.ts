@@ -1,4 +1,4 @@
-import { countOpenTodos } from '../collaboration/todos/todos.list.ts';
+import { countOpenTodos } from '../collaboration/todos/todos.commands.ts';
 import { countPendingSurveys } from '../governance/surveys/surveys.list.ts';
 import type { Ctx } from '../kernel/context.ts';
 

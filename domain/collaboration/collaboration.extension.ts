@@ -1,12 +1,14 @@
 import { query } from '../../platform/database.ts';
 import { deleteRowsOfCards } from '../inventory/cards/cards.attached.ts';
 import { cardsTopic } from '../inventory/cards/cards.events.ts';
+import { loadCards, lockCards } from '../inventory/cards/cards.load.ts';
 import { rescoreCards } from '../inventory/cards/cards.save.ts';
 import type { Ctx, DeletedCard, DeletedUser, Work } from '../kernel/context.ts';
 import { rowEvents } from '../kernel/events/row-changes.ts';
 import type { Extension } from '../kernel/extensions.ts';
 import type { Resource } from '../kernel/resources/resource.ts';
-import { needs } from '../kernel/undo/undo.types.ts';
+import { deleteRows, insertRow, lockRow, updateRow } from '../kernel/resources/rows.ts';
+import { needs, type UndoneEvent, type UndoRefusal } from '../kernel/undo/undo.types.ts';
 import {
   type AttachmentRow,
   Comment,
@@ -20,17 +22,89 @@ import {
   type TodoRow,
 } from './collaboration.model.ts';
 import { commentEvent } from './comments/comments.events.ts';
-import { undoComment } from './comments/comments.undo.ts';
 import { documentEvent } from './documents/documents.events.ts';
+import { eventRow } from './event.rows.ts';
 import { expireFiles } from './files/files.attach.ts';
 import { fileEvent } from './files/files.events.ts';
-import { undoFile } from './files/files.undo.ts';
+import { emitStakeholder } from './stakeholders/stakeholders.commands.ts';
 import { stakeholderEvent } from './stakeholders/stakeholders.events.ts';
-import { undoStakeholder } from './stakeholders/stakeholders.undo.ts';
 import { todosDueJob } from './todos/todos.due.job.ts';
 import { todoEvent } from './todos/todos.events.ts';
 import { unassignTodos } from './todos/todos.system.ts';
 import { APPROVAL_TOPIC, signatureTopics } from './todos/todos.topics.ts';
+
+/** Restores a comment. One that has replies by now is not deleted. */
+async function undoComment({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
+  const card = await sql('cards').where({ id: event.card_id }).first('id', 'type', 'name').forKeyShare();
+  if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
+  if (event.event_type === 'comment.deleted') {
+    const row = eventRow<CommentRow>(event, 'old');
+    const parent = row.parent_id ? await sql('comments').where({ id: row.parent_id }).first('id') : row;
+    if (!parent) return { code: 'missing_parent', message: 'The parent comment was deleted.' };
+    emit(commentEvent(card, null, await insertRow(sql, Comment, row)));
+    return null;
+  }
+  const present = await lockRow(sql, Comment, { id: event.id });
+  if (!present) return null;
+  if (event.event_type === 'comment.updated') {
+    const { id: _, ...values } = eventRow<CommentRow>(event, 'old');
+    emit(commentEvent(card, present, await updateRow(sql, Comment, { id: event.id }, values)));
+    return null;
+  }
+  if (await sql('comments').where({ parent_id: event.id }).first('id')) {
+    return { code: 'has_replies', message: 'Others have replied to the comment.' };
+  }
+  await deleteRows(sql, Comment, (query) => query.where({ id: event.id }));
+  emit(commentEvent(card, present, null));
+  return null;
+}
+
+/** Restores an assignment and the card's score; refused where the user or the card was deleted. */
+async function undoStakeholder(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
+  const { sql } = work;
+  const cardId = event.card_id!;
+  await lockCards(work, [cardId]);
+  const card = (await loadCards(work, ctx, [cardId])).get(cardId);
+  if (!card) return { code: 'missing_card', message: `The card ${cardId} was deleted.` };
+  const present = await lockRow(sql, Stakeholder, { id: event.id });
+  const userId = String(event.data.user_id);
+  const user = await sql('users').where({ id: userId }).first('display_name');
+  if (!user) return { code: 'missing_user', message: `The user ${userId} was deleted.` };
+
+  let after: StakeholderRow | null = null;
+  if (event.event_type === 'stakeholder.added') {
+    await deleteRows(sql, Stakeholder, (query) => query.where({ id: event.id }));
+  } else if (event.event_type === 'stakeholder.removed') {
+    after = await insertRow(sql, Stakeholder, eventRow<StakeholderRow>(event, 'old'));
+  } else if (present) {
+    const role = String(event.data.changes.role!.old);
+    after = await updateRow(sql, Stakeholder, { id: event.id }, { role });
+  }
+  if (!present && !after) return null;
+  await emitStakeholder(work, ctx, card, user.display_name, present ?? null, after);
+  return null;
+}
+
+/** Deletes an uploaded file, or restores a deleted one while its content is retained. */
+async function undoFile({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
+  const card = await sql('cards').where({ id: event.card_id }).first('id', 'type', 'name').forKeyShare();
+  if (event.event_type === 'file.uploaded') {
+    const row = await lockRow(sql, FileAttachment, { id: event.id });
+    if (!row) return null;
+    await deleteRows(sql, FileAttachment, (query) => query.where({ id: row.id }));
+    await expireFiles(sql, [row.file_id]);
+    emit(fileEvent(card, row, true));
+    return null;
+  }
+  if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
+  const row = eventRow<AttachmentRow>(event, 'old');
+  const retained = await sql('files').where({ id: row.file_id }).update({ expires_at: null });
+  if (retained === 0) {
+    return { code: 'content_purged', message: `The content of ${row.name} is no longer retained.` };
+  }
+  emit(fileEvent(card, await insertRow(sql, FileAttachment, row)));
+  return null;
+}
 
 const documentsRight = needs({ app: 'documents.manage', card: 'card.manage_documents' });
 const cardReferences = [{ column: 'card_id' }];

@@ -2,8 +2,8 @@ import type { Extension } from '../kernel/extensions.ts';
 import { archimateExportJob, archimateImportJob } from './archimate/archimate.jobs.ts';
 import { exportJob } from './exports/export.job.ts';
 import { scheduledExtractionJob } from './exports/scheduled-extraction.job.ts';
+import { removeStale } from './imports/imports.cards.stage.ts';
 import { importJob } from './imports/imports.job.ts';
-import { removeStale } from './imports/imports.staging.ts';
 
 /** Imports, exports and extractions by jobs, and ArchiMate models. */
 export const exchangeExtension: Extension = {

@@ -11,7 +11,7 @@ import {
 import { EstateError, notFound } from '../../platform/errors.ts';
 import type { BatchRef, Ctx, Work } from './context.ts';
 import { eventTypes } from './events/events.catalogue.ts';
-import type { EventDraft } from './events/events.types.ts';
+import type { EventDraft } from './events/row-changes.ts';
 import { earlierResult, storeResult } from './idempotency.ts';
 
 interface CommandOptions {

@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import type { Ctx, DeletedCard, DeletedUser, Extensions, Work } from './context.ts';
 import type { JobDefinition } from './jobs/jobs.define.ts';
 import { cardReferencesOf, type Resource, undoSpecOf } from './resources/resource.ts';
-import type { SettingValues } from './settings/settings.defaults.ts';
+import type { SettingValues } from './settings/settings.read.ts';
 import type { UndoRight, UndoSpec } from './undo/undo.types.ts';
 
 /** The retention periods of the settings. */

@@ -11,7 +11,7 @@ import type { Signals } from '../../platform/signals.ts';
 import { type Caller, type Ctx, type Extensions, systemCaller } from './context.ts';
 import type { MetamodelStore } from './metamodel/metamodel.store.ts';
 import type { SessionReader } from './sessions.ts';
-import type { SettingsStore } from './settings/settings.state.ts';
+import type { SettingsStore } from './settings/settings.read.ts';
 
 /** The services of a process; created once in its main file and passed down. */
 export interface Services {

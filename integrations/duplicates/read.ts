@@ -1,15 +1,15 @@
+import {
+  pairMembers,
+  pairsFrom,
+  readCluster,
+  visiblePairs,
+} from '../../domain/analysis/duplicates/duplicates.commands.ts';
 import { effectOf, type MergeEffect } from '../../domain/analysis/duplicates/duplicates.effect.ts';
 import {
   attributeOf,
   type ComparedField,
   labelOf,
 } from '../../domain/analysis/duplicates/duplicates.fields.ts';
-import {
-  pairMembers,
-  pairsFrom,
-  readCluster,
-  visiblePairs,
-} from '../../domain/analysis/duplicates/duplicates.list.ts';
 import { type CardRecord, recordsOf } from '../../domain/analysis/duplicates/duplicates.records.ts';
 import { requireCluster } from '../../domain/analysis/duplicates/duplicates.visible.ts';
 import { visibleAttributes } from '../../domain/inventory/cards/cards.projection.ts';

@@ -6,8 +6,7 @@ import {
 } from '../../domain/analysis/duplicates/duplicates.fields.ts';
 import type { DuplicateParameters } from '../../domain/analysis/duplicates/duplicates.model.ts';
 import { type CardRecord, recordPages } from '../../domain/analysis/duplicates/duplicates.records.ts';
-import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
-import { runParts } from '../../domain/analysis/runs/runs.store.ts';
+import { type ActiveRun, type AnalysisJob, runParts } from '../../domain/analysis/runs/runs.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Services } from '../../domain/kernel/services.ts';

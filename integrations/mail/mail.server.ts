@@ -1,6 +1,5 @@
 import type { Services } from '../../domain/kernel/services.ts';
-import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
-import { readSecret } from '../../domain/kernel/settings/settings.secrets.ts';
+import { readSecret, readSetting } from '../../domain/kernel/settings/settings.read.ts';
 
 /** The configured mail server and sender. */
 export interface MailServer {

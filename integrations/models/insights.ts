@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
+import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.read.ts';
 import { complete } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
 import {

@@ -3,7 +3,7 @@ import type { OutgoingCard } from '../../domain/analysis/ai/ai.outgoing.ts';
 import { missingForAi } from '../../domain/analysis/ai/ai.provider.ts';
 import type { CardReader, ReaderState, Reading } from '../../domain/analysis/compliance/scans.read.ts';
 import type { ReadingRule } from '../../domain/governance/compliance/rules/rules.types.ts';
-import { loadSettings } from '../../domain/kernel/settings/settings.state.ts';
+import { loadSettings } from '../../domain/kernel/settings/settings.read.ts';
 import { plainText, shortenCard } from './models.data.ts';
 import { promptNamed } from './models.prompts.ts';
 import { askInHalves, createRunModel, type RunModelState } from './models.run.ts';

@@ -8,7 +8,7 @@ import { checkValue } from '../../domain/inventory/cards/rules/values.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { CardType, CompiledField } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../domain/kernel/metamodel/metamodel.types.ts';
-import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
+import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.read.ts';
 import { closed, Nullable } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { complete, toClientError } from './models.complete.ts';

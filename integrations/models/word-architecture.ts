@@ -4,7 +4,7 @@ import { type AiSettings, requireAi } from '../../domain/analysis/ai/ai.provider
 import type { ArchitecturePlan } from '../../domain/analysis/architect/architect.phases.ts';
 import { APPLICATION, CAPABILITY } from '../../domain/analysis/architect/architect.words.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.state.ts';
+import type { WorkspaceSettings } from '../../domain/kernel/settings/settings.read.ts';
 import { complete, toClientError } from './models.complete.ts';
 import { promptNamed } from './models.prompts.ts';
 import { type ModelServices, requestRetryPolicy } from './models.types.ts';

@@ -6,9 +6,7 @@ import { loginByProvider, type ProviderIdentity } from '../../domain/access/sso/
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { isMailAddress } from '../../domain/kernel/mail/mail.enqueue.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
-import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
-import { readSecret } from '../../domain/kernel/settings/settings.secrets.ts';
+import { readSecret, readSetting, type SettingValues } from '../../domain/kernel/settings/settings.read.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { storageErrors } from '../../platform/storable.ts';
 import { isShared, requiredDomain } from './sso.issuer.ts';

@@ -1,5 +1,5 @@
 import { isPublicIssuer } from '../../domain/app/settings/settings.sso.ts';
-import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
+import type { SettingValues } from '../../domain/kernel/settings/settings.read.ts';
 
 type SsoSettings = SettingValues['sso'];
 

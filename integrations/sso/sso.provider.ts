@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
+import type { SettingValues } from '../../domain/kernel/settings/settings.read.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Outbound } from '../../platform/outbound.ts';
 import { issuerOf } from './sso.issuer.ts';

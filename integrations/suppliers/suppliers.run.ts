@@ -1,6 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { ActiveRun, AnalysisJob } from '../../domain/analysis/runs/runs.execute.ts';
-import { type RunParts, runParts } from '../../domain/analysis/runs/runs.store.ts';
+import {
+  type ActiveRun,
+  type AnalysisJob,
+  type RunParts,
+  runParts,
+} from '../../domain/analysis/runs/runs.ts';
 import {
   type NamedSuppliers,
   readNamedSuppliers,

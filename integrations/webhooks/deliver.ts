@@ -4,11 +4,11 @@ import {
   abandonDelivery,
   type ClaimedDelivery,
   deliveredEvent,
+  ownerContext,
   pauseRefused,
   releaseDelivery,
   settleDelivery,
 } from '../../domain/collaboration/webhooks/deliveries.claim.ts';
-import { ownerContext } from '../../domain/collaboration/webhooks/deliveries.plan.ts';
 import { secretContext } from '../../domain/collaboration/webhooks/webhooks.commands.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { appVersion } from '../../domain/kernel/version.ts';

@@ -7,7 +7,7 @@ import { enqueueJob, type StartedJob } from '../../domain/kernel/jobs/jobs.enque
 import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import { loadSettings } from '../../domain/kernel/settings/settings.state.ts';
+import { loadSettings } from '../../domain/kernel/settings/settings.read.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { reportNamed } from '../reports.catalogue.ts';
 import { render } from './rendering/rendering.queue.ts';

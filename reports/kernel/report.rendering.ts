@@ -1,6 +1,6 @@
 import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
-import type { SettingValues } from '../../domain/kernel/settings/settings.defaults.ts';
+import type { SettingValues } from '../../domain/kernel/settings/settings.read.ts';
 import type { ChartContext } from './charts/charts.labels.ts';
 import type { ChartWorkspace } from './charts/charts.types.ts';
 import type { Rendering } from './rendering/rendering.types.ts';

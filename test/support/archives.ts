@@ -5,7 +5,7 @@ import { ZipFile } from 'yazl';
 import type { TransferResult } from '../../domain/app/workspace/transfer.apply.ts';
 import { applyTransfer, readTransfer, startTransfer } from '../../domain/app/workspace/transfer.commands.ts';
 import type { TransferDiff } from '../../domain/app/workspace/transfer.types.ts';
-import type { Manifest } from '../../domain/app/workspace/workspace.manifest.ts';
+import type { Manifest } from '../../domain/app/workspace/workspace.archive.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { storeContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';

@@ -11,7 +11,7 @@ import { extensions } from '../../domain/app/extensions.ts';
 import { type Caller, type Ctx, systemCaller } from '../../domain/kernel/context.ts';
 import { createMetamodelStore } from '../../domain/kernel/metamodel/metamodel.store.ts';
 import { createContext, type Services } from '../../domain/kernel/services.ts';
-import { createSettingsStore } from '../../domain/kernel/settings/settings.state.ts';
+import { createSettingsStore } from '../../domain/kernel/settings/settings.read.ts';
 import { createDiskBlobStore } from '../../platform/blobs.ts';
 import { createMemoryCache, createRedisCache } from '../../platform/cache.ts';
 import { readConfig } from '../../platform/config.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type ImportOptions, startImport } from '../../domain/exchange/imports/imports.start.ts';
+import { type ImportOptions, startImport } from '../../domain/exchange/imports/imports.run.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { openContent, storeContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';

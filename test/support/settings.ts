@@ -1,4 +1,4 @@
-import type { PlainSetting } from '../../domain/kernel/settings/settings.defaults.ts';
+import type { PlainSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { settingTable } from '../../domain/kernel/settings/settings.table.ts';
 
 /** The settings of one value, except the switch of the MCP server, which has a permission of its own. */

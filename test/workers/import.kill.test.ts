@@ -1,7 +1,7 @@
 // @redis
 import { describe, expect, it } from 'vitest';
-import { removeStale } from '../../domain/exchange/imports/imports.staging.ts';
-import type { ImportOptions } from '../../domain/exchange/imports/imports.start.ts';
+import { removeStale } from '../../domain/exchange/imports/imports.cards.stage.ts';
+import type { ImportOptions } from '../../domain/exchange/imports/imports.run.ts';
 import type { Child } from '../support/child.ts';
 import { closeAfterAll, createTestServices, type TestServices } from '../support/harness.ts';
 import { askImport, type Imported, importResult, ndjson } from '../support/imports.ts';

@@ -1,7 +1,7 @@
 // @redis
 import { expect, it, vi } from 'vitest';
 import { command } from '../../domain/kernel/command.ts';
-import type { EventDraft } from '../../domain/kernel/events/events.types.ts';
+import type { EventDraft } from '../../domain/kernel/events/row-changes.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 import { killableWorkers, survivingWorker } from '../support/jobs.ts';
 import { startSmtp, useSmtp } from '../support/smtp.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { ShownResource } from '../../../domain/access/scim/scim.queries.ts';
+import type { ShownResource } from '../../../domain/access/scim/scim.resources.ts';
 
 export const SCIM_MEDIA_TYPE = 'application/scim+json';
 

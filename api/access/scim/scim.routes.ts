@@ -13,7 +13,11 @@ import {
   patchScimGroup,
   replaceScimGroup,
 } from '../../../domain/access/scim/scim.groups.commands.ts';
-import { listResources, type ResourceName, readResource } from '../../../domain/access/scim/scim.queries.ts';
+import {
+  listResources,
+  type ResourceName,
+  readResource,
+} from '../../../domain/access/scim/scim.resources.ts';
 import { searchOf } from '../../../domain/access/scim/scim.search.ts';
 import {
   createScimUser,

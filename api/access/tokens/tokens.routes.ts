@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { createApiToken, revokeApiToken } from '../../../domain/access/api-tokens.commands.ts';
-import { listApiTokens } from '../../../domain/access/api-tokens.queries.ts';
+import { createApiToken, listApiTokens, revokeApiToken } from '../../../domain/access/api-tokens.commands.ts';
 import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { page, routesOf } from '../../operation.ts';

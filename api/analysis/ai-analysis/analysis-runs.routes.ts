@@ -6,7 +6,7 @@ import {
   runSorts,
   runText,
 } from '../../../domain/analysis/runs/runs.queries.ts';
-import { cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.start.ts';
+import { cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.ts';
 import { page, routesOf } from '../../operation.ts';
 import { AnalysisRunSchema } from '../../schemas/analysis.ts';
 import { listQuery } from '../../schemas/common.ts';

@@ -1,20 +1,77 @@
 import Type, { type TSchema } from 'typebox';
 import { requireAi } from '../../../domain/analysis/ai/ai.provider.ts';
-import type { SessionInput } from '../../../domain/analysis/architect/architect.input.ts';
+import { type SessionInput, sessionMembers } from '../../../domain/analysis/architect/architect.input.ts';
 import * as phases from '../../../domain/analysis/architect/architect.phases.ts';
 import { type cardPickers, pickCards } from '../../../domain/analysis/architect/architect.scope.ts';
+import {
+  architectureMembers,
+  DependencySchema,
+  GapSchema,
+  OptionSchema,
+  optionIds,
+  QuestionSchema,
+} from '../../../domain/analysis/architect/architect.types.ts';
 import { createCardListMemory } from '../../../domain/inventory/cards/cards.list.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { Choice, closed, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { wordArchitecture } from '../../../integrations/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../../reports/analysis/dependencies/dependencies.objectives.ts';
+import { GraphAnswer } from '../../../reports/analysis/dependencies/dependencies.report.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/architect.ts';
 import { CardListSchema } from '../../schemas/cards.ts';
 import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+
+const Text = Type.String();
+
+const ArchitectBody = object(sessionMembers);
+const architectExample = {
+  requirement: 'One way to take orders in all regions',
+  objectiveIds: ['0198c0de-1111-7000-8000-000000000001'],
+  phase1QA: { drivers: ['cost'], horizon: '24' },
+};
+
+const ObjectiveItemSchema = Type.Partial(
+  object({ id: Uuid, name: Text, description: Nullable(Text), subtype: Nullable(Text) }),
+  { $id: 'ArchitectObjectiveItem', ...closed },
+);
+const CapabilityItemSchema = Type.Partial(object({ id: Uuid, name: Text, description: Nullable(Text) }), {
+  $id: 'ArchitectCapabilityItem',
+  ...closed,
+});
+
+const answer = (name: string, item: TSchema) => object({ [name]: Type.Array(item) });
+const QuestionsAnswer = answer('questions', QuestionSchema);
+const OptionsAnswer = answer('options', OptionSchema);
+const GapsAnswer = answer('gaps', GapSchema);
+const DependenciesAnswer = answer('dependencies', DependencySchema);
+
+const ArchitectureAnswer = object({
+  architecture: object({
+    option: Choice(optionIds),
+    capabilities: Type.Array(object({ id: Text, name: Text, is_new: Type.Boolean() })),
+    ...architectureMembers,
+  }),
+  wording: Type.Optional(
+    object(
+      {
+        title: Text,
+        summary: Text,
+        steps: Type.Array(Text),
+        model: Text,
+        prompt: Type.String({ description: 'Name and version of the instructions' }),
+      },
+      { description: 'The texts of a language model, with `wording=model`' },
+    ),
+  ),
+});
+
+const ObjectiveDependenciesSchema = component('ObjectiveDependencies', {
+  nodes: GraphAnswer.properties.nodes,
+  edges: GraphAnswer.properties.edges,
+});
 
 const group = {
   tag: 'Target architecture',
@@ -40,7 +97,7 @@ const all: Phase[] = [
     id: 'askArchitectFirst',
     summary: 'Ask about the business',
     description: 'Questions derived from the inventory. Send the answers as `phase1QA`.',
-    schema: schemas.QuestionsAnswer,
+    schema: QuestionsAnswer,
     read: phases.askBusinessQuestions,
   },
   {
@@ -48,7 +105,7 @@ const all: Phase[] = [
     id: 'askArchitectSecond',
     summary: 'Ask about the applications',
     description: 'Further questions. Send the answers as `allQA`, together with those of the first phase.',
-    schema: schemas.QuestionsAnswer,
+    schema: QuestionsAnswer,
     read: phases.askApplicationQuestions,
   },
   {
@@ -57,7 +114,7 @@ const all: Phase[] = [
     summary: 'Compare options for a target architecture',
     description:
       'Retain and improve, consolidate, replace by purchased applications, or rebuild: each with the affected cards, reasons and risks. The option that closes the most severe gaps in relation to its effort is recommended. Costs require `costs.view`.',
-    schema: schemas.OptionsAnswer,
+    schema: OptionsAnswer,
     read: phases.readOptions,
   },
   {
@@ -66,7 +123,7 @@ const all: Phase[] = [
     summary: 'Find gaps of the current architecture',
     description:
       'Capabilities without an application, applications and components that are near their end of life, unsuitable or to be retired, and capabilities that several applications support; most severe first. Send the gaps to close as `selectedRecommendations`.',
-    schema: schemas.GapsAnswer,
+    schema: GapsAnswer,
     read: phases.readGaps,
   },
   {
@@ -75,7 +132,7 @@ const all: Phase[] = [
     summary: 'Find the dependencies of the cards that an option affects',
     description:
       'For `selectedOption` or the recommended option; at most 1,000, those of retired cards first.',
-    schema: schemas.DependenciesAnswer,
+    schema: DependenciesAnswer,
     read: phases.readDependencies,
   },
 ];
@@ -84,13 +141,13 @@ const all: Phase[] = [
 export function registerArchitectRoutes(app: App, services: Services): void {
   const routes = routesOf(app, group);
 
-  registerPicker(app, 'Objective', 'objectives', 'Objectives to choose from', schemas.ObjectiveItemSchema);
+  registerPicker(app, 'Objective', 'objectives', 'Objectives to choose from', ObjectiveItemSchema);
   registerPicker(
     app,
     'BusinessCapability',
     'capabilities',
     'Capabilities to choose from',
-    schemas.CapabilityItemSchema,
+    CapabilityItemSchema,
   );
 
   routes.get('/api/v1/ai-analysis/architect/objective-dependencies', {
@@ -111,7 +168,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       }),
     }),
     errors: ['not_found'],
-    answers: ok('The graph', schemas.ObjectiveDependenciesSchema),
+    answers: ok('The graph', ObjectiveDependenciesSchema),
     handler: ({ ctx, query }) => readObjectiveDependencies(ctx, query.objective_ids, query.depth),
   });
 
@@ -121,8 +178,8 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       summary: phase.summary,
       description: `${phase.description} ${everyPhase}`,
       permissionNote: 'relations.view',
-      body: schemas.ArchitectBody,
-      bodyExample: schemas.architectExample,
+      body: ArchitectBody,
+      bodyExample: architectExample,
       answers: ok(phase.summary, phase.schema),
       handler: ({ ctx, body }) => phase.read(ctx, body as SessionInput),
     });
@@ -139,10 +196,10 @@ export function registerArchitectRoutes(app: App, services: Services): void {
         description: '`model`: the configured language model writes the texts',
       }),
     }),
-    body: schemas.ArchitectBody,
+    body: ArchitectBody,
 
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
-    answers: ok('The target architecture', schemas.ArchitectureAnswer),
+    answers: ok('The target architecture', ArchitectureAnswer),
     handler: async ({ ctx, query, body, request }) => {
       const settings = await settingsOf(services, request);
       const input = body as SessionInput;

@@ -1,28 +1,47 @@
+import Type from 'typebox';
+import { SessionData } from '../../../domain/analysis/architect/architect.input.ts';
 import {
+  Assessment,
   type AssessmentInput,
+  assessmentFilters,
+  assessmentSorts,
+  assessmentText,
   createAssessment,
   deleteAssessment,
+  listAssessments,
   patchAssessment,
 } from '../../../domain/analysis/assessments/assessments.commands.ts';
 import {
   CommittedSchema,
   commitAssessment,
 } from '../../../domain/analysis/assessments/assessments.commit.ts';
-import {
-  assessmentFilters,
-  assessmentSorts,
-  assessmentText,
-  listAssessments,
-} from '../../../domain/analysis/assessments/assessments.list.ts';
 import { CommitBody } from '../../../domain/analysis/assessments/assessments.plan.ts';
+import { closed, component, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/assessments.ts';
 import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
+const { title, requirement, session_data } = Assessment.columns;
+
+const AssessmentCreateBody = object({ title, requirement, sessionData: SessionData });
+const AssessmentPatchBody = object({
+  title: Type.Optional(title),
+  requirement: Type.Optional(requirement),
+  sessionData: Type.Optional(SessionData),
+});
+
+const AssessmentSchema = component('Assessment', {
+  ...Assessment.columns,
+  session_data: Nullable(session_data),
+  initiative_name: Nullable(Type.String({ description: 'Null if you do not see the initiative' })),
+  created_by_name: Nullable(Type.String()),
+});
+/** An assessment in a list, with the requested members. */
+const AssessmentItemSchema = Type.Partial(AssessmentSchema, { $id: 'AssessmentItem', ...closed });
+
 const url = '/api/v1/ai-analysis/assessments';
 
-const answer = { description: 'The session', schema: schemas.AssessmentSchema };
+const answer = { description: 'The session', schema: AssessmentSchema };
 
 /** Stored sessions about a target architecture, which can be changed until they are committed. */
 export function registerAssessmentRoutes(app: App): void {
@@ -34,7 +53,7 @@ export function registerAssessmentRoutes(app: App): void {
     description: 'Without their contents: `session_data` and `decision_draft` are null here.',
     permission: 'ai_analysis.view',
     query: listQuery(assessmentSorts, 'created_at, newest first', assessmentFilters),
-    answers: page('Sessions', schemas.AssessmentItemSchema),
+    answers: page('Sessions', AssessmentItemSchema),
     handler: ({ ctx, query }) => listAssessments(ctx, query),
   });
 
@@ -42,7 +61,7 @@ export function registerAssessmentRoutes(app: App): void {
     id: 'createAssessment',
     summary: 'Save a session',
     permission: 'ai_analysis.manage',
-    body: schemas.AssessmentCreateBody,
+    body: AssessmentCreateBody,
 
     answers: { 201: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createAssessment(ctx, body as AssessmentInput),
@@ -63,7 +82,7 @@ export function registerAssessmentRoutes(app: App): void {
     summary: 'Change a session that is not committed',
     description: '`sessionData` replaces the stored data.',
     permission: 'ai_analysis.manage',
-    body: schemas.AssessmentPatchBody,
+    body: AssessmentPatchBody,
 
     headers: ['If-Match'],
     errors: ['wrong_state'],

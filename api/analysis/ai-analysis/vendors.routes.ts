@@ -1,4 +1,5 @@
-import { VendorConcentrationSchema } from '../../../domain/analysis/suppliers/concentration.rules.ts';
+import Type from 'typebox';
+import { Cost, VendorConcentrationSchema } from '../../../domain/analysis/suppliers/concentration.rules.ts';
 import { readConcentration } from '../../../domain/analysis/suppliers/concentration.ts';
 import {
   hierarchyFilters,
@@ -8,13 +9,73 @@ import {
   vendorFilters,
   vendorSorts,
 } from '../../../domain/analysis/suppliers/suppliers.list.ts';
+import { Supplier, SupplierName } from '../../../domain/analysis/suppliers/suppliers.model.ts';
 import { startVendorHierarchy, startVendors } from '../../../domain/analysis/suppliers/suppliers.start.ts';
+import { itemComponent, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { StartedRunSchema } from '../../schemas/analysis.ts';
 import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/vendors.ts';
 import type { App } from '../../types.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+const AnalysedAt = Nullable(Timestamp);
+
+const counts = { app_count: Count, itc_count: Count, total_cost: Cost };
+
+const VendorAnalysisSchema = itemComponent('VendorAnalysis', {
+  id: Uuid,
+  vendor_name: Type.String({ examples: ['Microsoft'] }),
+  category: Type.String({ examples: ['Data and analytics', 'Uncategorised'] }),
+  sub_category: Type.String({ description: 'Empty if unknown' }),
+  confidence: Supplier.columns.category_confidence,
+  reasoning: Type.String({ description: 'The reasons, as sentences' }),
+  ...counts,
+  critical_app_count: Type.Integer({
+    minimum: 0,
+    description: 'Applications that are mission-critical or business-critical',
+  }),
+  sole_critical_app_count: Type.Integer({
+    minimum: 0,
+    description: 'Those without another supplier',
+  }),
+  app_list: Type.Array(Type.String(), { maxItems: 50, description: 'Names of applications, the first 50' }),
+  analysed_at: AnalysedAt,
+});
+
+const {
+  id,
+  canonical_name,
+  vendor_type,
+  parent_id,
+  parent_reason,
+  group_name,
+  category,
+  sub_category,
+  confidence,
+} = Supplier.columns;
+const VendorHierarchySchema = itemComponent('VendorHierarchy', {
+  id,
+  canonical_name,
+  vendor_type,
+  parent_id,
+  parent_reason,
+  group_name,
+  aliases: Type.Array(Type.String(), { description: 'The other names, the highest confidence first' }),
+  alias_reasons: Type.Array(
+    object({
+      name: Type.String(),
+      confidence: SupplierName.columns.confidence,
+      reason: Type.String(),
+    }),
+  ),
+  card_ids: Type.Array(Uuid, { description: 'The Provider cards that are this supplier' }),
+  category,
+  sub_category,
+  ...counts,
+  confidence,
+  analysed_at: AnalysedAt,
+});
 
 const tag = 'AI analysis';
 const root = '/api/v1/ai-analysis/vendors';
@@ -52,7 +113,7 @@ export function registerVendorRoutes(app: App): void {
     description: 'Results of the last run with current counts and costs. `search` searches the names.',
     permissionNote,
     query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
-    answers: page('Suppliers', schemas.VendorAnalysisSchema),
+    answers: page('Suppliers', VendorAnalysisSchema),
     handler: ({ ctx, query }) => listVendors(ctx, query),
   });
 
@@ -63,7 +124,7 @@ export function registerVendorRoutes(app: App): void {
       'Results of the last run with current counts and costs. `search` searches all names of a supplier.',
     permissionNote,
     query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
-    answers: page('Suppliers and products', schemas.VendorHierarchySchema),
+    answers: page('Suppliers and products', VendorHierarchySchema),
     handler: ({ ctx, query }) => listVendorHierarchy(ctx, query),
   });
 

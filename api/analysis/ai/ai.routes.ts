@@ -1,13 +1,92 @@
+import Type from 'typebox';
 import { aiStatus } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { component, Nullable, OpenObject, object } from '../../../domain/kernel/shapes.ts';
+import { rewordInsights } from '../../../integrations/models/insights.ts';
 import { runningModels } from '../../../integrations/models/models.running.ts';
 import { SuggestionsSchema, suggestBody, suggestFields } from '../../../integrations/models/suggest.ts';
+import { insightMembers } from '../../../reports/analysis/portfolio-insights/insights.words.ts';
+import { readPortfolioInsights } from '../../../reports/analysis/portfolio-insights/portfolio-insights.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/ai.ts';
-import { QuestionBody } from '../../schemas/ai.ts';
+import { QueryAnswerSchema, ReportQueryBody } from '../../schemas/reports.query.ts';
 import type { App } from '../../types.ts';
 import { answerQuestion } from './question.answer.ts';
+
+const AiStatusSchema = component('AiStatus', {
+  enabled: Type.Boolean(),
+  configured: Type.Boolean({ description: 'Whether a model is configured' }),
+  provider_type: Type.String(),
+  enabled_types: Type.Array(Type.String()),
+  running_models: Type.Array(Type.String(), { description: 'The models that Ollama has loaded' }),
+  model: Nullable(Type.String()),
+  portfolio_insights_enabled: Type.Boolean(),
+});
+
+const QuestionBody = object({
+  question: Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    pattern: '\\S',
+    description: 'In English or German',
+  }),
+  run: Type.Boolean({ default: true, description: 'If false, the query is only returned' }),
+  use_model: Type.Boolean({
+    default: true,
+    description:
+      'Whether a language model, if configured, can be used for questions that the rules do not understand',
+  }),
+});
+
+const QuestionAnswerSchema = component('QuestionAnswer', {
+  query: object(ReportQueryBody.properties, {
+    description: 'The query: a body of POST /reports/query',
+  }),
+  read_by: Type.Union([Type.Literal('rules'), Type.Literal('model')]),
+  reading: Type.Array(Type.String(), { description: 'The interpretation of each part of the question' }),
+  model: Nullable(
+    object(
+      { provider: Type.String(), model: Type.String(), prompt: Type.String() },
+      { description: 'The language model that interpreted it; null: the rules did' },
+    ),
+  ),
+  answer: Nullable(QueryAnswerSchema),
+});
+
+const Grouping = (description: string) =>
+  Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));
+const PassedOver = 'Accepted and ignored: figures are computed from the inventory';
+
+const InsightsBody = object({
+  total_apps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: PassedOver })),
+  group_by: Grouping(
+    'An attribute of applications with few values, `subtype`, `approval_status`, or the type of related cards',
+  ),
+  color_by: Grouping('The same; only the distribution of its values is reported'),
+  groups: Type.Optional(Type.Array(OpenObject, { maxItems: 1_000, description: PassedOver })),
+  attribute_summary: Type.Optional(Type.Object({}, { additionalProperties: true, description: PassedOver })),
+  lifecycle_summary: Type.Optional(Type.Object({}, { additionalProperties: true, description: PassedOver })),
+  active_filters: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 2_000 }), {
+      maxItems: 20,
+      description: 'In the filter language; only applications that match all of them are included',
+      examples: [['subtype = businessApplication']],
+    }),
+  ),
+});
+
+const Insight = object({
+  ...insightMembers,
+  reworded: Type.Boolean({ description: 'Whether a language model rephrased it' }),
+});
+
+const PortfolioInsightsSchema = component('PortfolioInsights', {
+  insights: Type.Array(Insight, { description: 'The most severe first' }),
+  model: Nullable(Type.String({ description: 'The language model that rephrased texts; null: none' })),
+  model_failure: Nullable(
+    Type.String({ description: 'Why the configured model rephrased nothing', examples: ['timeout'] }),
+  ),
+});
 
 /** Synchronous requests to language models. */
 export function registerAiRoutes(app: App, services: Services): void {
@@ -17,7 +96,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     id: 'readAiStatus',
     summary: 'Read whether a language model is available',
     permission: ['ai.suggest', 'ai.portfolio_insights'],
-    answers: ok('The status', schemas.AiStatusSchema),
+    answers: ok('The status', AiStatusSchema),
     handler: async ({ request }) => {
       const settings = await settingsOf(services, request);
       const running_models = await runningModels(services.outbound, settings.values.ai);
@@ -57,8 +136,29 @@ export function registerAiRoutes(app: App, services: Services): void {
       'question_not_understood',
       'upstream_failed',
     ],
-    answers: ok('The query and its result', schemas.QuestionAnswerSchema),
+    answers: ok('The query and its result', QuestionAnswerSchema),
     handler: async ({ ctx, body, request }) =>
       await answerQuestion(ctx, services, await settingsOf(services, request), body),
+  });
+}
+
+/** Insights about the application portfolio. */
+export function registerInsightRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'AI' });
+
+  routes.post('/api/v1/ai/portfolio-insights', {
+    id: 'readPortfolioInsights',
+    summary: 'Read insights about the application portfolio',
+    description:
+      'Facts are computed from the applications that the caller sees, and written as sentences; no model is needed. If the settings enable it, a language model rephrases those without names and costs; a text with other numbers is discarded.',
+    permission: 'ai.portfolio_insights',
+    permissionNote: 'inventory.view; relations.view; costs.view for costs',
+    body: InsightsBody,
+
+    answers: ok('Insights', PortfolioInsightsSchema),
+    handler: async ({ ctx, body, request }) => {
+      const { insights } = await readPortfolioInsights(ctx, body);
+      return await rewordInsights(services, await settingsOf(services, request), insights);
+    },
   });
 }

@@ -3,7 +3,7 @@ import type { ReportQuery } from '../../../domain/inventory/reports/report-query
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.state.ts';
+import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.read.ts';
 import { type ModelReading, readByModel } from '../../../integrations/models/question.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { planQuery } from '../../../reports/analysis/query/query.plan.ts';

@@ -1,14 +1,124 @@
 import Type from 'typebox';
-import { commitBatch, openBatch } from '../../../domain/app/batches/batches.commands.ts';
+import { commitBatch, openBatch, startRollback } from '../../../domain/app/batches/batches.commands.ts';
 import { batchText, listBatchEvents, listBatches } from '../../../domain/app/batches/batches.queries.ts';
-import { startRollback } from '../../../domain/app/batches/batches.rollback.start.ts';
-import { object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/batches.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
+
+const batchMembers = {
+  id: Uuid,
+  tool_name: Type.String(),
+  actor_user_id: Nullable(Uuid),
+  actor_display_name: Nullable(Type.String()),
+  origin: Type.String(),
+  dry_run: Type.Boolean({ description: 'Whether joined writes are checked and not committed' }),
+  row_count: Type.Integer({
+    minimum: 0,
+    description: 'The announced number of rows; without it the number of events of its first transaction',
+  }),
+  confirm_token: Nullable(
+    Type.String({ description: 'Only returned by the operation that opens the batch' }),
+  ),
+  summary: Nullable(OpenObject),
+  created_at: Timestamp,
+  committed_at: Nullable(Timestamp),
+  rolled_back_by: Nullable(Uuid),
+  rolled_back_at: Nullable(Timestamp),
+};
+
+const MutationBatchSchema = component('MutationBatch', batchMembers);
+const MutationBatchItemSchema = itemComponent('MutationBatchItem', batchMembers);
+
+const MutationBatchEventSchema = itemComponent('MutationBatchEvent', {
+  id: Uuid,
+  position: Position,
+  event_type: Type.String(),
+  data: OpenObject,
+  card_id: Nullable(Uuid),
+  user_id: Nullable(Uuid),
+  user_display_name: Nullable(Type.String()),
+  created_at: Timestamp,
+});
+
+const MutationBatchOpenBody = object({
+  tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Check the writes that join the batch without committing them',
+  }),
+});
+
+const MutationBatchCommitBody = object({
+  summary: Type.Optional(Nullable(OpenObject)),
+  confirm_token: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+});
+
+const MutationBatchRollbackBody = object({
+  dry_run: Type.Boolean({ default: true, description: 'Preview the rollback without writing' }),
+  force: Type.Boolean({
+    default: false,
+    description: 'Skip changes that later batches have overwritten, and undo the rest',
+  }),
+});
+
+const Conflict = object(
+  {
+    entity: Type.String(),
+    id: Type.String(),
+    card_id: Nullable(Uuid),
+    batch_id: Nullable(Uuid),
+    event_type: Type.String(),
+    position: Position,
+  },
+  { description: 'The last later write to an object of the batch' },
+);
+
+const MutationBatchRollbackSchema = component('MutationBatchRollback', {
+  batch: MutationBatchSchema,
+  operations: Type.Array(
+    object({
+      event_id: Uuid,
+      op: Type.String({ examples: ['restore_card_fields'] }),
+      id: Type.String(),
+      card_id: Nullable(Uuid),
+      fields: OpenObject,
+    }),
+    { description: 'The undone events, newest first; at most 1,000' },
+  ),
+  unsupported_events: Type.Array(
+    object({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }),
+    { description: 'Events that cannot be undone, because of which the rollback is refused' },
+  ),
+  conflicts: Type.Array(Conflict, { description: 'At most 1,000; empty without `admin.events`' }),
+  conflict_count: Type.Integer({ minimum: 0 }),
+  left: Type.Array(
+    object({
+      event_id: Uuid,
+      event_type: Type.String(),
+      id: Type.String(),
+      card_id: Nullable(Uuid),
+      code: Type.String(),
+      message: Type.String(),
+      fields: Type.Optional(Type.Array(Type.String())),
+    }),
+    { description: 'Events that are skipped even with `force`' },
+  ),
+  counts: object({ undone: Type.Integer(), left: Type.Integer() }),
+  event_count: Type.Integer({ minimum: 0 }),
+  dry_run: Type.Boolean(),
+});
 
 const url = '/api/v1/mutation-batches';
 const Moment = () => Type.Optional(Type.String({ format: 'date-time' }));
@@ -32,12 +142,12 @@ export function registerBatchRoutes(app: App): void {
         description: 'Expected number of rows to write',
       }),
     }),
-    body: schemas.MutationBatchOpenBody,
+    body: MutationBatchOpenBody,
 
     answers: {
       201: {
         description: 'The batch',
-        schema: schemas.MutationBatchSchema,
+        schema: MutationBatchSchema,
       },
     },
     handler: ({ ctx, query, body }) => openBatch(ctx, { ...body, ...query }),
@@ -59,7 +169,7 @@ export function registerBatchRoutes(app: App): void {
       since: Moment(),
       until: Moment(),
     }),
-    answers: page('Batches', schemas.MutationBatchItemSchema),
+    answers: page('Batches', MutationBatchItemSchema),
     handler: ({ ctx, query }) => listBatches(ctx, query),
   });
 
@@ -67,7 +177,7 @@ export function registerBatchRoutes(app: App): void {
     id: 'readMutationBatch',
     summary: 'Read a batch',
     permission: 'admin.events',
-    answers: ok('The batch', schemas.MutationBatchSchema),
+    answers: ok('The batch', MutationBatchSchema),
     handler: ({ ctx, params }) => batchText(ctx.db, params.id),
   });
 
@@ -79,8 +189,8 @@ export function registerBatchRoutes(app: App): void {
     answers: ok(
       'The batch and its events',
       object({
-        batch: schemas.MutationBatchSchema,
-        ...listAnswer(schemas.MutationBatchEventSchema).properties,
+        batch: MutationBatchSchema,
+        ...listAnswer(MutationBatchEventSchema).properties,
       }),
     ),
     handler: ({ ctx, params, query }) => listBatchEvents(ctx, params.id, query),
@@ -97,9 +207,9 @@ function registerBatchEndRoutes(app: App): void {
     id: 'commitMutationBatch',
     summary: 'Close a batch of the caller',
     permission: 'login',
-    body: schemas.MutationBatchCommitBody,
+    body: MutationBatchCommitBody,
 
-    answers: ok('The batch', schemas.MutationBatchSchema),
+    answers: ok('The batch', MutationBatchSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => commitBatch(ctx, params.id, body),
   });
@@ -111,12 +221,12 @@ function registerBatchEndRoutes(app: App): void {
       'A dry run unless `dry_run` is false; both require the permissions that the undone writes required. Changes of accounts, tokens, roles and secrets, and data sent to other systems cannot be undone: a batch with such writes is refused. Objects that later batches have changed are conflicts; `force` skips these changes. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
     permission: 'admin.rollback',
     permissionNote: 'the permissions that the undone writes required',
-    body: schemas.MutationBatchRollbackBody,
+    body: MutationBatchRollbackBody,
 
     answers: {
       200: {
         description: 'The executed or previewed changes',
-        schema: schemas.MutationBatchRollbackSchema,
+        schema: MutationBatchRollbackSchema,
       },
       202: { description: 'The job has been started', schema: StartedJobSchema },
     },

@@ -1,7 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type TSchema } from 'typebox';
 import { closed } from '../../../domain/kernel/shapes.ts';
-import type { OperationSpec } from '../../operation.spec.ts';
+import type { OperationSpec } from '../../operation.ts';
 import { queryExample } from '../../schemas/reports.query.ts';
 import type { ApiRequest, CallApi } from './mcp.api.ts';
 import { write, writeArguments, written } from './mcp.batch.tools.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { OpenObject, object } from '../../../domain/kernel/shapes.ts';
-import type { OperationSpec } from '../../operation.spec.ts';
+import type { OperationSpec } from '../../operation.ts';
 import { ApiError } from './mcp.api.ts';
 import { answer, bounded, Key, MOST_ITEMS, Parameters, reading, Thing, type Tool, tool } from './mcp.tool.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { throttle } from '../../../domain/access/access.throttle.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';

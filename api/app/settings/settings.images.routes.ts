@@ -7,7 +7,7 @@ import {
   imageTypes,
   MAX_IMAGE,
   setImage,
-} from '../../../domain/app/settings/settings.images.ts';
+} from '../../../domain/app/settings/settings.change.ts';
 import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
 import { openContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';

@@ -1,22 +1,57 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
-import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
-import { describeReach } from '../../../domain/app/settings/settings.reach.ts';
+import { previewOutgoing } from '../../../domain/analysis/ai/ai.outgoing.ts';
+import { listAiUsage } from '../../../domain/analysis/ai/ai.usage.ts';
+import { createBootstrap } from '../../../domain/app/settings/bootstrap.ts';
+import { changeSetting, describeReach } from '../../../domain/app/settings/settings.change.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import type {
-  PlainSetting,
-  SettingGroup,
-  SettingKey,
-} from '../../../domain/kernel/settings/settings.defaults.ts';
 import type { AnyDefinition } from '../../../domain/kernel/settings/settings.definition.ts';
-import { SETTINGS_TOPIC, type WorkspaceSettings } from '../../../domain/kernel/settings/settings.state.ts';
+import {
+  type PlainSetting,
+  SETTINGS_TOPIC,
+  type SettingGroup,
+  type SettingKey,
+  settingView,
+  ssoConfigured,
+  type WorkspaceSettings,
+} from '../../../domain/kernel/settings/settings.read.ts';
 import { settingTable } from '../../../domain/kernel/settings/settings.table.ts';
-import { settingView, ssoConfigured } from '../../../domain/kernel/settings/settings.views.ts';
-import { Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { sendNow } from '../../../integrations/mail/mail.send.ts';
+import { apiAddress } from '../../../integrations/models/models.open.ts';
+import { testModel } from '../../../integrations/models/models.test-provider.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { sendJson } from '../../json.ts';
-import { ok, routesOf } from '../../operation.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/settings.ts';
+import { BootstrapSchema, TestOutcome } from '../../schemas/settings.ts';
 import type { App } from '../../types.ts';
+
+const AiPreviewSchema = component('AiPreview', {
+  provider_type: Type.String(),
+  address: Type.String({ description: 'The URL of the provider' }),
+  card: Type.Object(
+    { id: Uuid, type: Type.String() },
+    { additionalProperties: true, description: 'The card data that would be sent' },
+  ),
+  withheld: Type.Array(Type.String(), { description: 'Fields with values that would not be sent' }),
+});
+
+const AiUsageSchema = component('AiUsage', {
+  id: Uuid,
+  day: DateOnly,
+  run_id: Nullable(Uuid),
+  purpose: Type.String(),
+  provider_type: Type.String(),
+  model: Type.String(),
+  calls: Type.Integer({ description: 'Sent requests, including retries' }),
+  tokens_in: Type.Integer(),
+  tokens_out: Type.Integer(),
+  tokens_reserved: Type.Integer({
+    description: 'Reserved for requests in progress or with an unknown outcome; counted as spent',
+  }),
+});
 
 const root = '/api/v1/settings';
 
@@ -120,4 +155,92 @@ export async function settingsOf(
 /** Sends a response that is the same for everybody: shared caches can store it, and must revalidate it each time. */
 function sendPublic(reply: FastifyReply, view: Record<string, unknown>): FastifyReply {
   return sendJson(reply.header('cache-control', 'public, no-cache'), JSON.stringify(view));
+}
+
+/** Preview of the data sent to the AI provider, and usage. */
+export function registerAiSettingRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Settings' });
+
+  routes.get('/api/v1/settings/ai/preview', {
+    id: 'previewAiSettings',
+    summary: 'Preview the data of a card that the AI provider would get',
+    description: 'With the current settings and your rights. Nothing is sent.',
+    permission: 'admin.settings',
+    permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
+    query: object({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
+    answers: ok('The card as it would be sent', AiPreviewSchema),
+    errors: ['not_found'],
+    handler: async ({ ctx, query, request }) => {
+      const { ai } = (await settingsOf(services, request)).values;
+      const preview = await previewOutgoing(ctx, ai, query.card_id);
+      return { provider_type: ai.provider_type, address: apiAddress(ai), ...preview };
+    },
+  });
+
+  routes.get('/api/v1/settings/ai/usage', {
+    id: 'listAiUsage',
+    summary: 'List the usage and cost of language models',
+    description: 'By day in UTC, run, purpose and model; the budgets limit these amounts.',
+    permission: 'admin.settings',
+    query: listQuery(['day', 'purpose'], 'day', {
+      day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
+      run_id: Type.Optional(Type.String({ ...Uuid, description: 'Only usage of this analysis run' })),
+    }),
+    answers: page('Use', AiUsageSchema),
+    handler: ({ ctx, query }) => listAiUsage(ctx, query),
+  });
+}
+
+const outcome = ok('The outcome of the test', TestOutcome);
+
+/** Tests of the servers that the settings configure. */
+export function registerSettingTestRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Settings' });
+
+  routes.post('/api/v1/settings/email/test', {
+    id: 'testEmailSettings',
+    summary: 'Test the mail server by a mail to the caller',
+    permission: 'admin.settings',
+    answers: outcome,
+    handler: async ({ ctx }) => {
+      const { email } = ctx.caller;
+      if (email === null) return { success: false, message: 'Your account has no e-mail address.' };
+      try {
+        await sendNow(services, {
+          to: email,
+          subject: 'Mails arrive',
+          text: 'This is a test mail. The mail server works.\n',
+        });
+        return { success: true, message: `The mail server has accepted a mail to ${email}.` };
+      } catch (error) {
+        if (!(error instanceof EstateError)) throw error;
+        return { success: false, message: error.message };
+      }
+    },
+  });
+
+  routes.post('/api/v1/settings/ai/test', {
+    id: 'testAiSettings',
+    summary: 'Test the AI provider',
+    description: 'Asks the model for a sum, even if AI is disabled. No data of the inventory is sent.',
+    permission: 'admin.settings',
+    answers: outcome,
+    handler: ({ ctx }) => testModel(ctx, services),
+  });
+}
+
+/** Everything that an application reads at start, in one response. */
+export function registerBootstrapRoute(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Settings' });
+
+  const bootstrap = createBootstrap(services.settings);
+
+  routes.get('/api/v1/settings/bootstrap', {
+    id: 'readBootstrap',
+    summary: 'Read what an application needs to start',
+    permission: 'public',
+    answers: ok('Settings, switches and catalogues', BootstrapSchema),
+    handler: async ({ ctx, request, reply }) =>
+      sendJson(reply.header('cache-control', 'public, no-cache'), await bootstrap.read(ctx, request.topics)),
+  });
 }

@@ -1,19 +1,15 @@
 import Type from 'typebox';
 import {
-  observe,
-  readObserving,
-  stopObserving,
-} from '../../../domain/collaboration/stakeholders/observing.ts';
-import {
   addStakeholder,
   changeStakeholder,
-  removeStakeholder,
-} from '../../../domain/collaboration/stakeholders/stakeholders.commands.ts';
-import {
   listStakeholderRoles,
   listStakeholders,
+  observe,
+  readObserving,
+  removeStakeholder,
   stakeholderSorts,
-} from '../../../domain/collaboration/stakeholders/stakeholders.list.ts';
+  stopObserving,
+} from '../../../domain/collaboration/stakeholders/stakeholders.commands.ts';
 import { cardPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { negotiateLanguage } from '../../language.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';

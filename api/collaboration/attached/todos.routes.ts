@@ -1,16 +1,14 @@
 import {
+  cardTodoFilters,
   createTodo,
   deleteTodo,
-  patchTodo,
-  promoteTodo,
-} from '../../../domain/collaboration/todos/todos.commands.ts';
-import {
-  cardTodoFilters,
   listCardTodos,
   listTodos,
+  patchTodo,
+  promoteTodo,
   todoFilters,
   todoSorts,
-} from '../../../domain/collaboration/todos/todos.list.ts';
+} from '../../../domain/collaboration/todos/todos.commands.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/collaboration.ts';
 import { listQuery } from '../../schemas/common.ts';

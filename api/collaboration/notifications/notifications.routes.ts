@@ -8,15 +8,69 @@ import {
   readAllNotifications,
   readNotification,
 } from '../../../domain/collaboration/notifications/notifications.list.ts';
+import { Notification } from '../../../domain/collaboration/notifications/notifications.model.ts';
 import {
   patchPreferences,
   readPreferences,
 } from '../../../domain/collaboration/notifications/notifications.preferences.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import {
+  notificationTypeKeys,
+  notificationTypes,
+} from '../../../domain/collaboration/notifications/notifications.types.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/notifications.ts';
 import type { App } from '../../types.ts';
+
+const { id, user_id, type, title, message, link, is_read, card_id, actor_id, created_at } =
+  Notification.columns;
+
+const members = {
+  id,
+  user_id,
+  type,
+  title,
+  message,
+  link,
+  is_read,
+  data: object(
+    { count: Type.Integer({ minimum: 1 }), batch_id: Nullable(Uuid) },
+    { description: 'The number of cards or events, and their batch' },
+  ),
+  card_id,
+  actor_id,
+  actor_name: Nullable(Type.String()),
+  created_at,
+};
+
+const NotificationSchema = component('Notification', members);
+/** A notification in a list, with the requested members. */
+const NotificationItemSchema = itemComponent('NotificationItem', members);
+
+const switches = (description: string) =>
+  object(
+    Object.fromEntries(
+      notificationTypeKeys.map((type) => [
+        type,
+        Type.Boolean({ description: notificationTypes[type].label }),
+      ]),
+    ),
+    { description },
+  );
+
+const NotificationPreferencesSchema = component('NotificationPreferences', {
+  in_app: switches('Shown in the application and on the stream'),
+  email: switches('Sent by mail'),
+});
+
+const changed = () =>
+  Type.Optional(
+    Nullable(
+      object(Object.fromEntries(notificationTypeKeys.map((type) => [type, Type.Optional(Type.Boolean())]))),
+    ),
+  );
+
+const NotificationPreferencesBody = object({ in_app: changed(), email: changed() });
 
 /** The caller's notifications and their settings. */
 export function registerNotificationRoutes(app: App): void {
@@ -27,7 +81,7 @@ export function registerNotificationRoutes(app: App): void {
     summary: 'List own notifications, newest first',
     description: 'The events of one batch are combined in one notification with their number.',
     query: listQuery(notificationSorts, 'created_at', notificationFilters),
-    answers: page('Notifications', schemas.NotificationItemSchema),
+    answers: page('Notifications', NotificationItemSchema),
     handler: ({ ctx, query }) => listNotifications(ctx, query),
   });
 
@@ -54,7 +108,7 @@ export function registerNotificationRoutes(app: App): void {
   routes.patch('/api/v1/notifications/:id/read', {
     id: 'readNotification',
     summary: 'Mark an own notification as read',
-    answers: ok('The notification', schemas.NotificationSchema),
+    answers: ok('The notification', NotificationSchema),
     handler: ({ ctx, params }) => readNotification(ctx, params.id),
   });
 
@@ -73,7 +127,7 @@ export function registerNotificationRoutes(app: App): void {
     summary: 'Read the own notification switches',
     permission: 'login',
     scope: 'account',
-    answers: ok('All switches', schemas.NotificationPreferencesSchema),
+    answers: ok('All switches', NotificationPreferencesSchema),
     handler: ({ ctx }) => readPreferences(ctx),
   });
 
@@ -84,9 +138,9 @@ export function registerNotificationRoutes(app: App): void {
     permission: 'login',
     scope: 'account',
     headers: ['If-Match'],
-    body: schemas.NotificationPreferencesBody,
+    body: NotificationPreferencesBody,
 
-    answers: ok('All switches', schemas.NotificationPreferencesSchema),
+    answers: ok('All switches', NotificationPreferencesSchema),
     handler: ({ ctx, body }) => patchPreferences(ctx, body),
   });
 }

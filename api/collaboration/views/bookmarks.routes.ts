@@ -1,17 +1,82 @@
 import Type from 'typebox';
 import {
+  bookmarkFeed,
+  bookmarkSorts,
   createBookmark,
   deleteBookmark,
+  listBookmarks,
   patchBookmark,
 } from '../../../domain/collaboration/views/bookmarks.commands.ts';
-import { bookmarkFeed } from '../../../domain/collaboration/views/bookmarks.feed.ts';
-import { bookmarkSorts, listBookmarks } from '../../../domain/collaboration/views/bookmarks.list.ts';
+import { bookmarkInput } from '../../../domain/collaboration/views/bookmarks.input.ts';
+import {
+  addFavorite,
+  favoriteFilters,
+  favoriteSorts,
+  listFavorites,
+  removeFavorite,
+} from '../../../domain/collaboration/views/favorites.ts';
+import { Bookmark, Favorite } from '../../../domain/collaboration/views/views.model.ts';
 import { sharedFilter } from '../../../domain/kernel/lists/lists.shared.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import {
+  closed,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/bookmarks.ts';
 import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+
+const BookmarkCreateBody = object({ ...bookmarkInput, name: Bookmark.columns.name });
+const BookmarkPatchBody = object(bookmarkInput);
+
+const BookmarkSchema = component('Bookmark', {
+  ...Bookmark.columns,
+  owner_name: Nullable(Type.String()),
+  is_owner: Type.Boolean(),
+  can_edit: Type.Boolean(),
+  shared_with: Type.Array(
+    object({ user_id: Uuid, can_edit: Type.Boolean(), display_name: Nullable(Type.String()) }),
+  ),
+  odata_url: Nullable(Type.String()),
+});
+/** A bookmark in a list, with the requested members. */
+const BookmarkItemSchema = Type.Partial(BookmarkSchema, { $id: 'BookmarkItem', ...closed });
+
+const { user_id: _userId, ...favoriteColumns } = Favorite.columns;
+const FavoriteSchema = itemComponent('Favorite', {
+  ...favoriteColumns,
+  card_name: Type.String(),
+  card_type: Type.String(),
+});
+
+const BookmarkFeedSchema = component('BookmarkFeed', {
+  '@odata.context': Type.String(),
+  '@odata.count': Type.Integer({ minimum: 0 }),
+  value: Type.Array(
+    object({
+      id: Uuid,
+      type: Type.String(),
+      subtype: Nullable(Type.String()),
+      name: Type.String(),
+      description: Nullable(Type.String()),
+      status: Type.String(),
+      approval_status: Type.String(),
+      data_quality: Type.Number(),
+      lifecycle: Nullable(OpenObject),
+      attributes: OpenObject,
+      external_id: Nullable(Type.String()),
+      alias: Nullable(Type.String()),
+      created_at: Timestamp,
+      updated_at: Timestamp,
+    }),
+  ),
+  '@odata.nextLink': Type.Optional(Type.String()),
+});
 
 const permissionNote = 'bookmarks.share to share; bookmarks.odata to open a feed';
 
@@ -23,7 +88,7 @@ export function registerBookmarkRoutes(app: App): void {
     id: 'listBookmarks',
     summary: 'List your saved views, those shared with you, and public ones',
     query: listQuery(bookmarkSorts, 'name', { filter: sharedFilter }),
-    answers: page('Bookmarks', schemas.BookmarkItemSchema),
+    answers: page('Bookmarks', BookmarkItemSchema),
     handler: ({ ctx, query }) => listBookmarks(ctx, query),
   });
 
@@ -31,9 +96,9 @@ export function registerBookmarkRoutes(app: App): void {
     id: 'createBookmark',
     summary: 'Save a view of the inventory',
     permissionNote,
-    body: schemas.BookmarkCreateBody,
+    body: BookmarkCreateBody,
 
-    answers: created('The bookmark', schemas.BookmarkSchema),
+    answers: created('The bookmark', BookmarkSchema),
     handler: ({ ctx, body }) => createBookmark(ctx, body),
   });
 
@@ -43,10 +108,10 @@ export function registerBookmarkRoutes(app: App): void {
     description:
       'Users with whom it is shared for editing may change it; only the owner may change `is_default`, `visibility`, `odata_enabled` and `shared_with`.',
     permissionNote,
-    body: schemas.BookmarkPatchBody,
+    body: BookmarkPatchBody,
 
     headers: ['If-Match'],
-    answers: ok('The bookmark', schemas.BookmarkSchema),
+    answers: ok('The bookmark', BookmarkSchema),
     handler: ({ ctx, params, body }) => patchBookmark(ctx, params.bm_id, body),
   });
 
@@ -69,7 +134,42 @@ export function registerBookmarkRoutes(app: App): void {
         description: 'Cards per page',
       }),
     }),
-    answers: ok('Cards', schemas.BookmarkFeedSchema),
+    answers: ok('Cards', BookmarkFeedSchema),
     handler: ({ ctx, params, query }) => bookmarkFeed(ctx, params.bm_id, query),
+  });
+}
+
+/** Favorite cards of users. */
+export function registerFavoriteRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Favorites' });
+
+  routes.get('/api/v1/favorites', {
+    id: 'listFavorites',
+    summary: 'List your favorite cards',
+    permission: 'login',
+    scope: 'account',
+    query: listQuery(favoriteSorts, 'created_at', favoriteFilters),
+    answers: page('Favorites', FavoriteSchema),
+    handler: ({ ctx, query }) => listFavorites(ctx, query),
+  });
+
+  routes.post('/api/v1/favorites/:card_id', {
+    id: 'addFavorite',
+    summary: 'Star a card',
+    description: 'It has no effect on a card that is already a favorite.',
+    permission: 'login',
+    scope: 'account',
+    permissionNote: 'inventory.view or card.view',
+    answers: created('The favorite', FavoriteSchema),
+    handler: ({ ctx, params }) => addFavorite(ctx, params.card_id),
+  });
+
+  routes.delete('/api/v1/favorites/:card_id', {
+    id: 'removeFavorite',
+    summary: 'Remove a card from your favorites',
+    permission: 'login',
+    scope: 'account',
+    answers: { 204: { description: 'Removed' } },
+    handler: ({ ctx, params }) => removeFavorite(ctx, params.card_id),
   });
 }

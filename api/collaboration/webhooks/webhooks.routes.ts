@@ -1,39 +1,104 @@
 import type { FastifyReply } from 'fastify';
-import {
-  pingWebhook,
-  replayDelivery,
-  replayFrom,
-} from '../../../domain/collaboration/webhooks/deliveries.replay.ts';
+import Type from 'typebox';
 import {
   createWebhook,
   deleteWebhook,
-  patchWebhook,
-  rotateSecret,
-  type SecretAnswer,
-} from '../../../domain/collaboration/webhooks/webhooks.commands.ts';
-import { webhookEtag } from '../../../domain/collaboration/webhooks/webhooks.etag.ts';
-import {
   deliveryFilters,
   deliverySorts,
   listDeliveries,
   listWebhooks,
+  patchWebhook,
+  pingWebhook,
   readWebhook,
+  replayDelivery,
+  replayFrom,
+  rotateSecret,
+  type SecretAnswer,
+  webhookEtag,
   webhookFilters,
   webhookSorts,
-} from '../../../domain/collaboration/webhooks/webhooks.queries.ts';
+} from '../../../domain/collaboration/webhooks/webhooks.commands.ts';
+import { Webhook, WebhookDelivery } from '../../../domain/collaboration/webhooks/webhooks.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object, Position, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
-import {
-  WebhookCreateBody,
-  WebhookDeliverySchema,
-  WebhookPatchBody,
-  WebhookSchema,
-  WebhookWithSecretSchema,
-} from '../../schemas/webhooks.ts';
 import type { App } from '../../types.ts';
+
+const filters = {
+  event_types: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ maxLength: 100 }), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Event types, such as `card.updated`; null for all',
+      }),
+    ),
+  ),
+  card_types: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ maxLength: 100 }), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Card types at either end of the event; null for all',
+      }),
+    ),
+  ),
+};
+
+const { name, url, status } = Webhook.columns;
+
+const {
+  rights: _rights,
+  secret: _secret,
+  previous_secret: _previousSecret,
+  failures: _failures,
+  failing_since: _failingSince,
+  ...webhookColumns
+} = Webhook.columns;
+const WebhookSchema = itemComponent('Webhook', {
+  ...webhookColumns,
+  owner_name: Nullable(Type.String()),
+  position: Position,
+  consecutive_failures: Type.Integer(),
+  pending: Type.Integer({ description: 'Pending deliveries' }),
+});
+
+const WebhookWithSecretSchema = component('WebhookWithSecret', {
+  webhook: WebhookSchema,
+  secret: Type.String({ description: 'Only returned here; deliveries are signed with it' }),
+});
+
+const {
+  webhook_id: _webhookId,
+  order_key: _orderKey,
+  leased_until: _leasedUntil,
+  expires_at: _expiresAt,
+  ...deliveryColumns
+} = WebhookDelivery.columns;
+const WebhookDeliverySchema = itemComponent('WebhookDelivery', {
+  ...deliveryColumns,
+  position: Nullable(Position),
+  next_attempt_at: Nullable(Timestamp),
+});
+
+const WebhookCreateBody = object({ name, url, ...filters });
+
+const WebhookPatchBody = object({
+  name: Type.Optional(name),
+  url: Type.Optional(url),
+  ...filters,
+  status: Type.Optional(status),
+});
 
 const sendWebhook = (reply: FastifyReply, webhook: string): FastifyReply =>
   sendJson(reply.header('etag', webhookEtag(webhook)), webhook);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
+import { requireModelRights, startModelImport } from '../../../domain/exchange/archimate/archimate.import.ts';
 import { ArchimateExport, archimateOptions } from '../../../domain/exchange/archimate/archimate.jobs.ts';
 import { MAX_MODEL } from '../../../domain/exchange/archimate/archimate.parse.ts';
-import { requireModelRights, startModelImport } from '../../../domain/exchange/archimate/archimate.start.ts';
 import { type StoredContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';

@@ -2,11 +2,17 @@ import Type from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import { startExport } from '../../../reports/exchange/extraction/exports.job.ts';
-import { csvRequest, streamExport, streamJson } from '../../../reports/exchange/extraction/exports.stream.ts';
+import { readManifest, startExport } from '../../../reports/exchange/extraction/exports.job.ts';
+import {
+  csvRequest,
+  extractRequest,
+  streamExport,
+  streamJson,
+} from '../../../reports/exchange/extraction/exports.stream.ts';
+import { mediaTypes } from '../../../reports/exchange/extraction/extraction.manifest.ts';
 import { ok, routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
-import { ExportedCard } from '../../schemas/exports.ts';
+import { ExportedCard, ManifestSchema } from '../../schemas/exports.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { sendStream } from './exports.send.ts';
@@ -83,6 +89,93 @@ export function registerExportRoutes(app: App, services: Services): void {
     answers: ok('Cards', Type.Array(ExportedCard)),
     handler: async ({ ctx, query, reply }) => {
       return sendStream(reply, await streamJson(services, ctx, query));
+    },
+  });
+}
+
+const { properties } = ExportRequest;
+const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''));
+
+const ExtractQuery = object({
+  format: Type.Union(properties.format.anyOf, {
+    default: 'ndjson',
+    description:
+      'Format of the file: Parquet and NDJSON preserve the types of values, CSV and XLSX are for people',
+  }),
+  types: Type.Optional(
+    Type.String({
+      maxLength: 4000,
+      description: 'Comma-separated card types, or relation types for relations; default: all',
+    }),
+  ),
+  filter: properties.filter,
+  columns: Type.Optional(
+    Type.String({
+      maxLength: 8000,
+      description: 'Comma-separated columns in order; default: all of the profile',
+    }),
+  ),
+  profile: properties.profile,
+  neutralise: properties.neutralise,
+  after: properties.after,
+});
+
+const kinds = [
+  { kind: 'cards', id: 'extractCards', permissionNote: 'inventory.view for changes' },
+  {
+    kind: 'relations',
+    id: 'extractRelations',
+    permissionNote: 'relations.view; inventory.view for changes',
+  },
+] as const;
+
+/** Streamed extractions, full or incremental, and the manifests of export jobs. */
+export function registerExtractRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Imports and exports' });
+
+  for (const { kind, id, permissionNote } of kinds) {
+    routes.get(`/api/v1/extracts/${kind}`, {
+      id,
+      summary: `Stream ${kind}, all of them or the changes since a position`,
+      description:
+        'The same rows as those of the export job, from one snapshot. `X-Position` is the position in the change feed that they include: sent as `after`, the next extraction contains the rows that may have changed since and the deleted and removed ones, marked `deleted` or `removed`. With `Prefer: respond-async` the same export is started as a job.',
+      permission: 'inventory.export',
+      permissionNote,
+      query: ExtractQuery,
+      answers: {
+        200: { description: 'The rows', schema: Type.String(), mediaType },
+        202: {
+          description: 'The job that was started, as preferred',
+          schema: StartedJobSchema,
+        },
+      },
+      errors: ['position_expired'],
+      handler: async ({ ctx, query, request, reply }) => {
+        const asked = extractRequest({ ...query, kind });
+        if (prefersAsync(request)) {
+          const job = await startExport(ctx, asked);
+          reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
+          return reply.send(job);
+        }
+        return sendStream(reply, await streamExport(services, ctx, asked));
+      },
+    });
+  }
+
+  routes.get('/api/v1/exports/:id/manifest', {
+    id: 'getExportManifest',
+    summary: 'Download the manifest of an export job’s file',
+    description:
+      'The request, the time and feed position of the snapshot, the columns with their types and the number of rows of each table, and the size and SHA-256 of the file. The same as the job’s `result`.',
+    permission: 'login',
+    permissionNote: "admin.events for others' jobs",
+    answers: ok('The manifest', ManifestSchema),
+    errors: ['job_result_missing'],
+    handler: async ({ ctx, params, reply }) => {
+      const manifest = await readManifest(ctx, params.id);
+      return reply
+        .header('content-disposition', `attachment; filename="${manifest.file.name}.manifest.json"`)
+        .send(manifest);
     },
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EstateError } from '../../../platform/errors.ts';
-import { clientVersion } from './odata.headers.ts';
+import { clientVersion } from './odata.routes.ts';
 
 /** The OData form of an error (JSON format 4.01, 21.1) with details for diagnosis. */
 export function odataErrorOf(error: EstateError, requestId: string): object {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { createPublicPortals, type OpenPortal } from '../../../domain/exchange/portals/portals.public.ts';
+import { createPublicPortals, type OpenPortal } from '../../../domain/exchange/portals/portals.cards.ts';
 import type { PortalQuery } from '../../../domain/exchange/portals/portals.query.ts';
 import { PublicPortal } from '../../../domain/exchange/portals/portals.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   createAdr,
   deleteAdr,
@@ -6,25 +7,96 @@ import {
   reviseAdr,
 } from '../../../domain/governance/adr/adr.commands.ts';
 import {
+  AdrEntries,
   adrFilters,
   adrKind,
   adrSorts,
+  adrStatuses,
   cardAdrFilters,
   listAdrs,
   listCardAdrs,
+  MAX_ENTRIES,
+  MAX_TEXT,
+  MAX_TITLE,
 } from '../../../domain/governance/adr/adr.kind.ts';
 import { linkAdrCard, unlinkAdrCard } from '../../../domain/governance/adr/adr.links.ts';
 import { readRecord } from '../../../domain/governance/signatures/signatures.records.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/adr.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
+import { IntegrityMember, RejectionMember, signedMembers } from '../../schemas/signatures.ts';
 import type { App } from '../../types.ts';
 import { registerSigning } from '../signatures/signing.routes.ts';
 
+const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));
+const Title = Type.String({ minLength: 1, maxLength: MAX_TITLE });
+const Text = (description: string) => Nullable(Type.String({ maxLength: MAX_TEXT, description }));
+const Texts = (description: string) => Type.Array(AdrEntries.items, { maxItems: MAX_ENTRIES, description });
+
+const texts = {
+  context: Text('Context and problem statement, in Markdown like all texts'),
+  decision_drivers: Text('Forces and concerns'),
+  alternatives_considered: Text('The considered options'),
+  pros_and_cons: Text('Pros and cons of each option'),
+  consequences: Text('Good and bad consequences'),
+  confirmation: Text('How compliance with the decision is confirmed'),
+  more_information: Text('Evidence, agreements, and when to review it'),
+  related_decisions: Texts('Numbers, ids or URLs of other decisions'),
+  decision_makers: Texts('The people who decided; `signatories` sign it'),
+  consulted: Texts('The people who were consulted'),
+  informed: Texts('Who is informed'),
+};
+const Decision = Text('The outcome: the chosen option and why');
+
+const adrMembers = {
+  id: Uuid,
+  reference_number: Type.String({
+    pattern: '^ADR-\\d{3,}$',
+    examples: ['ADR-007'],
+    description: 'The same for all revisions of a decision',
+  }),
+  title: Type.String(),
+  status: Status,
+  decision: Decision,
+  ...signedMembers,
+  linked_cards: Type.Array(object({ id: Uuid, name: Type.String(), type: Type.String() }), {
+    description: 'Linked cards that the caller sees',
+  }),
+};
+const AdrSchema = component('Adr', {
+  ...adrMembers,
+  ...texts,
+  rejection: RejectionMember,
+  integrity: IntegrityMember,
+});
+/** A decision in a list, with the requested members. */
+const AdrItemSchema = itemComponent('AdrItem', adrMembers);
+
+const { related_decisions, decision_makers, consulted, informed, ...plain } = texts;
+const bodies = bodiesOf(
+  { title: Title },
+  {
+    ...plain,
+    decision: Decision,
+    related_decisions: Nullable(related_decisions),
+    decision_makers: Nullable(decision_makers),
+    consulted: Nullable(consulted),
+    informed: Nullable(informed),
+  },
+);
+const AdrCreateBody = bodies.create;
+const AdrPatchBody = object({
+  ...bodies.patch.properties,
+  status: Type.Optional(
+    Nullable(Type.String({ description: 'Refused with `use_operation` if it differs from the current one' })),
+  ),
+});
+const AdrCardBody = object({ card_id: Uuid });
+
 const tag = 'Architecture decisions';
 const url = '/api/v1/adr';
-const adr = schemas.AdrSchema;
-const listed = listAnswer(schemas.AdrItemSchema);
+const adr = AdrSchema;
+const listed = listAnswer(AdrItemSchema);
 
 /** Architecture decision records and their links to cards. */
 export function registerAdrRoutes(app: App): void {
@@ -45,7 +117,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Create an architecture decision as a draft',
     description: 'It gets the number after the highest.',
     permission: 'adr.manage',
-    body: schemas.AdrCreateBody,
+    body: AdrCreateBody,
 
     answers: created('The decision', adr),
     handler: ({ ctx, body }) => createAdr(ctx, body),
@@ -75,7 +147,7 @@ export function registerAdrRoutes(app: App): void {
     description:
       'A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
     permission: 'adr.manage',
-    body: schemas.AdrPatchBody,
+    body: AdrPatchBody,
 
     headers: ['If-Match'],
     answers: ok('The decision', adr, 'ETag'),
@@ -127,7 +199,7 @@ export function registerAdrRoutes(app: App): void {
     id: 'linkAdrCard',
     summary: 'Link a decision to a card',
     description: 'In any state, because links are not part of the signed content.',
-    body: schemas.AdrCardBody,
+    body: AdrCardBody,
     answers: created('The decision', adr),
     errors: ['duplicate_link', 'conflict'],
     handler: ({ ctx, params, body }) => linkAdrCard(ctx, params.adr_id, body.card_id),

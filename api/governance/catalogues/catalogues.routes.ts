@@ -1,26 +1,71 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import Type, { type TProperties, type TSchema } from 'typebox';
 import {
+  type Catalogue,
   catalogueLanguages,
   createEntry,
   deleteEntry,
   listEntries,
   patchEntry,
-} from '../../../domain/governance/catalogues/catalogue.commands.ts';
-import {
-  type Catalogue,
   principles,
   regulations,
   resourceTypes,
-} from '../../../domain/governance/catalogues/catalogues.ts';
+} from '../../../domain/governance/catalogues/catalogue.commands.ts';
+import {
+  Principle,
+  Regulation,
+  ResourceType,
+  resourceKinds,
+} from '../../../domain/governance/catalogues/catalogues.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../../domain/kernel/metamodel/languages.ts';
+import { Choice, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../../language.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/catalogues.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+
+const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
+const Text = Principle.columns.description;
+const SortOrder = Principle.columns.sort_order;
+const Key = Regulation.columns.key;
+const Kind = ResourceType.columns.kind;
+const Translations = Type.Record(Type.String(), Type.String(), {
+  description: 'The label by language, such as `de`',
+});
+
+const PrincipleSchema = itemComponent('Principle', Principle.columns);
+const RegulationSchema = itemComponent('ComplianceRegulation', Regulation.columns);
+const ResourceTypeSchema = itemComponent('ResourceType', ResourceType.columns);
+const KindFilter = Choice(resourceKinds, 'Only link types, or only file categories');
+
+const principle = {
+  description: Text,
+  rationale: Text,
+  implications: Text,
+  is_active: Type.Boolean(),
+  sort_order: SortOrder,
+};
+const catalogueBodies = <R extends TProperties, O extends TProperties>(required: R, optional: O) => {
+  const { create, patch } = bodiesOf(required, optional);
+  const { key: _, kind: __, ...members } = patch.properties as TProperties;
+  return { create, patch: object(members, { minProperties: 1 }) };
+};
+const principleBodies = catalogueBodies({ title: line(300) }, principle);
+
+const entry = {
+  description: Text,
+  is_enabled: Type.Boolean(),
+  sort_order: SortOrder,
+  translations: Translations,
+};
+const regulationBodies = catalogueBodies({ key: Key, label: line(300) }, entry);
+
+const resourceTypeBodies = catalogueBodies(
+  { kind: Kind, key: Key, label: line(300) },
+  { ...entry, icon: Nullable(Type.String({ maxLength: 100 })) },
+);
 
 /** What differs between the catalogues' operations. */
 interface CatalogueApi {
@@ -52,9 +97,9 @@ const catalogues: CatalogueApi[] = [
     parameter: 'principle_id',
     singular: 'an architecture principle',
     plural: 'architecture principles',
-    schema: schemas.PrincipleSchema,
+    schema: PrincipleSchema,
     filters: {},
-    bodies: schemas.principleBodies,
+    bodies: principleBodies,
     createExample: { title: 'Buy before build', rationale: 'Commodities are cheaper bought.' },
     patchExample: { is_active: false },
   },
@@ -66,9 +111,9 @@ const catalogues: CatalogueApi[] = [
     parameter: 'regulation_id',
     singular: 'a regulation',
     plural: 'regulations of compliance scans',
-    schema: schemas.RegulationSchema,
+    schema: RegulationSchema,
     filters: { enabled_only: enabledOnly },
-    bodies: schemas.regulationBodies,
+    bodies: regulationBodies,
     createExample: { key: 'pci_dss', label: 'PCI DSS 4.0', sort_order: 70 },
     patchExample: { is_enabled: false },
   },
@@ -80,9 +125,9 @@ const catalogues: CatalogueApi[] = [
     parameter: 'resource_type_id',
     singular: 'a link type or file category',
     plural: 'link types and file categories',
-    schema: schemas.ResourceTypeSchema,
-    filters: { enabled_only: enabledOnly, kind: Type.Optional(schemas.KindFilter) },
-    bodies: schemas.resourceTypeBodies,
+    schema: ResourceTypeSchema,
+    filters: { enabled_only: enabledOnly, kind: Type.Optional(KindFilter) },
+    bodies: resourceTypeBodies,
     createExample: { kind: 'link_type', key: 'runbook', label: 'Runbook', icon: 'menu_book' },
     patchExample: { label: 'Run book' },
   },

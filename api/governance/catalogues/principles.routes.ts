@@ -3,7 +3,7 @@ import {
   importPrinciples,
   principleLanguages,
   readPrinciplesCatalogue,
-} from '../../../domain/governance/catalogues/principles.catalogue.ts';
+} from '../../../domain/governance/catalogues/catalogue.commands.ts';
 import { component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { negotiateLanguage } from '../../language.ts';
 import { ok, routesOf } from '../../operation.ts';

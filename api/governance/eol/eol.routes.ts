@@ -8,12 +8,154 @@ import {
   productSorts,
 } from '../../../domain/governance/eol/eol.lists.ts';
 import { massLink, massSearch } from '../../../domain/governance/eol/eol.mass.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { EolCycle, EolProduct } from '../../../domain/governance/eol/eol.model.ts';
+import {
+  component,
+  DateOnly,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/eol.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
+
+const {
+  name: Product,
+  label: Label,
+  category,
+  aliases,
+  link: Link,
+  source,
+  checked_at,
+  changed_at,
+} = EolProduct.columns;
+const Cycle = EolCycle.columns.cycle;
+
+const EolProductSchema = itemComponent('EolProduct', {
+  name: Product,
+  label: Label,
+  category,
+  aliases,
+  link: Link,
+  cycles: Type.Integer({ minimum: 0, description: 'The number of known release cycles' }),
+  source,
+  checked_at,
+  changed_at,
+});
+
+const Score = Type.Number({ minimum: 0, maximum: 1, description: '1 for an exact match' });
+
+const EolProductMatchSchema = itemComponent('EolProductMatch', {
+  name: Product,
+  label: Label,
+  score: Score,
+});
+
+/** A date if it is known, otherwise a boolean; null if the product has no such phase. */
+const dateOrFlag = (description: string) =>
+  Type.Union([DateOnly, Type.Boolean(), Type.Null()], { description });
+
+const EolCycleSchema = itemComponent('EolCycle', {
+  cycle: Cycle,
+  releaseDate: Nullable(DateOnly),
+  eol: dateOrFlag('First day without support, or whether support has ended'),
+  latest: Nullable(Type.String({ description: 'The newest version' })),
+  latestReleaseDate: Nullable(DateOnly),
+  lts: dateOrFlag('Start of long-term support, or whether there is any'),
+  support: dateOrFlag('End of active support, or whether it continues'),
+  discontinued: dateOrFlag('When it was discontinued, or whether it was'),
+  codename: Nullable(Type.String()),
+  link: Link,
+});
+
+const card = { card_id: Uuid, card_name: Type.String(), card_type: Type.String() };
+
+const MassEolCandidateSchema = component('MassEolCandidate', {
+  ...card,
+  eol_product: Product,
+  eol_cycle: Nullable(Type.String({ description: 'The cycle by name, alias or version' })),
+  score: Score,
+});
+
+const MassEolResultSchema = itemComponent('MassEolResult', {
+  ...card,
+  current_eol_product: Nullable(Product),
+  current_eol_cycle: Nullable(Cycle),
+  candidates: Type.Array(MassEolCandidateSchema, { description: 'At most 5, best match first' }),
+});
+
+const EolProductParams = object({
+  product: Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z0-9][a-z0-9._+-]*$' }),
+});
+
+const { search: _, ...matchQuery } = listQuery(['score', 'name'], 'score', {}).properties;
+const EolMatchQuery = object({
+  search: Type.String({
+    minLength: 2,
+    maxLength: 200,
+    description: 'A name; it can be misspelt or contain a version',
+  }),
+  ...matchQuery,
+});
+
+const MassSearchQuery = listQuery(['name', 'created_at'], 'name', {
+  type_key: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'The type of the cards: `Application` or `ITComponent`',
+    examples: ['ITComponent'],
+  }),
+  unlinked_only: Type.Boolean({ default: false, description: 'Only cards that are linked to no product' }),
+});
+
+const MAX_LINKS = 10_000;
+
+const MassLinkBody = Type.Array(
+  object({
+    card_id: Uuid,
+    eol_product: Type.String({ minLength: 1, maxLength: 100 }),
+    eol_cycle: Type.String({ minLength: 1, maxLength: 100 }),
+  }),
+  { minItems: 1, maxItems: MAX_LINKS },
+);
+
+const MassLinkAnswerSchema = component('MassEolLinkAnswer', {
+  dry_run: Type.Boolean(),
+  linked: Type.Integer({ minimum: 0, description: 'Cards that have the requested link' }),
+  unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
+  errors: Type.Array(
+    object({
+      row_index: Type.Integer({ minimum: 0, description: 'The index in the request, from 0' }),
+      card_id: Uuid,
+      code: Type.String({ examples: ['unknown_cycle'] }),
+      message: Type.String(),
+    }),
+  ),
+});
+
+const MAX_PRODUCTS = 5_000;
+
+/** The response of the public API's `/products/full`. */
+const FactsBody = object({
+  schema_version: Type.Optional(Type.String({ maxLength: 50 })),
+  generated_at: Type.Optional(Type.String({ maxLength: 50 })),
+  total: Type.Optional(Type.Integer()),
+  result: Type.Array(OpenObject, {
+    minItems: 1,
+    maxItems: MAX_PRODUCTS,
+    description: 'Products with their `releases`; unknown members are ignored',
+  }),
+});
+
+const LoadedFactsSchema = component('LoadedEolFacts', {
+  products: Type.Integer({ minimum: 0 }),
+  cycles: Type.Integer({ minimum: 0 }),
+  changed: Type.Integer({ minimum: 0, description: 'Products whose facts differ from what was known' }),
+});
 
 const MIB = 1024 * 1024;
 
@@ -27,7 +169,7 @@ export function registerEolRoutes(app: App): void {
     description: '`search` searches name, label, category and aliases.',
     permission: 'eol.view',
     query: listQuery(productSorts, 'name', {}),
-    answers: page('Products', schemas.EolProductSchema),
+    answers: page('Products', EolProductSchema),
     handler: ({ ctx, query }) => listProducts(ctx, query),
   });
 
@@ -35,8 +177,8 @@ export function registerEolRoutes(app: App): void {
     id: 'findEolProducts',
     summary: 'Find products by a similar name',
     permission: 'eol.view',
-    query: schemas.EolMatchQuery,
-    answers: page('Products, best match first', schemas.EolProductMatchSchema),
+    query: EolMatchQuery,
+    answers: page('Products, best match first', EolProductMatchSchema),
     handler: ({ ctx, query }) => findProducts(ctx, query),
   });
 
@@ -45,9 +187,9 @@ export function registerEolRoutes(app: App): void {
     summary: 'List the release cycles of a product',
     description: 'The product can be given by one of its aliases. `search` searches cycle and codename.',
     permission: 'eol.view',
-    params: schemas.EolProductParams,
+    params: EolProductParams,
     query: listQuery(cycleSorts, 'releaseDate', {}),
-    answers: page('Cycles, the newest first', schemas.EolCycleSchema),
+    answers: page('Cycles, the newest first', EolCycleSchema),
     handler: ({ ctx, params, query }) => listCycles(ctx, params.product, query),
   });
 
@@ -65,8 +207,8 @@ function registerEolCardRoutes(app: App): void {
       'Pages through the active cards. Names, aliases and, by the related providers, vendors are compared with the products; the cycle is proposed if a name or the attribute `version` contains one.',
     permission: 'eol.manage',
     permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
-    query: schemas.MassSearchQuery,
-    answers: page('Cards with their candidates', schemas.MassEolResultSchema),
+    query: MassSearchQuery,
+    answers: page('Cards with their candidates', MassEolResultSchema),
     handler: ({ ctx, query }) => massSearch(ctx, query),
   });
 
@@ -80,10 +222,10 @@ function registerEolCardRoutes(app: App): void {
     query: object({
       dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
     }),
-    body: schemas.MassLinkBody,
+    body: MassLinkBody,
 
     bodyLimit: 4 * MIB,
-    answers: ok('The result, with errors by row', schemas.MassLinkAnswerSchema),
+    answers: ok('The result, with errors by row', MassLinkAnswerSchema),
     handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
   });
 
@@ -104,10 +246,10 @@ function registerEolCardRoutes(app: App): void {
     description:
       'For workspaces without internet access: the response of `/products/full` of the public API, downloaded elsewhere. Products in it replace the stored data; other products do not change. If one product is invalid, nothing is loaded.',
     permission: 'admin.settings',
-    body: schemas.FactsBody,
+    body: FactsBody,
 
     bodyLimit: 32 * MIB,
-    answers: ok('What was loaded', schemas.LoadedFactsSchema),
+    answers: ok('What was loaded', LoadedFactsSchema),
     handler: ({ ctx, body }) => loadFacts(ctx, body.result),
   });
 }

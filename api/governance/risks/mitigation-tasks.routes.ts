@@ -1,4 +1,7 @@
+import Type from 'typebox';
+import { recurrenceUnits } from '../../../domain/collaboration/todos/todos.rules.ts';
 import { riskFilters } from '../../../domain/governance/risks/risks.list.ts';
+import { MitigationTask, Occurrence, Text, Title } from '../../../domain/governance/risks/risks.model.ts';
 import {
   actOnOccurrence,
   createTask,
@@ -10,18 +13,71 @@ import {
   exportTasks,
   listOccurrences,
   listRiskTasks,
+  NEWEST_OCCURRENCES,
   occurrenceSorts,
   taskSorts,
 } from '../../../domain/governance/risks/tasks.list.ts';
 import type { TaskDraft } from '../../../domain/governance/risks/tasks.store.ts';
-import type { RouteSpec } from '../../operation.spec.ts';
-import { created, ok, page, routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/mitigation-tasks.ts';
+import { Choice, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { created, ok, page, type RouteSpec, routesOf } from '../../operation.ts';
+import { answersOf, bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
 
-const task = schemas.TaskSchema;
-const listed = listAnswer(schemas.TaskItemSchema);
+const { recurrence_day: _internal, ...occurrenceColumns } = Occurrence.columns;
+const occurrence = {
+  ...occurrenceColumns,
+  assigned_owner_name: Nullable(Type.String()),
+  completed_by_name: Nullable(Type.String()),
+  owner_at_completion_name: Nullable(Type.String()),
+};
+const occurrenceAnswers = answersOf('MitigationTaskOccurrence', occurrence);
+const OccurrenceSchema = occurrenceAnswers.whole;
+const OccurrenceItemSchema = occurrenceAnswers.item;
+
+const taskMembers = {
+  ...MitigationTask.columns,
+  risk_reference: Type.String(),
+  risk_title: Type.String(),
+  owner_name: Nullable(Type.String()),
+  occurrences: Type.Array(OccurrenceSchema, {
+    description: `The newest ${NEWEST_OCCURRENCES}, oldest first`,
+  }),
+};
+const answers = answersOf('MitigationTask', taskMembers);
+const TaskSchema = answers.whole;
+const TaskItemSchema = answers.item;
+
+const bodies = bodiesOf(
+  { title: Title },
+  {
+    description: Nullable(Text),
+    owner_id: Nullable(Type.String({ ...Uuid, description: 'An active user' })),
+    due_date: Nullable(Type.String({ ...DateOnly, description: 'The due date of the current occurrence' })),
+    recurrence_unit: Choice(recurrenceUnits, 'Default `none`: it does not recur'),
+    recurrence_interval: MitigationTask.columns.recurrence_interval,
+    lead_time_days: Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3650,
+        description:
+          'How many days before its due date an occurrence opens. By default 14 for a task that does not recur; otherwise 1, 2, 7 or 14 by its unit, at most half of the interval',
+      }),
+    ),
+  },
+);
+const TaskCreateBody = bodies.create;
+const TaskPatchBody = object({
+  ...bodies.patch.properties,
+  is_active: Type.Optional(Type.Boolean()),
+});
+/** Optional. */
+const EndBody = Type.Unsafe<{ notes?: string | null } | null | undefined>({
+  ...object({ notes: Type.Optional(Nullable(Text)) }),
+  type: ['object', 'null'],
+});
+
+const task = TaskSchema;
+const listed = listAnswer(TaskItemSchema);
 
 /** Mitigation tasks of risks. */
 export function registerMitigationTaskRoutes(app: App): void {
@@ -50,7 +106,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     summary: 'Add a mitigation task to a risk',
     description:
       'With its first occurrence, which is open if it is due within the lead time or has no due date, and scheduled otherwise.',
-    body: schemas.TaskCreateBody,
+    body: TaskCreateBody,
 
     answers: created('The task', task),
     errors: ['wrong_state'],
@@ -62,7 +118,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     summary: 'Change a mitigation task',
     description:
       'Owner and due date also apply to the scheduled or open occurrence. An active recurring task without one gets its next occurrence.',
-    body: schemas.TaskPatchBody,
+    body: TaskPatchBody,
 
     headers: ['If-Match'],
     answers: ok('The task', task),
@@ -83,7 +139,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'listMitigationTaskOccurrences',
     summary: 'List the occurrences of a mitigation task',
     query: listQuery(occurrenceSorts, 'sequence', {}),
-    answers: page('Occurrences, the first one first', schemas.OccurrenceItemSchema),
+    answers: page('Occurrences, the first one first', OccurrenceItemSchema),
     handler: ({ ctx, params, query }) => listOccurrences(ctx, params.task_id, query),
   });
 
@@ -102,7 +158,7 @@ export function registerMitigationTaskRoutes(app: App): void {
       summary: `${verb} an open occurrence`,
       description: 'The next one of an active task that recurs is added.',
       permissionNote: 'risks.manage, or the scope risks.manage for tasks that are assigned to the caller',
-      body: schemas.EndBody,
+      body: EndBody,
       bodyExample: { notes: 'Restored in two hours.' },
       handler: ({ ctx, params, body }) =>
         actOnOccurrence(ctx, params.task_id, params.occurrence_id, act, body?.notes ?? null),

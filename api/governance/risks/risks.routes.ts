@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { linkCards, unlinkCard } from '../../../domain/governance/risks/risks.cards.ts';
+import { linkCards, MAX_CARDS, unlinkCard } from '../../../domain/governance/risks/risks.cards.ts';
 import {
   createRisk,
   deleteRisk,
@@ -18,18 +18,181 @@ import {
   riskFilters,
   riskSorts,
 } from '../../../domain/governance/risks/risks.list.ts';
-import type { CardRole } from '../../../domain/governance/risks/risks.model.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import {
+  type CardRole,
+  cardRoles,
+  impacts,
+  levels,
+  probabilities,
+  Risk,
+  RiskCard,
+  riskCategories,
+  riskStatuses,
+  Text,
+  Title,
+} from '../../../domain/governance/risks/risks.model.ts';
+import {
+  Choice,
+  component,
+  DateOnly,
+  Nullable,
+  object,
+  partialObject,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/risks.ts';
+import { answersOf, bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+
+const { initial_probability: Probability } = Risk.columns;
+const { initial_impact: Impact } = Risk.columns;
+const Level = Choice(levels);
+const { category: Category } = Risk.columns;
+const CardIds = (minItems: number) =>
+  Type.Array(Uuid, { minItems, maxItems: MAX_CARDS, description: 'Duplicates count once' });
+
+const cardLink = object({
+  card_id: Uuid,
+  card_name: Type.String(),
+  card_type: Type.String(),
+  role: RiskCard.columns.role,
+});
+const riskMembers = {
+  ...Risk.columns,
+  initial_level: Level,
+  residual_level: Nullable(Level),
+  owner_name: Nullable(Type.String()),
+  cards: Type.Array(cardLink, { description: 'Linked cards that the caller sees' }),
+};
+const answers = answersOf('Risk', riskMembers);
+const RiskSchema = answers.whole;
+const RiskItemSchema = answers.item;
+
+const estimate = { category: Category, initial_probability: Probability, initial_impact: Impact };
+const plan = {
+  owner_id: Nullable(Type.String({ ...Uuid, description: 'An active user' })),
+  target_resolution_date: Nullable(DateOnly),
+};
+const RiskCreateBody = bodiesOf(
+  { title: Title },
+  { description: Text, ...estimate, ...plan, card_ids: CardIds(0) },
+).create;
+const RiskPatchBody = partialObject({
+  title: Title,
+  description: Nullable(Text),
+  ...estimate,
+  residual_probability: Nullable(Probability),
+  residual_impact: Nullable(Impact),
+  ...plan,
+  status: Choice(riskStatuses, 'Refused with `wrong_state` if it cannot follow the current status'),
+  acceptance_rationale: Nullable(
+    Type.String({
+      maxLength: 10_000,
+      description: 'Required for `accepted`; cleared when the status changes to another one',
+    }),
+  ),
+});
+const CardLinkBody = object({
+  card_ids: CardIds(1),
+  role: Type.Union(
+    cardRoles.map((role) => Type.Literal(role)),
+    { default: 'affected' },
+  ),
+});
+const promotion = partialObject({
+  title: Nullable(Title),
+  description: Nullable(Text),
+  category: Nullable(Category),
+  initial_probability: Nullable(Probability),
+  initial_impact: Nullable(Impact),
+  ...plan,
+});
+/** Optional. */
+const PromotionBody = Type.Unsafe<Record<string, unknown> | null | undefined>({
+  ...promotion,
+  type: ['object', 'null'],
+});
+
+const Count = Type.Integer({ minimum: 0 });
+const counts = (values: readonly string[]) =>
+  object(Object.fromEntries(values.map((value) => [value, Count])));
+const Matrix = (of: string) =>
+  Type.Array(Type.Array(Count), {
+    description: `Four rows of four: by ${of} probability (${probabilities.join(', ')}) and, in each row, impact (${impacts.join(', ')})`,
+  });
+const RiskMetricsSchema = component('RiskMetrics', {
+  total: Count,
+  by_status: counts(riskStatuses),
+  by_level: counts(levels),
+  by_category: counts(riskCategories),
+  overdue: Count,
+  created_this_month: Type.Integer({ minimum: 0, description: 'Since the first of the month in UTC' }),
+  initial_matrix: Matrix('initial'),
+  residual_matrix: Matrix('residual'),
+});
+
+const Key = (values: readonly string[], byDefault: string) =>
+  Type.String({ maxLength: 100, default: byDefault, description: `One of ${values.join(', ')}` });
+const OptionalKey = (values: readonly string[]) =>
+  Type.Optional(Nullable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` })));
+const ImportItem = object({
+  row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Returned with the result' }),
+  title: Title,
+  description: Type.String({ maxLength: 10_000, default: '' }),
+  category: Key(riskCategories, 'operational'),
+  initial_probability: Key(probabilities, 'medium'),
+  initial_impact: Key(impacts, 'medium'),
+  residual_probability: OptionalKey(probabilities),
+  residual_impact: OptionalKey(impacts),
+  status: Key(riskStatuses, 'identified'),
+  owner_email: Type.Optional(Nullable(Type.String({ maxLength: 320 }))),
+  owner_name: Type.Optional(
+    Nullable(Type.String({ maxLength: 200, description: 'Used if no user has the address' })),
+  ),
+  target_resolution_date: Type.Optional(Nullable(DateOnly)),
+  card_names: Type.Optional(
+    Type.Array(Type.String({ maxLength: 500 }), {
+      maxItems: 100,
+      description: 'Names of active cards; an unknown or ambiguous name is a warning',
+    }),
+  ),
+  reference: Type.Optional(
+    Nullable(
+      Type.String({ maxLength: 100, description: 'A row whose reference is in the register is skipped' }),
+    ),
+  ),
+});
+const RiskImportBody = object({
+  items: Type.Array(ImportItem, { minItems: 1, maxItems: 2000 }),
+  dry_run: Type.Boolean({ default: false, description: 'Preview the import without writing' }),
+});
+const RiskImportSchema = component('RiskImport', {
+  results: Type.Array(
+    object({
+      row_index: Type.Integer(),
+      status: Choice(['created', 'skipped', 'failed']),
+      id: Nullable(
+        Type.String({
+          ...Uuid,
+          description: 'Of a skipped row the existing risk; null in a dry run',
+        }),
+      ),
+      reference: Nullable(Type.String()),
+      error: Nullable(Type.String({ description: 'Why the row was skipped or failed' })),
+      warnings: Type.Array(Type.String()),
+    }),
+  ),
+  created: Count,
+  skipped: Count,
+  failed: Count,
+  dry_run: Type.Boolean(),
+});
 
 const MIB = 1024 * 1024;
 const readingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
 const maintainingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.manage' } as const;
-const risk = schemas.RiskSchema;
-const listed = listAnswer(schemas.RiskItemSchema);
+const risk = RiskSchema;
+const listed = listAnswer(RiskItemSchema);
 
 /** The risk register. */
 export function registerRiskRoutes(app: App): void {
@@ -51,7 +214,7 @@ export function registerRiskRoutes(app: App): void {
     summary: 'Create a risk',
     description:
       'It gets the next reference and the status `identified`. Its owner gets a notification and a to-do; cards are linked as `affected`.',
-    body: schemas.RiskCreateBody,
+    body: RiskCreateBody,
 
     answers: created('The risk', risk),
     handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
@@ -66,7 +229,7 @@ export function registerRiskRoutes(app: App): void {
       ...riskFilters,
       search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
     }),
-    answers: ok('The figures', schemas.RiskMetricsSchema),
+    answers: ok('The figures', RiskMetricsSchema),
     handler: ({ ctx, query }) => readRiskMetrics(ctx, query),
   });
 
@@ -75,10 +238,10 @@ export function registerRiskRoutes(app: App): void {
     summary: 'Import risks',
     description:
       'Rows are independent: the others are imported if one fails or is skipped. Rows whose reference or title is in the register or in an earlier row are skipped. Owners and cards that are not found are warnings.',
-    body: schemas.RiskImportBody,
+    body: RiskImportBody,
 
     bodyLimit: 32 * MIB,
-    answers: ok('The result of each row', schemas.RiskImportSchema),
+    answers: ok('The result of each row', RiskImportSchema),
     handler: ({ ctx, body }) => importRisks(ctx, body.items, body.dry_run),
   });
 
@@ -88,7 +251,7 @@ export function registerRiskRoutes(app: App): void {
     description:
       'On the finding’s card, with one task to remedy it. The finding becomes `risk_tracked` and follows the risk from then on. Repeated, it returns the existing risk and writes nothing. The body replaces what the finding suggests.',
     permissionNote: 'compliance.view; grc.view',
-    body: schemas.PromotionBody,
+    body: PromotionBody,
 
     answers: {
       200: { description: 'The risk that the finding has already', schema: risk, headers: ['ETag'] },
@@ -121,7 +284,7 @@ function registerOneRiskRoutes(app: App): void {
     summary: 'Change a risk',
     description:
       'From `identified` to `analysed`, `mitigation_planned`, `in_progress`, `mitigated`, `monitoring` and `closed`; `accepted` from any but `mitigated` and `closed`, with a rationale; back to `in_progress` from `mitigated`, `monitoring`, `accepted` and `closed`. A refusal names what is `allowed`. A closed risk can only be reopened.',
-    body: schemas.RiskPatchBody,
+    body: RiskPatchBody,
 
     headers: ['If-Match'],
     answers: ok('The risk', risk),
@@ -141,7 +304,7 @@ function registerOneRiskRoutes(app: App): void {
     id: 'linkRiskCards',
     summary: 'Link cards to a risk',
     description: 'Cards that are linked already take the role.',
-    body: schemas.CardLinkBody,
+    body: CardLinkBody,
     headers: ['If-Match'],
     answers: ok('The risk', risk, 'ETag'),
     errors: ['conflict', 'wrong_state'],

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { readRecord } from '../../../domain/governance/signatures/signatures.records.ts';
+import { signedStatuses } from '../../../domain/governance/signatures/signatures.types.ts';
 import {
   createSoaw,
   deleteSoaw,
@@ -7,20 +8,74 @@ import {
   reviseSoaw,
 } from '../../../domain/governance/soaw/soaw.commands.ts';
 import { listSoaws, soawFilters, soawKind, soawSorts } from '../../../domain/governance/soaw/soaw.kind.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import {
+  DocumentHead,
+  entry,
+  info,
+  MAX_NAME,
+  SectionSchema,
+  Sections,
+  sections,
+  VersionHistory,
+} from '../../../domain/governance/soaw/soaw.model.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../../reports/governance/documents/document.soaw.ts';
 import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
 import { FileContent } from '../../schemas/decision-files.ts';
-import * as schemas from '../../schemas/soaw.ts';
+import { IntegrityMember, RejectionMember, signedMembers } from '../../schemas/signatures.ts';
 import type { App } from '../../types.ts';
 import { registerSigning } from '../signatures/signing.routes.ts';
 
+const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));
+const content = {
+  name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
+  initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
+  document_info: object(info),
+  version_history: Type.Array(object(entry)),
+  sections: sections(SectionSchema),
+};
+const soawMembers = {
+  id: Uuid,
+  ...content,
+  initiative_name: Nullable(Type.String()),
+  status: Status,
+  ...signedMembers,
+  rejection: RejectionMember,
+};
+const SoawSchema = component('Soaw', { ...soawMembers, integrity: IntegrityMember });
+/** A statement in a list, with the requested members. */
+const SoawItemSchema = itemComponent('SoawItem', soawMembers);
+
+const bodies = bodiesOf(
+  { name: content.name },
+  {
+    initiative_id: content.initiative_id,
+    document_info: Nullable(DocumentHead),
+    version_history: Nullable(VersionHistory),
+    sections: Nullable(Sections),
+  },
+);
+const SoawCreateBody = object({
+  ...bodies.create.properties,
+  status: Type.Optional(Type.String({ description: '`draft`; others are refused with `use_operation`' })),
+});
+const SoawPatchBody = object({
+  ...bodies.patch.properties,
+  status: Type.Optional(
+    Nullable(
+      Type.String({
+        description: 'Can change between `draft` and `approved`; others are refused with `use_operation`',
+      }),
+    ),
+  ),
+});
+
 const tag = 'Statements of architecture work';
 const url = '/api/v1/soaw';
-const soaw = schemas.SoawSchema;
-const listed = listAnswer(schemas.SoawItemSchema);
+const soaw = SoawSchema;
+const listed = listAnswer(SoawItemSchema);
 
 /** Statements of architecture work, about an initiative or none. */
 export function registerSoawRoutes(app: App): void {
@@ -39,7 +94,7 @@ export function registerSoawRoutes(app: App): void {
   managing.post(url, {
     id: 'createSoaw',
     summary: 'Create a statement of architecture work as a draft',
-    body: schemas.SoawCreateBody,
+    body: SoawCreateBody,
 
     answers: created('The statement', soaw),
     errors: ['use_operation'],
@@ -58,7 +113,7 @@ export function registerSoawRoutes(app: App): void {
     summary: 'Change a statement of architecture work',
     description:
       '`document_info`, `version_history` and `sections` are replaced completely. A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
-    body: schemas.SoawPatchBody,
+    body: SoawPatchBody,
 
     headers: ['If-Match'],
     answers: ok('The statement', soaw, 'ETag'),

@@ -16,17 +16,67 @@ import {
   tryCalculation,
 } from '../../../domain/inventory/calculations/calculations.list.ts';
 import { startRecalculation } from '../../../domain/inventory/calculations/recalculate.type.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
-import type { Answer } from '../../operation.spec.ts';
-import { ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/calculations.ts';
+import { Calculation, CalculationRun } from '../../../domain/kernel/formulas/calculations.model.ts';
+import {
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  partialObject,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
+import { type Answer, ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 
+const { last_error, last_run_at } = CalculationRun.columns;
+const CalculationSchema = itemComponent('Calculation', {
+  ...Calculation.columns,
+  broken_reason: Nullable(
+    Type.String({
+      description: 'Why it is no longer valid in the metamodel and does not run; null if it is valid',
+    }),
+  ),
+  last_error,
+  last_run_at,
+});
+
+/** The result of a formula: one value, or a list of options. */
+const Value = Nullable(
+  Type.Union([
+    Type.String(),
+    Type.Number(),
+    Type.Boolean(),
+    Type.Array(Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+  ]),
+);
+
+const CalculationTrialSchema = component('CalculationTrial', {
+  success: Type.Boolean(),
+  error: Nullable(Type.String()),
+  computed_value: Value,
+  card_name: Type.String(),
+});
+
+const FormulaCheckSchema = component('FormulaCheck', {
+  valid: Type.Boolean(),
+  error: Nullable(Type.String()),
+  preview_result: Value,
+});
+
+const { name, target_type_key, target_field_key, formula, description, execution_order } =
+  Calculation.columns;
+const required = { name, target_type_key, target_field_key, formula };
+const optional = Type.Partial(Type.Object({ description, execution_order })).properties;
+const CalculationCreateBody = object({ ...required, ...optional });
+const CalculationPatchBody = partialObject({ ...required, ...optional });
+const CalculationTrialBody = object({ card_id: Uuid });
+const FormulaCheckBody = object({ formula, target_type_key });
+
 const answer: Answer = {
   description: 'The calculation',
-  schema: schemas.CalculationSchema,
+  schema: CalculationSchema,
   headers: ['ETag'],
 };
 
@@ -39,14 +89,14 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'List the formulas of calculated fields',
     permission: 'login',
     query: listQuery(calculationSorts, 'execution_order', calculationFilters),
-    answers: page('Calculations', schemas.CalculationSchema),
+    answers: page('Calculations', CalculationSchema),
     handler: ({ ctx, query }) => listCalculations(ctx, query),
   });
 
   routes.post('/api/v1/calculations', {
     id: 'createCalculation',
     summary: 'Create an inactive formula',
-    body: schemas.CalculationCreateBody,
+    body: CalculationCreateBody,
 
     answers: { 201: answer },
     handler: ({ ctx, body }) => createCalculation(ctx, body),
@@ -64,9 +114,9 @@ export function registerCalculationRoutes(app: App): void {
     id: 'validateFormula',
     summary: 'Check a formula without storing it',
     description: '`preview_result` is its result for a card without values.',
-    body: schemas.FormulaCheckBody,
+    body: FormulaCheckBody,
 
-    answers: ok('Whether it can be used', schemas.FormulaCheckSchema),
+    answers: ok('Whether it can be used', FormulaCheckSchema),
     handler: async ({ ctx, body }) => checkFormula(ctx, body.formula, body.target_type_key),
   });
 
@@ -92,7 +142,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Change a formula',
     description:
       'A change of an active formula is refused if it would create a cycle; its cards are computed again.',
-    body: schemas.CalculationPatchBody,
+    body: CalculationPatchBody,
 
     headers: ['If-Match'],
     answers: { 200: answer },
@@ -131,8 +181,8 @@ export function registerCalculationRoutes(app: App): void {
     id: 'testCalculation',
     summary: 'Test a formula on a card',
     description: 'Nothing is written. For callers who do not see costs it is computed without costs.',
-    body: schemas.CalculationTrialBody,
-    answers: ok('What it gives', schemas.CalculationTrialSchema),
+    body: CalculationTrialBody,
+    answers: ok('What it gives', CalculationTrialSchema),
     handler: ({ ctx, params, body }) => tryCalculation(ctx, params.id, body.card_id),
   });
 }

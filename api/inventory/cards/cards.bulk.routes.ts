@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   archiveCards,
   deleteCards,
@@ -6,9 +7,164 @@ import {
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCards } from '../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { resolvePaths } from '../../../domain/inventory/cards/cards.refs.ts';
+import { Choice, component, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/card-bulk.ts';
+import { CardPatchBody, ClearableText, cardValues, Name, removal } from '../../schemas/card-bodies.ts';
 import type { App } from '../../types.ts';
+
+const MAX_CARDS = 10_000;
+const MAX_ROWS = 2_000;
+const MAX_REFS = 5_000;
+
+const Ids = (description: string) =>
+  Type.Array(Uuid, {
+    minItems: 1,
+    maxItems: MAX_CARDS,
+    description: `${description}; duplicates count once`,
+  });
+const DryRun = Type.Boolean({ default: false, description: 'Return the same response without writing' });
+const Count = Type.Integer({ minimum: 0 });
+const IdList = (description: string) => Type.Array(Uuid, { description });
+const RowIndex = Type.Integer({ description: "A number of the caller's choice, returned with the result" });
+const CardBulkPatchBody = object({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
+
+const CardBulkPatchAnswer = component('CardBulkPatchAnswer', {
+  dry_run: Type.Boolean(),
+  results: Type.Array(
+    object({
+      row_index: Type.Integer({ description: 'The index of the id in the request, from 0' }),
+      card_id: Uuid,
+      status: Choice(['updated', 'would_update', 'unchanged', 'not_found']),
+      id: Nullable(Uuid),
+      before: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'The former values of changed members',
+      }),
+      after: OpenObject,
+    }),
+  ),
+  updated: Count,
+  would_update: Count,
+});
+
+const { status: _, approval_status: __, ...creatable } = cardValues;
+const PathStep = Type.String({ minLength: 1, maxLength: 500 });
+
+const CardBulkCreateBody = object({
+  cards: Type.Array(
+    object({
+      row_index: RowIndex,
+      type: Type.String({ minLength: 1, maxLength: 100 }),
+      name: Name,
+      ...creatable,
+      parent_path: Type.Optional(
+        Type.Unsafe<string[] | null>({
+          type: ['array', 'null'],
+          items: PathStep,
+          maxItems: 100,
+          description:
+            'Names from the root to the parent, or, with `parent_name`, to the parent’s parent; existing cards or earlier rows',
+        }),
+      ),
+      parent_name: ClearableText({ maxLength: 500, description: 'The name of the parent' }),
+      approval_status: Type.Optional(
+        Type.Unsafe<'DRAFT' | 'APPROVED' | 'REJECTED' | 'BROKEN' | null>({
+          type: ['string', 'null'],
+          enum: ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN', null],
+          description: 'A value other than `DRAFT` requires inventory.approval_status',
+        }),
+      ),
+    }),
+    { minItems: 1, maxItems: MAX_ROWS },
+  ),
+  dry_run: DryRun,
+});
+
+const CardBulkCreateAnswer = component('CardBulkCreateAnswer', {
+  results: Type.Array(
+    object({
+      row_index: RowIndex,
+      status: Choice(['created', 'failed']),
+      id: Nullable(Uuid),
+      error: Nullable(Type.String()),
+      code: Nullable(Type.String()),
+    }),
+  ),
+  created: Count,
+  failed: Count,
+  dry_run: Type.Boolean(),
+});
+
+const { related_card_ids: ___, ...bulkRemoval } = removal;
+
+const CardBulkRemovalBody = object({ card_ids: Ids('Cards'), ...bulkRemoval, dry_run: DryRun });
+
+const CardBulkRestoreBody = object({ card_ids: Ids('Archived cards'), dry_run: DryRun });
+
+const Skipped = (...reasons: string[]) =>
+  Type.Array(
+    object({ card_id: Uuid, reason: reasons.length === 1 ? Type.Literal(reasons[0]!) : Choice(reasons) }),
+  );
+const affected = {
+  cascaded_card_ids: IdList('Descendants and related cards that were removed too'),
+  moved_card_ids: IdList('Cards that got another parent'),
+};
+
+const CardBulkArchiveAnswer = component('CardBulkArchiveAnswer', {
+  requested: Count,
+  archived_card_ids: IdList('Of those that were asked for'),
+  ...affected,
+  skipped: Skipped('already_archived', 'not_found'),
+  dry_run: Type.Boolean(),
+});
+
+const CardBulkDeleteAnswer = component('CardBulkDeleteAnswer', {
+  requested: Count,
+  deleted_card_ids: IdList('Of those that were asked for'),
+  ...affected,
+  skipped: Skipped('not_found'),
+  dry_run: Type.Boolean(),
+});
+
+const CardBulkRestoreAnswer = component('CardBulkRestoreAnswer', {
+  requested: Count,
+  restored_card_ids: IdList('Of those that were asked for'),
+  skipped: Skipped('already_active', 'not_found'),
+  dry_run: Type.Boolean(),
+});
+
+const CardRefsBody = object({
+  refs: Type.Array(
+    object({
+      row: Type.Integer({
+        description: "A number of the caller's choice, returned with the result",
+      }),
+      column: Type.String({ maxLength: 500 }),
+      type: Type.String({ minLength: 1, maxLength: 100 }),
+      ref: Type.String({
+        maxLength: 10_000,
+        description:
+          '`Name`, or `Parent / Name` with any number of ancestors; `\\/` and `\\\\` are those characters',
+      }),
+    }),
+    { maxItems: MAX_REFS },
+  ),
+});
+
+const CardRefsAnswer = component('CardRefsAnswer', {
+  results: Type.Array(
+    object({
+      row: Type.Integer(),
+      column: Type.String(),
+      status: Choice(['resolved', 'ambiguous', 'missing']),
+      id: Nullable(Uuid),
+      candidates: Nullable(
+        Type.Array(object({ id: Uuid, path: Type.String() }), {
+          description: 'The first five matches of an ambiguous reference, each with its complete path',
+        }),
+      ),
+    }),
+  ),
+});
 
 const MIB = 1024 * 1024;
 
@@ -23,10 +179,10 @@ export function registerCardBulkRoutes(app: App): void {
       'The rules of PATCH /cards/{id} apply to each card: approvals break, data quality is computed, each changed card has an event. All cards are changed or, if one is refused, none; the problem names that card as `card_id`. Unknown ids are reported as `not_found`.',
     permission: 'inventory.bulk_edit',
     permissionNote: 'inventory.edit or card.edit on each card',
-    body: schemas.CardBulkPatchBody,
+    body: CardBulkPatchBody,
 
     bodyLimit: 2 * MIB,
-    answers: ok('The result of each card', schemas.CardBulkPatchAnswer),
+    answers: ok('The result of each card', CardBulkPatchAnswer),
     errors: [
       'capability_too_deep',
       'external_id_taken',
@@ -45,10 +201,10 @@ export function registerCardBulkRoutes(app: App): void {
       'Rows are executed in order by the rules of POST /cards, in one transaction; the parent of a row can be an earlier row. A row that fails is reported with `error` and `code`; other rows are executed, except rows below it.',
     permission: 'inventory.create',
     permissionNote: 'costs.view for cost attributes',
-    body: schemas.CardBulkCreateBody,
+    body: CardBulkCreateBody,
 
     bodyLimit: 16 * MIB,
-    answers: ok('The result of each row', schemas.CardBulkCreateAnswer),
+    answers: ok('The result of each row', CardBulkCreateAnswer),
     errors: ['sibling_name_taken', 'external_id_taken'],
     handler: ({ ctx, body }) => createCards(ctx, body.cards, body.dry_run),
   });
@@ -67,10 +223,10 @@ function registerCardBulkStatusRoutes(app: App): void {
       'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Archived cards and unknown ids are skipped.',
     permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
-    body: schemas.CardBulkRemovalBody,
+    body: CardBulkRemovalBody,
 
     bodyLimit: 2 * MIB,
-    answers: ok('What was archived', schemas.CardBulkArchiveAnswer),
+    answers: ok('What was archived', CardBulkArchiveAnswer),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await archiveCards(ctx, body);
@@ -85,10 +241,10 @@ function registerCardBulkStatusRoutes(app: App): void {
       'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Unknown ids are skipped.',
     permission: 'login',
     permissionNote: 'inventory.delete or card.delete on each card',
-    body: schemas.CardBulkRemovalBody,
+    body: CardBulkRemovalBody,
 
     bodyLimit: 2 * MIB,
-    answers: ok('What was deleted', schemas.CardBulkDeleteAnswer),
+    answers: ok('What was deleted', CardBulkDeleteAnswer),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await deleteCards(ctx, body);
@@ -103,10 +259,10 @@ function registerCardBulkStatusRoutes(app: App): void {
       'All cards or, if one is refused, none. A card below another of the cards is restored together with it. Active cards and unknown ids are skipped.',
     permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
-    body: schemas.CardBulkRestoreBody,
+    body: CardBulkRestoreBody,
 
     bodyLimit: 2 * MIB,
-    answers: ok('What was restored', schemas.CardBulkRestoreAnswer),
+    answers: ok('What was restored', CardBulkRestoreAnswer),
     errors: ['sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, body }) => restoreCards(ctx, body),
   });
@@ -117,10 +273,10 @@ function registerCardBulkStatusRoutes(app: App): void {
     description:
       'Only active cards of the type, compared case-insensitively. A path can omit ancestors at its beginning; it is `ambiguous` if it matches several cards. A complete path from the root always resolves to its card.',
     permission: 'inventory.view',
-    body: schemas.CardRefsBody,
+    body: CardRefsBody,
 
     bodyLimit: 16 * MIB,
-    answers: ok('The result of each reference', schemas.CardRefsAnswer),
+    answers: ok('The result of each reference', CardRefsAnswer),
     handler: async ({ ctx, body }) => ({ results: await resolvePaths(ctx, body.refs) }),
   });
 }

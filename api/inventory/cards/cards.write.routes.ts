@@ -1,7 +1,6 @@
 import { archiveCard, restoreCard, setApproval } from '../../../domain/inventory/cards/cards.archive.ts';
-import { createCard } from '../../../domain/inventory/cards/cards.create.ts';
-import { deleteCard } from '../../../domain/inventory/cards/cards.delete.ts';
-import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { deleteCard } from '../../../domain/inventory/cards/cards.removal.ts';
+import { createCard, patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import type { ErrorCode } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { ok, routesOf } from '../../operation.ts';

@@ -7,7 +7,7 @@ import {
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { sendJson, sendResource } from '../../json.ts';
 import { negotiateLanguage } from '../../language.ts';
-import type { Answer } from '../../operation.spec.ts';
+import type { Answer } from '../../operation.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 
 export const tag = 'Metamodel';

@@ -6,11 +6,91 @@ import {
   readCatalogue,
   unloadCatalogue,
 } from '../../../domain/inventory/reference/reference.catalogues.ts';
+import { ReferenceCatalogue } from '../../../domain/inventory/reference/reference.extension.ts';
 import type { CatalogueKind } from '../../../domain/inventory/reference/reference.rules.ts';
-import { component } from '../../../domain/kernel/shapes.ts';
+import { component, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/reference.ts';
 import type { App } from '../../types.ts';
+
+const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });
+const Locale = Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['de'] });
+const CatalogueQuery = object({
+  locale: Type.Optional(
+    Type.String({ ...Locale, description: 'Texts without a translation are in English' }),
+  ),
+});
+
+const CatalogueVersionSchema = component('CatalogueVersion', {
+  catalogue_version: Type.String(),
+  schema_version: Type.String(),
+  generated_at: Timestamp,
+  node_count: Type.Integer({ minimum: 0 }),
+  process_count: Type.Optional(Type.Integer({ minimum: 0 })),
+  value_stream_count: Type.Optional(Type.Integer({ minimum: 0 })),
+  macro_count: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Of capabilities: number of first-level nodes' }),
+  ),
+  macro_warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Of capabilities: number of first-level nodes without children',
+    }),
+  ),
+  source: Type.String({ description: '`bundled`, or the source given when it was loaded' }),
+  bundled_version: Type.String(),
+});
+const CatalogueNodeSchema = component('CatalogueNode', {
+  id: Id,
+  name: Type.String(),
+  level: Type.Integer({ minimum: 1 }),
+  parent_id: Nullable(Id),
+  description: Nullable(Type.String()),
+  industry: Type.String(),
+  existing_card_id: Nullable(
+    Type.String({ ...Uuid, description: 'The existing card of the node, if the caller sees it' }),
+  ),
+});
+
+const CatalogueImportBody = object({
+  catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 2000, description: 'Duplicates count once' }),
+  locale: Type.Optional(Nullable(Locale)),
+});
+const ImportedNodesSchema = component('ImportedCatalogueNodes', {
+  created: Type.Integer({ minimum: 0 }),
+  skipped: Type.Integer({ minimum: 0, description: 'Number of nodes that already had cards' }),
+  ids: Type.Array(Uuid, { description: 'The cards of the chosen nodes, both new and existing' }),
+});
+
+const { kind, catalogue_version, source } = ReferenceCatalogue.columns;
+const Texts = (maxLength: number) =>
+  Type.Record(Locale, Type.String({ maxLength }), { maxProperties: 20, description: 'By language' });
+const CatalogueBody = object({
+  catalogue_version,
+  source: Type.Optional(source),
+  nodes: Type.Optional(
+    Type.Array(
+      object({
+        id: Id,
+        parent_id: Type.Optional(Nullable(Id)),
+        names: Texts(500),
+        descriptions: Type.Optional(Texts(10_000)),
+        industry: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      }),
+      { minItems: 1, maxItems: 20_000, description: 'Parents before their children' },
+    ),
+  ),
+  csv: Type.Optional(
+    Type.String({
+      maxLength: 16_000_000,
+      description:
+        'Instead of `nodes`, a table: `id`, `parent_id`, `industry`, `name`, `description`, and by language `name.de`; or one of cards, with `type`, `external_id` and `parent_external_id`',
+    }),
+  ),
+});
+const LoadedCatalogueSchema = component('LoadedCatalogue', {
+  kind,
+  catalogue_version,
+  node_count: Type.Integer({ minimum: 1 }),
+});
 
 const MIB = 2 ** 20;
 
@@ -62,8 +142,8 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
 
   const url = `/api/v1/${path}`;
   const catalogue = component(`${name}Catalogue`, {
-    version: schemas.CatalogueVersionSchema,
-    [member]: Type.Array(schemas.CatalogueNodeSchema),
+    version: CatalogueVersionSchema,
+    [member]: Type.Array(CatalogueNodeSchema),
   });
 
   routes.get(url, {
@@ -71,7 +151,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     summary: `Read the catalogue of ${many}`,
     description: 'All nodes, parents before their children.',
     permission: 'inventory.view',
-    query: schemas.CatalogueQuery,
+    query: CatalogueQuery,
     answers: ok('The catalogue', catalogue),
     handler: async ({ ctx, query }) => {
       const { version, nodes } = await readCatalogue(ctx, kind, query.locale);
@@ -85,9 +165,9 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     description:
       'Creates cards for the chosen nodes and all their ancestors, with the node’s id as `external_id`. Nodes that already have a card, by this id or by name and parent, are skipped.',
     permission: 'inventory.create',
-    body: schemas.CatalogueImportBody,
+    body: CatalogueImportBody,
     bodyExample: { catalogue_ids: [example], locale: 'en' },
-    answers: ok('What was made', schemas.ImportedNodesSchema),
+    answers: ok('What was made', ImportedNodesSchema),
     errors: ['conflict'],
     handler: ({ ctx, body }) => importNodes(ctx, kind, body),
   });
@@ -98,13 +178,13 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     description:
       'Replaces the present one, as `nodes` or as a table. Cards that were created from it remain.',
     permission: 'admin.metamodel',
-    body: schemas.CatalogueBody,
+    body: CatalogueBody,
     bodyExample: {
       catalogue_version: '2026.1',
       nodes: [{ id: example, names: { en: 'Steering', de: 'Steuerung' } }],
     },
     bodyLimit: 32 * MIB,
-    answers: ok('What was loaded', schemas.LoadedCatalogueSchema),
+    answers: ok('What was loaded', LoadedCatalogueSchema),
     handler: ({ ctx, body }) => loadCatalogue(ctx, kind, body as CatalogueDocument),
   });
 

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { bulkRelations } from '../../../domain/inventory/relations/relations.bulk.ts';
 import {
   createRelation,
@@ -10,16 +11,108 @@ import {
   relationFilters,
   relationSorts,
 } from '../../../domain/inventory/relations/relations.list.ts';
+import { Relation } from '../../../domain/inventory/relations/relations.model.ts';
 import { createResultCache } from '../../../domain/kernel/lists/result.cache.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { sendResource } from '../../json.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/relations.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+
+const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
+
+const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = Relation.columns;
+const members = { ...columns, source: CardRef, target: CardRef };
+
+const RelationSchema = component('Relation', members);
+
+/** A relation in a list, with the requested `fields`. */
+const RelationItemSchema = itemComponent('RelationItem', members);
+
+const RelationListSchema = listAnswer(RelationItemSchema);
+
+const TypeKey = Type.String({ minLength: 1, maxLength: 100 });
+const Attributes = Type.Optional(
+  Type.Unsafe<Record<string, unknown> | null>({
+    type: ['object', 'null'],
+    additionalProperties: true,
+    maxProperties: 1_000,
+    description: 'By attribute key of the relation type. Merged key by key; null clears.',
+  }),
+);
+const Description = Type.Optional(
+  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 10_000 }),
+);
+
+const RelationCreateBody = object({
+  type: TypeKey,
+  source_id: Uuid,
+  target_id: Uuid,
+  attributes: Attributes,
+  description: Description,
+});
+
+const RelationPatchBody = object({ attributes: Attributes, description: Description });
+
+const optionalText = (maxLength: number) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength }));
+
+const Reference = object(
+  {
+    id: Type.Optional(Type.Unsafe<string | null>({ ...Uuid, type: ['string', 'null'] })),
+    type: optionalText(100),
+    external_id: optionalText(500),
+    parent_path: Type.Optional(
+      Type.Unsafe<string[] | null>({
+        type: ['array', 'null'],
+        items: { type: 'string', maxLength: 500 },
+        maxItems: 100,
+        description:
+          'Names of all ancestors, the root first; without it: a card of this name at any place in the hierarchy',
+      }),
+    ),
+    name: optionalText(500),
+  },
+  { description: 'A card by `id`, by `type` and `external_id`, or by `type`, `name` and `parent_path`' },
+);
+
+const RelationBulkBody = object({
+  operations: Type.Array(
+    object({
+      row_index: Type.Integer({ description: "A number of the caller's choice, returned with the result" }),
+      action: Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' }),
+      type: TypeKey,
+      source: Reference,
+      target: Reference,
+      attributes: Attributes,
+      description: Description,
+    }),
+    { minItems: 1, maxItems: 5000 },
+  ),
+  dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
+});
+
+const Count = Type.Integer({ minimum: 0 });
+
+const RelationBulkSchema = component('RelationBulkAnswer', {
+  results: Type.Array(
+    object({
+      row_index: Type.Integer(),
+      status: Type.Union(['upserted', 'deleted', 'noop', 'failed'].map((status) => Type.Literal(status))),
+      relation_id: Nullable(Uuid),
+      error: Nullable(Type.String()),
+      code: Nullable(Type.String()),
+    }),
+  ),
+  upserted: Count,
+  deleted: Count,
+  failed: Count,
+  dry_run: Type.Boolean(),
+});
 
 const MIB = 1024 * 1024;
 const KEPT_TOTALS = 1000;
-const relation = schemas.RelationSchema;
+const relation = RelationSchema;
 const reading = { permission: 'relations.view', permissionNote: 'inventory.view' } as const;
 const writing = {
   permission: 'login',
@@ -38,7 +131,7 @@ export function registerRelationRoutes(app: App): void {
     description: '`search` searches the names of both cards.',
     ...reading,
     query: listQuery(relationSorts, 'created_at', relationFilters),
-    answers: ok('Relations', schemas.RelationListSchema),
+    answers: ok('Relations', RelationListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listRelations(ctx, query, { topics: request.topics, totals }),
   });
@@ -49,7 +142,7 @@ export function registerRelationRoutes(app: App): void {
     description:
       'The relation type determines the card types of both ends and the cardinality. A duplicate relation is refused.',
     ...writing,
-    body: schemas.RelationCreateBody,
+    body: RelationCreateBody,
 
     answers: {
       201: {
@@ -72,10 +165,10 @@ export function registerRelationRoutes(app: App): void {
     description:
       'Rows are executed in order by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code`; the other rows are executed.',
     ...writing,
-    body: schemas.RelationBulkBody,
+    body: RelationBulkBody,
 
     bodyLimit: 16 * MIB,
-    answers: ok('The result of each row', schemas.RelationBulkSchema),
+    answers: ok('The result of each row', RelationBulkSchema),
     errors: ['duplicate_relation'],
     handler: ({ ctx, body }) => bulkRelations(ctx, body.operations, body.dry_run),
   });
@@ -100,7 +193,7 @@ function registerSingleRelationRoutes(app: App): void {
     summary: 'Change the attributes or description of a relation',
     description: 'Attributes merge key by key; null clears. A patch without changes writes nothing.',
     ...writing,
-    body: schemas.RelationPatchBody,
+    body: RelationPatchBody,
 
     answers: ok('The relation', relation, 'ETag'),
     errors: ['precondition_failed'],

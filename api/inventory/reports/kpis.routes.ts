@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
 import { streamKpiFile } from '../../../reports/inventory/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC, listKpiSnapshots } from '../../../reports/inventory/kpis/kpis.snapshots.ts';

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { addTags, removeTag } from '../../../domain/inventory/tags/tags.cards.ts';
 import {
   createTag,
@@ -8,11 +9,32 @@ import {
   patchTagGroup,
 } from '../../../domain/inventory/tags/tags.commands.ts';
 import { listTagGroups, tagGroupFilters, tagGroupSorts } from '../../../domain/inventory/tags/tags.list.ts';
+import { Tag } from '../../../domain/inventory/tags/tags.model.ts';
+import { TagGroup } from '../../../domain/kernel/metamodel/metamodel.model.ts';
+import { component, itemComponent, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import { CardSchema } from '../../schemas/cards.ts';
 import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/tags.ts';
 import type { App } from '../../types.ts';
+
+const TagSchema = component('Tag', Tag.columns);
+const TagGroupSchema = itemComponent('TagGroup', { ...TagGroup.columns, tags: Type.Array(TagSchema) });
+
+const { name, description, mode, mandatory, restrict_to_types } = TagGroup.columns;
+const group = Type.Partial(Type.Object({ description, mode, mandatory, restrict_to_types })).properties;
+const TagGroupCreateBody = object({ name, ...group });
+const TagGroupPatchBody = object({ name: Type.Optional(name), ...group });
+
+const { color, sort_order } = Tag.columns;
+const tag = Type.Partial(Type.Object({ description, color, sort_order })).properties;
+const TagCreateBody = object({ name, ...tag });
+const TagPatchBody = object({ name: Type.Optional(name), ...tag });
+
+const CardTagsBody = Type.Array(Uuid, {
+  minItems: 1,
+  maxItems: 200,
+  description: 'Ids of tags',
+});
 
 const onCard = { permission: 'login', permissionNote: 'inventory.edit or card.edit' } as const;
 
@@ -25,16 +47,16 @@ export function registerTagRoutes(app: App): void {
     summary: 'List tag groups with their tags',
     permission: 'login',
     query: listQuery(tagGroupSorts, 'name', tagGroupFilters),
-    answers: page('Tag groups', schemas.TagGroupSchema),
+    answers: page('Tag groups', TagGroupSchema),
     handler: ({ ctx, query }) => listTagGroups(ctx, query),
   });
 
   routes.post('/api/v1/tag-groups', {
     id: 'createTagGroup',
     summary: 'Create a tag group',
-    body: schemas.TagGroupCreateBody,
+    body: TagGroupCreateBody,
 
-    answers: created('The group', schemas.TagGroupSchema),
+    answers: created('The group', TagGroupSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, body }) => createTagGroup(ctx, body),
   });
@@ -44,10 +66,10 @@ export function registerTagRoutes(app: App): void {
     summary: 'Change a tag group',
     description:
       'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several tags of a `single` group, or a tag on a card whose type is not in `restrict_to_types`.',
-    body: schemas.TagGroupPatchBody,
+    body: TagGroupPatchBody,
 
     headers: ['If-Match'],
-    answers: ok('The group', schemas.TagGroupSchema),
+    answers: ok('The group', TagGroupSchema),
     errors: ['name_taken', 'tag_in_use', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => patchTagGroup(ctx, params.group_id, body),
   });
@@ -63,9 +85,9 @@ export function registerTagRoutes(app: App): void {
   routes.post('/api/v1/tag-groups/:group_id/tags', {
     id: 'createTag',
     summary: 'Add a tag to a group',
-    body: schemas.TagCreateBody,
+    body: TagCreateBody,
 
-    answers: created('The tag', schemas.TagSchema),
+    answers: created('The tag', TagSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => createTag(ctx, params.group_id, body),
   });
@@ -73,10 +95,10 @@ export function registerTagRoutes(app: App): void {
   routes.patch('/api/v1/tag-groups/:group_id/tags/:tag_id', {
     id: 'patchTag',
     summary: 'Change a tag',
-    body: schemas.TagPatchBody,
+    body: TagPatchBody,
 
     headers: ['If-Match'],
-    answers: ok('The tag', schemas.TagSchema),
+    answers: ok('The tag', TagSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => patchTag(ctx, params.group_id, params.tag_id, body),
   });
@@ -93,7 +115,7 @@ export function registerTagRoutes(app: App): void {
     id: 'addCardTags',
     summary: 'Add tags to a card',
     ...onCard,
-    body: schemas.CardTagsBody,
+    body: CardTagsBody,
     answers: created('The card', CardSchema),
     errors: ['single_tag'],
     handler: ({ ctx, params, body }) => addTags(ctx, params.id, body),

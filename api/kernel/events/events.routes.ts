@@ -1,18 +1,119 @@
 import Type from 'typebox';
+import { extensions } from '../../../domain/app/extensions.ts';
 import { listMyCardEvents } from '../../../domain/collaboration/views/events.mine.ts';
 import { readChanges } from '../../../domain/kernel/events/changes.ts';
 import { eventTypes } from '../../../domain/kernel/events/events.catalogue.ts';
 import { listAuditEvents } from '../../../domain/kernel/events/events.queries.ts';
 import { createTicket, TICKET_SECONDS } from '../../../domain/kernel/events/tickets.ts';
+import { JOB_STATE_CHANNEL } from '../../../domain/kernel/jobs/jobs.lease.ts';
+import { readJobStates } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
-import { AuditEventSchema, ChangesSchema, FollowedEventSchema } from '../../schemas/events.ts';
 import type { App } from '../../types.ts';
-import { notifyJobStates } from './stream.jobs.ts';
-import { createStreams } from './stream.open.ts';
+import { createStreams, type Streams } from './stream.open.ts';
+
+/** Minimum time between two notifications, in milliseconds; changes in between are combined. */
+const DEBOUNCE_MS = 100;
+
+const watchedWith = new Map(extensions.jobs.map((kind) => [kind.kind, kind.watchedWith]));
+
+/**
+ * Sends `job.updated` frames to the owner of a job and to users who may watch its kind.
+ * @returns a function that stops it.
+ */
+function notifyJobStates(services: Services, streams: Streams): () => void {
+  const pending = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const sendStates = async () => {
+    const ids = [...pending];
+    pending.clear();
+    for (const { owner_id, scopes, ...state } of await readJobStates(services.db, ids)) {
+      const permission = watchedWith.get(state.kind);
+      streams.broadcast(
+        'job.updated',
+        state,
+        ({ userId, hasPermission, coversScopes }) =>
+          (userId === owner_id && coversScopes(scopes)) ||
+          (permission !== undefined && hasPermission(permission)),
+      );
+    }
+  };
+  const startTimer = () => {
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (pending.size > 0) startTimer();
+    }, DEBOUNCE_MS);
+    sendStates().catch((error: unknown) => services.log.warn({ err: error }, 'job states could not be sent'));
+  };
+  const off = services.signals.on(JOB_STATE_CHANNEL, (id) => {
+    if (id === '' || !streams.anyOpen()) return;
+    pending.add(id);
+    if (!timer) startTimer();
+  });
+  return () => {
+    off();
+    clearTimeout(timer);
+  };
+}
+
+const AuditEventSchema = itemComponent('AuditEvent', {
+  id: Uuid,
+  position: Position,
+  event_type: Type.String(),
+  scope: Type.Union([Type.Literal('inventory'), Type.Literal('audit'), Type.Literal('user')]),
+  card_id: Nullable(Uuid),
+  card_name: Nullable(Type.String()),
+  peer_card_id: Nullable(Uuid),
+  relation_id: Nullable(Uuid),
+  data: OpenObject,
+  user_id: Nullable(Uuid),
+  user_display_name: Nullable(Type.String()),
+  request_id: Nullable(Type.String()),
+  job_id: Nullable(Uuid),
+  origin: Nullable(Type.String()),
+  created_at: Timestamp,
+});
+
+/** An event of a followed card. */
+const FollowedEventSchema = itemComponent('FollowedEvent', {
+  id: Uuid,
+  position: Position,
+  card_id: Uuid,
+  card_name: Type.String(),
+  event_type: Type.String(),
+  data: OpenObject,
+  user_display_name: Nullable(Type.String()),
+  created_at: Timestamp,
+});
+
+const ChangesSchema = component('Changes', {
+  items: Type.Array(
+    object({
+      position: Position,
+      event_type: Type.String(),
+      card_id: Nullable(Uuid),
+      peer_card_id: Nullable(Uuid),
+      relation_id: Nullable(Uuid),
+      at: Timestamp,
+      actor: Nullable(object({ id: Uuid, display_name: Type.String() })),
+      data: OpenObject,
+    }),
+  ),
+  next: Position,
+  has_more: Type.Boolean(),
+});
 
 const Names = (description: string) => Type.Optional(Type.String({ maxLength: 2000, description }));
 

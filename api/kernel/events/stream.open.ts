@@ -2,11 +2,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkPosition, feedEnds } from '../../../domain/kernel/events/changes.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { Credential } from '../../../domain/kernel/sessions.ts';
-import { createFollower } from './stream.follow.ts';
 import { transientFrame } from './stream.frames.ts';
-import { createStreamHub, type StreamHub } from './stream.hub.ts';
+import {
+  createFollower,
+  createStreamHub,
+  createSubscriber,
+  type StreamFilter,
+  type StreamHub,
+  type Subscriber,
+} from './stream.hub.ts';
 import { createStreamSlots } from './stream.limits.ts';
-import { createSubscriber, type StreamFilter, type Subscriber } from './stream.subscriber.ts';
 
 /** Opens the event streams of the process, which share one hub. */
 export interface Streams {

@@ -1,14 +1,115 @@
 import Type from 'typebox';
+import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
-import { listJobs, readJob } from '../../../domain/kernel/jobs/jobs.queries.ts';
+import { listJobs, missingResult, readJob, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
+import {
+  listSchedules,
+  patchSchedule,
+  readSchedule,
+} from '../../../domain/kernel/jobs/schedules.commands.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { OpenObject, object } from '../../../domain/kernel/shapes.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
-import { JobItemSchema, JobSchema } from '../../schemas/jobs.ts';
+import { JobItemSchema, JobScheduleItemSchema, JobScheduleSchema, JobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
-import { registerDownloadRoute } from './jobs.download.ts';
-import { registerScheduleRoutes } from './schedules.routes.ts';
+import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
+
+const mediaType = [
+  'text/csv',
+  'application/x-ndjson',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'image/svg+xml',
+  'application/vnd.apache.parquet',
+  'application/zip',
+  'application/xml',
+  'application/octet-stream',
+];
+const File = Type.String({ contentMediaType: 'application/octet-stream' });
+
+/** Download of a job's result file. */
+function registerDownloadRoute(app: App, { blobs }: Services): void {
+  routesOf(app, { tag: 'Jobs' }).get('/api/v1/jobs/:id/result', {
+    id: 'downloadJobResult',
+    summary: 'Download the result file of a job',
+    description:
+      'For the owner of the job. Resume an interrupted download with `Range` and, to make sure that the file is the same, `If-Range` with its ETag. `Repr-Digest` is the SHA-256 of the complete file.',
+    permission: 'login',
+    permissionNote:
+      "admin.events and admin.export_workspace for others' files; costs.view for files that may contain costs",
+    answers: {
+      200: {
+        description: 'The file',
+        schema: OpenObject,
+        otherMedia: mediaType,
+        headers: fileHeaders,
+      },
+      206: {
+        description: 'The requested bytes',
+        schema: File,
+        mediaType: [...mediaType, 'application/json'],
+        headers: fileHeaders,
+      },
+    },
+    headers: ['Range', 'If-None-Match'],
+    errors: ['job_result_missing', 'range_not_satisfiable'],
+    handler: async ({ ctx, params, request, reply }) =>
+      await sendStoredFile(request, reply, await resultFile(ctx, params.id), {
+        open: (file, range) =>
+          openContent(blobs, file.id, range).catch((error) => {
+            throw error instanceof EstateError ? missingResult(params.id, 'succeeded') : error;
+          }),
+        opened: (file, range) => recordDownload(ctx, { job_id: params.id }, file, range),
+      }),
+  });
+}
+
+const Key = object({ key: Type.String({ minLength: 1, maxLength: 100 }) });
+
+/** Schedules of recurring jobs. */
+function registerScheduleRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Jobs' });
+
+  routes.get('/api/v1/job-schedules', {
+    id: 'listJobSchedules',
+    summary: 'List schedules',
+    permission: 'admin.settings',
+    query: listQuery(['key', 'kind', 'last_slot'], 'key', {}),
+    answers: page('Schedules', JobScheduleItemSchema),
+    handler: ({ ctx, query }) => listSchedules(ctx, query),
+  });
+
+  routes.get('/api/v1/job-schedules/:key', {
+    id: 'readJobSchedule',
+    summary: 'Read one schedule',
+    permission: 'admin.settings',
+    params: Key,
+    answers: ok('The schedule', JobScheduleSchema),
+    handler: ({ ctx, params }) => readSchedule(ctx, params.key),
+  });
+
+  routes.patch('/api/v1/job-schedules/:key', {
+    id: 'patchJobSchedule',
+    summary: 'Change the time of a schedule, or disable it',
+    description: 'Runs that were missed before the change are skipped.',
+    permission: 'admin.settings',
+    params: Key,
+    body: object({
+      cron: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      enabled: Type.Optional(Type.Boolean()),
+    }),
+
+    answers: ok('The schedule', JobScheduleSchema),
+    headers: ['If-Match'],
+    handler: async ({ ctx, params, body }) => {
+      await patchSchedule(ctx, params.key, body);
+      return await readSchedule(ctx, params.key);
+    },
+  });
+}
 
 /** Jobs, their result files and schedules. */
 export function registerJobRoutes(app: App, services: Services): void {

@@ -1,3 +1,5 @@
+import Type from 'typebox';
+import { closed, component, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import {
   type AssessmentInput,
   assessmentSorts,
@@ -6,15 +8,61 @@ import {
   deleteAssessment,
   listAssessments,
 } from '../../../domain/modelling/bpm/assessments.ts';
+import { ProcessAssessment } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { listTemplates, readTemplate } from '../../../domain/modelling/bpm/templates.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/bpm.assessments.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { answersOf, bodiesOf, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+
+const TemplateParams = object({ template_key: Type.String({ minLength: 1, maxLength: 100 }) });
+
+const Score = Type.Integer({
+  minimum: -1_000_000,
+  maximum: 1_000_000,
+  description: 'From 1 to 5; lower and higher values become 1 and 5',
+});
+const { assessment_date, notes, action_items } = ProcessAssessment.columns;
+const scores = {
+  overall_score: Score,
+  efficiency: Score,
+  effectiveness: Score,
+  compliance: Score,
+  automation: Score,
+};
+const bodies = bodiesOf({ assessment_date, ...scores }, { notes, action_items: Nullable(action_items) });
+const AssessmentCreateBody = bodies.create;
+const AssessmentUpdateBody = Type.Omit(bodies.patch, ['assessment_date'], closed);
+const { updated_at: _internal, ...columns } = ProcessAssessment.columns;
+const Stored = Type.Integer({ minimum: 1, maximum: 5 });
+const assessmentMembers = {
+  ...columns,
+  overall_score: Stored,
+  efficiency: Stored,
+  effectiveness: Stored,
+  compliance: Stored,
+  automation: Stored,
+  assessor_name: Nullable(Type.String()),
+};
+const answers = answersOf('ProcessAssessment', assessmentMembers);
+const AssessmentSchema = answers.whole;
+const AssessmentItemSchema = answers.item;
+
+const template = {
+  key: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  category: Type.Union(['General', 'Enterprise', 'HR', 'ITIL'].map((name) => Type.Literal(name))),
+};
+const TemplateItemSchema = itemComponent('ProcessTemplateItem', template);
+const TemplateSchema = component('ProcessTemplate', {
+  ...template,
+  bpmn_xml: Type.String({ description: 'BPMN 2.0 with diagram interchange' }),
+});
+const templateSorts = ['place', 'name', 'category'];
 
 const tag = 'Processes';
 const base = '/api/v1/bpm/processes/:process_id/assessments';
-const assessment = schemas.AssessmentSchema;
+const assessment = AssessmentSchema;
 const idsOf = (params: { process_id: string; assessment_id: string }) => ({
   process: params.process_id,
   assessment: params.assessment_id,
@@ -34,7 +82,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'listProcessAssessments',
     summary: 'List the assessments of a process',
     query: listQuery(assessmentSorts, 'assessment_date', {}),
-    answers: page('Assessments, the latest first', schemas.AssessmentItemSchema),
+    answers: page('Assessments, the latest first', AssessmentItemSchema),
     handler: ({ ctx, params, query }) => listAssessments(ctx, params.process_id, query),
   });
 
@@ -42,7 +90,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'createProcessAssessment',
     summary: 'Assess a process',
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
-    body: schemas.AssessmentCreateBody,
+    body: AssessmentCreateBody,
 
     answers: created('The assessment', assessment),
     errors: ['wrong_state'],
@@ -53,7 +101,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'changeProcessAssessment',
     summary: 'Change an assessment',
     description: 'Absent members do not change. The date and the assessor never change.',
-    body: schemas.AssessmentUpdateBody,
+    body: AssessmentUpdateBody,
 
     headers: ['If-Match'],
     answers: ok('The assessment', assessment, 'ETag'),
@@ -74,8 +122,8 @@ export function registerProcessAssessmentRoutes(app: App): void {
     permission: 'login',
     id: 'listProcessTemplates',
     summary: 'List templates of models',
-    query: listQuery(schemas.templateSorts, 'place', {}),
-    answers: page('Templates', schemas.TemplateItemSchema),
+    query: listQuery(templateSorts, 'place', {}),
+    answers: page('Templates', TemplateItemSchema),
     handler: ({ ctx, query }) => listTemplates(ctx, query),
   });
 
@@ -84,8 +132,8 @@ export function registerProcessAssessmentRoutes(app: App): void {
     permission: 'login',
     id: 'getProcessTemplate',
     summary: 'Read a template of a model',
-    params: schemas.TemplateParams,
-    answers: ok('The template', schemas.TemplateSchema),
+    params: TemplateParams,
+    answers: ok('The template', TemplateSchema),
     handler: async ({ params }) => readTemplate(params.template_key),
   });
 }

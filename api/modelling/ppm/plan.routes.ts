@@ -9,8 +9,7 @@ import {
   wbsItems,
 } from '../../../domain/modelling/ppm/plan.kinds.ts';
 import { readCompletion, readCriticalPath } from '../../../domain/modelling/ppm/plan.queries.ts';
-import { deletePpm, listPpm, patchPpm } from '../../../domain/modelling/ppm/ppm.commands.ts';
-import { ppmSorts } from '../../../domain/modelling/ppm/ppm.kinds.ts';
+import { deletePpm, listPpm, patchPpm, ppmSorts } from '../../../domain/modelling/ppm/ppm.kinds.ts';
 import { created, ok, page } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/ppm.ts';

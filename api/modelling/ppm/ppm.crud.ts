@@ -1,7 +1,14 @@
 import type { TSchema } from 'typebox';
 import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
-import { createPpm, deletePpm, listPpm, patchPpm } from '../../../domain/modelling/ppm/ppm.commands.ts';
-import { type PpmKind, type PpmRow, ppmSorts } from '../../../domain/modelling/ppm/ppm.kinds.ts';
+import {
+  createPpm,
+  deletePpm,
+  listPpm,
+  type PpmKind,
+  type PpmRow,
+  patchPpm,
+  ppmSorts,
+} from '../../../domain/modelling/ppm/ppm.kinds.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';

@@ -1,6 +1,5 @@
 import { notFound } from '../../../platform/errors.ts';
-import { MAX_RESULTS } from './scim.queries.ts';
-import { GROUP_SCHEMA, USER_SCHEMA } from './scim.resources.ts';
+import { GROUP_SCHEMA, MAX_RESULTS, USER_SCHEMA } from './scim.resources.ts';
 
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0';
 

@@ -1,6 +1,6 @@
 import { scimError } from './scim.errors.ts';
 import { member } from './scim.patch.ts';
-import type { ScimListParams } from './scim.queries.ts';
+import type { ScimListParams } from './scim.resources.ts';
 
 const MAX_TEXT = 4_000;
 const MAX_NUMBER = 1_000_000_000;

@@ -15,8 +15,7 @@ import { lockAdministrators, requireAnotherAdministrator } from '../administrato
 import { deleteUserRows, isAdministrator } from '../users.delete.ts';
 import { identity, insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
 import { scimError } from './scim.errors.ts';
-import { checkVersion, oneResource } from './scim.queries.ts';
-import { type ScimResource, users } from './scim.resources.ts';
+import { checkVersion, oneResource, type ScimResource, users } from './scim.resources.ts';
 import { isAddress, type ScimUserValues, userOfPatch, userOfResource } from './scim.users.input.ts';
 
 /**

@@ -1,9 +1,13 @@
 import type { SecretBox } from '../../../platform/crypto.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { SettingValues } from '../../kernel/settings/settings.defaults.ts';
-import { readSecret, secretKey } from '../../kernel/settings/settings.secrets.ts';
-import { loadSettings, type WorkspaceSettings } from '../../kernel/settings/settings.state.ts';
+import {
+  loadSettings,
+  readSecret,
+  type SettingValues,
+  secretKey,
+  type WorkspaceSettings,
+} from '../../kernel/settings/settings.read.ts';
 
 export type AiSettings = SettingValues['ai'];
 

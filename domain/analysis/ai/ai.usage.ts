@@ -3,8 +3,7 @@ import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { equalTo } from '../runs/analysis.lists.ts';
-import { AiUsage } from '../runs/runs.model.ts';
+import { AiUsage, equalTo } from '../runs/runs.ts';
 
 const { provider: provider_type, ...columns } = columnMembers('u', AiUsage);
 

@@ -1,13 +1,101 @@
+import Type from 'typebox';
+import type { Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { differingMembers } from '../../kernel/events/row-changes.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { assessmentText } from './assessments.list.ts';
-import { Assessment, type AssessmentRow, assessmentEvent } from './assessments.model.ts';
+import { differingMembers, type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import type { Fragment, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { insertRow, lockRow, type RowOf, rowModel, updateRow } from '../../kernel/resources/rows.ts';
+import { Choice, Nullable, OpenObject, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { equalTo } from '../runs/runs.ts';
+
+/** A session about a target architecture. */
+export class Assessment extends rowModel('assessments', {
+  id: Uuid,
+  title: Type.String({ minLength: 1, maxLength: 200 }),
+  requirement: Type.String({ minLength: 1, maxLength: 20_000 }),
+  status: Choice(['saved', 'committed'], '`committed`: an initiative was created from it'),
+  session_data: OpenObject,
+  initiative_id: Nullable(Uuid),
+  decision_draft: Nullable(Type.String({ description: 'Markdown; set when it was committed' })),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+type AssessmentRow = RowOf<typeof Assessment>;
+
+/** The event of a written assessment. The session may contain costs, so events only show it to users who may see costs. */
+export function assessmentEvent(before: AssessmentRow | null, after: AssessmentRow | null): EventDraft {
+  const { id, title } = (after ?? before)!;
+  const verb = before === null ? 'created' : after === null ? 'deleted' : 'updated';
+  return {
+    event_type: `assessment.${verb}`,
+    cost_keys: ['session_data'],
+    data: { id, title, changes: rowChanges(before, after) },
+  };
+}
+
+/** The member of sessions that contains costs, besides the cost attributes of cards. */
+const MONEY = 'annual_cost';
+
+/** The session without costs, unless the caller has `costs.view`. */
+function visibleSession(ctx: Ctx): Fragment {
+  if (may(ctx.caller, 'costs.view')) return { sql: 'a.session_data', bindings: [] };
+  const names = new Set([
+    MONEY,
+    ...[...ctx.metamodel.cardTypes.values()].flatMap(({ costKeys }) => costKeys),
+  ]);
+  return { sql: 'cut_members(a.session_data, ?::text[])', bindings: [[...names]] };
+}
+
+export const assessmentSorts: Record<string, SortField> = {
+  title: { sql: 'lower(a.title)', type: 'text', filled: true },
+  created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
+  updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
+};
+
+export const assessmentFilters = { status: Type.Optional(Assessment.columns.status) };
+
+function assessmentList(ctx: Ctx, whole: boolean): ListSpec {
+  const visible = visibleCards(ctx);
+  return {
+    name: 'assessments',
+    from: 'assessments a left join users u on u.id = a.created_by',
+    id: 'a.id',
+    sorts: assessmentSorts,
+    defaultSort: 'created_at',
+    defaultDir: 'desc',
+    search: `fold(a.title || ' ' || a.requirement)`,
+    members: {
+      ...columnMembers('a', Assessment),
+      initiative_name: {
+        sql: `(select c.name from cards c where c.id = a.initiative_id and (${visible.sql}))`,
+        bindings: visible.bindings,
+      },
+      created_by_name: 'u.display_name',
+      session_data: whole ? visibleSession(ctx) : 'null::jsonb',
+      decision_draft: whole ? 'a.decision_draft' : 'null::text',
+    },
+  };
+}
+
+/** The sessions, without their data. */
+export async function listAssessments(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof assessmentFilters>,
+): Promise<JsonText> {
+  const where = equalTo({ 'a.status': params.status });
+  return await runList(ctx.db, assessmentList(ctx, false), where, params, { owner: ctx.caller.userId });
+}
+
+/** One session without values that the caller may not see. @throws EstateError `not_found`. */
+export const assessmentText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(sql, assessmentList(ctx, true), 'assessment', id);
 
 /** The maximum size of a session, in characters of JSON. */
 export const SESSION_LENGTH = 200_000;

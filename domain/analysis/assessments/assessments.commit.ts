@@ -1,14 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../../platform/errors.ts';
 import { createAdrWithin } from '../../governance/adr/adr.commands.ts';
-import { checkedContent } from '../../governance/adr/adr.content.ts';
+import { checkedContent, MAX_LINKS } from '../../governance/adr/adr.kind.ts';
 import { insertLinks } from '../../governance/adr/adr.links.ts';
-import { MAX_LINKS } from '../../governance/adr/adr.model.ts';
 import { readMadr } from '../../governance/adr/madr.ts';
 import { createCardsWithin } from '../../inventory/cards/bulk/bulk.create.ts';
 import { patchEachWithin } from '../../inventory/cards/bulk/bulk.each.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
-import type { CardPatch } from '../../inventory/cards/cards.patch.ts';
+import type { CardPatch } from '../../inventory/cards/cards.write.ts';
 import type { Lifecycle } from '../../inventory/cards/rules/card.types.ts';
 import { guardDuplicates } from '../../inventory/relations/relations.admit.ts';
 import { type BulkOperation, bulkRelationsWithin } from '../../inventory/relations/relations.bulk.ts';
@@ -22,8 +21,7 @@ import type { SessionInput } from '../architect/architect.input.ts';
 import { optionTitle } from '../architect/architect.options.ts';
 import { type OptionId, optionIds } from '../architect/architect.types.ts';
 import { findRelationType, INITIATIVE, OBJECTIVE } from '../architect/architect.words.ts';
-import { lockAssessment, requireSaved } from './assessments.commands.ts';
-import { Assessment, assessmentEvent } from './assessments.model.ts';
+import { Assessment, assessmentEvent, lockAssessment, requireSaved } from './assessments.commands.ts';
 import { type CommitInput, type CommitPlan, planCommit } from './assessments.plan.ts';
 
 /** The result of a commit. */

@@ -1,7 +1,7 @@
 import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { Assessment } from './assessments.model.ts';
+import { Assessment } from './assessments.commands.ts';
 
 /** Sessions about target architectures. Undoing the batch that committed a session sets it to saved again. */
 export const assessmentsExtension: Extension = {

@@ -2,8 +2,7 @@ import Type from 'typebox';
 import { deleteExpired, type Extension } from '../../kernel/extensions.ts';
 import { rowModel } from '../../kernel/resources/rows.ts';
 import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
-import { complianceScanJob } from '../runs/analysis.jobs.ts';
-import { computedByRuns } from '../runs/runs.model.ts';
+import { complianceScanJob, computedByRuns } from '../runs/runs.ts';
 
 /** The last scan of a regulation. */
 class ScannedRegulation extends rowModel('compliance_scanned', {

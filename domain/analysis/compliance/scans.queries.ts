@@ -1,7 +1,11 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { type FindingStatus, findingStatuses, scores } from '../../governance/compliance/compliance.model.ts';
-import { findingList } from '../../governance/compliance/findings.list.ts';
-import { requireReader, unresolved, visibleFindings } from '../../governance/compliance/findings.load.ts';
+import {
+  findingList,
+  requireReader,
+  unresolved,
+  visibleFindings,
+} from '../../governance/compliance/findings.list.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';

@@ -7,7 +7,7 @@ import type { Work } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { type OutgoingCard, readOutgoingCards } from '../ai/ai.outgoing.ts';
-import type { AnalysisJob } from '../runs/runs.execute.ts';
+import type { AnalysisJob } from '../runs/runs.ts';
 import type { ModelPart } from '../runs/runs.types.ts';
 import {
   type FindingChanges,

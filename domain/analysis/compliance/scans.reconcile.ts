@@ -1,7 +1,7 @@
 import { embed, query } from '../../../platform/database.ts';
 import type { FindingRow } from '../../governance/compliance/compliance.model.ts';
 import { nextDecisions } from '../../governance/compliance/decisions.rules.ts';
-import { findingEvent } from '../../governance/compliance/findings.load.ts';
+import { findingEvent } from '../../governance/compliance/findings.list.ts';
 import type { Work } from '../../kernel/context.ts';
 
 /** The content of a finding from a scan; a user may have changed some of it. */

@@ -5,7 +5,7 @@ import type { ComplianceRule, ReadingRule } from '../../governance/compliance/ru
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { JobCounts, JobStep } from '../../kernel/jobs/jobs.running.ts';
-import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
+import type { ActiveRun, AnalysisJob } from '../runs/runs.ts';
 import { type CardReader, executeReadingPage, type ReadCounts, type ReaderState } from './scans.read.ts';
 import { type FindingChanges, noChanges } from './scans.reconcile.ts';
 import { endRule, executeRulePage, type RulePlace, retireRules } from './scans.rule.ts';

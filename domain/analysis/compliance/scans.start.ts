@@ -1,9 +1,8 @@
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
-import { requireMaintainer } from '../../governance/compliance/findings.load.ts';
+import { requireMaintainer } from '../../governance/compliance/findings.list.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { complianceScanJob } from '../runs/analysis.jobs.ts';
-import { type StartedRun, startRun } from '../runs/runs.start.ts';
+import { complianceScanJob, type StartedRun, startRun } from '../runs/runs.ts';
 
 /** The parameters of a scan, stored with its run. */
 export interface ScanParameters {

@@ -1,8 +1,7 @@
 import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { duplicatesJob } from '../runs/analysis.jobs.ts';
-import { computedByRuns } from '../runs/runs.model.ts';
+import { computedByRuns, duplicatesJob } from '../runs/runs.ts';
 import {
   DuplicateCluster,
   DuplicateDecision,

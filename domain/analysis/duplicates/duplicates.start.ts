@@ -1,7 +1,6 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { duplicatesJob } from '../runs/analysis.jobs.ts';
-import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
+import { duplicatesJob, type StartedRun, startAnalysis } from '../runs/runs.ts';
 import type { SearchMode } from './duplicates.model.ts';
 
 /**

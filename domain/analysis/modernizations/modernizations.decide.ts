@@ -6,9 +6,13 @@ import { rowChanges } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
-import { modernizationsJob } from '../runs/analysis.jobs.ts';
-import { requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
-import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
+import {
+  modernizationsJob,
+  requireFindings,
+  type StartedRun,
+  startAnalysis,
+  visibleCardsSql,
+} from '../runs/runs.ts';
 import { readModernization } from './modernizations.list.ts';
 import { ModernizationDecision } from './modernizations.model.ts';
 import type { ModernizationStatus, ModernizationType } from './modernizations.types.ts';

@@ -1,8 +1,7 @@
 import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { modernizationsJob } from '../runs/analysis.jobs.ts';
-import { computedByRuns } from '../runs/runs.model.ts';
+import { computedByRuns, modernizationsJob } from '../runs/runs.ts';
 import { Modernization, ModernizationDecision } from './modernizations.model.ts';
 
 /** Modernization proposals, and the decisions about them. */

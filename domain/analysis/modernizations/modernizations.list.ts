@@ -6,7 +6,7 @@ import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo, requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
+import { equalTo, requireFindings, visibleCardsSql } from '../runs/runs.ts';
 import { Modernization } from './modernizations.model.ts';
 import { priorities } from './modernizations.rules.ts';
 import { levels } from './modernizations.types.ts';

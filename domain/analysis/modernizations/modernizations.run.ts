@@ -5,7 +5,7 @@ import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
 import { command } from '../../kernel/command.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import type { ActiveRun, AnalysisJob } from '../runs/runs.execute.ts';
+import type { ActiveRun, AnalysisJob } from '../runs/runs.ts';
 import { type Candidate, type CostRanks, candidateOf } from './modernizations.rules.ts';
 import type { CardFacts } from './modernizations.types.ts';
 

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/database.ts';
 import { CLEANUP_BATCH, deleteExpired, type Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
-import { AiOutcome, AiUsage, AnalysisPart, AnalysisRun, computedByRuns } from './runs.model.ts';
+import { AiOutcome, AiUsage, AnalysisPart, AnalysisRun, computedByRuns } from './runs.ts';
 
 const history = {
   events: {},

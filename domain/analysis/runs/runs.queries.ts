@@ -5,8 +5,7 @@ import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
-import { equalTo } from './analysis.lists.ts';
-import { AnalysisRun } from './runs.model.ts';
+import { AnalysisRun, equalTo } from './runs.ts';
 
 /** A run ends with its job. */
 const status = `case when r.status = 'running' and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')

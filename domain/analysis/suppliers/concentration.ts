@@ -1,6 +1,6 @@
 import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
+import { requireFindings, visibleCardsSql } from '../runs/runs.ts';
 import { type ConcentrationFigures, concentrationFigures } from './concentration.rules.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 

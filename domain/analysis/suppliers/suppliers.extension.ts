@@ -1,6 +1,5 @@
 import type { Extension } from '../../kernel/extensions.ts';
-import { vendorHierarchyJob, vendorsJob } from '../runs/analysis.jobs.ts';
-import { computedByRuns } from '../runs/runs.model.ts';
+import { computedByRuns, vendorHierarchyJob, vendorsJob } from '../runs/runs.ts';
 import { Supplier, SupplierCard, SupplierName } from './suppliers.model.ts';
 
 /** Suppliers and their hierarchy. */

@@ -4,7 +4,7 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo, requireFindings, visibleCardsSql } from '../runs/analysis.lists.ts';
+import { equalTo, requireFindings, visibleCardsSql } from '../runs/runs.ts';
 import { Supplier } from './suppliers.model.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 

@@ -1,6 +1,5 @@
 import type { Ctx } from '../../kernel/context.ts';
-import { vendorHierarchyJob, vendorsJob } from '../runs/analysis.jobs.ts';
-import { type StartedRun, startAnalysis } from '../runs/runs.start.ts';
+import { type StartedRun, startAnalysis, vendorHierarchyJob, vendorsJob } from '../runs/runs.ts';
 
 /** Starts a run that identifies suppliers and their categories. @throws EstateError `forbidden`, `wrong_state`. */
 export const startVendors = (ctx: Ctx): Promise<StartedRun> =>

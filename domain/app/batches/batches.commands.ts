@@ -4,13 +4,17 @@ import { embed, query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { batchText } from './batches.queries.ts';
+import { batchText, rolledBackBatchText } from './batches.queries.ts';
+import { batchRollbackJob } from './batches.rollback.job.ts';
+import { countEvents, type RollbackRequest, rollBack } from './batches.rollback.ts';
+import { requireUndoRights } from './undo.rights.ts';
 
 /** Minutes for which a batch that was opened as a dry run can be confirmed. */
 const CONFIRM_MINUTES = 15;
 
-export interface NewBatch {
+interface NewBatch {
   tool_name: string;
   /** Requests that join the batch are rolled back. */
   dry_run: boolean;
@@ -64,4 +68,29 @@ export async function commitBatch(
     emit({ event_type: 'mutation_batch.committed', data: { id, summary } });
     return await batchText(sql, id, null);
   });
+}
+
+/** Batches with more events are rolled back by a job. */
+const AT_ONCE = 2000;
+
+/**
+ * Rolls a batch back, or previews that: a small one at once, a large one as a job.
+ * @throws EstateError as {@link rollBack}.
+ */
+export async function startRollback(
+  ctx: Ctx,
+  id: string,
+  request: RollbackRequest,
+): Promise<{ report: JsonText } | { job: StartedJob }> {
+  const types = await countEvents(ctx.db, id);
+  const events = types.reduce((sum, { count }) => sum + count, 0);
+  if (events > AT_ONCE) {
+    await requireUndoRights(ctx, ctx.db, id);
+    const job = await command(ctx, (work) =>
+      enqueueJob(ctx, work, batchRollbackJob, { batch_id: id, ...request }),
+    );
+    return { job };
+  }
+  const report = await rollBack(ctx, id, request);
+  return { report: `{"batch":${await rolledBackBatchText(ctx, id)},${JSON.stringify(report).slice(1)}` };
 }

@@ -6,7 +6,7 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
+import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import type { BatchEvent, NotUndone } from '../../kernel/undo/undo.rows.ts';
 import { notUndone, undoRow } from '../../kernel/undo/undo.rows.ts';
@@ -14,9 +14,8 @@ import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { canBeDeletedWithCards, deletedWithCards } from '../../kernel/undo/undo.with-cards.ts';
 import { type BatchConflict, findConflicts } from './batches.conflicts.ts';
 import { undoCards } from './undo.cards.ts';
-import { ignoredEvents, refusalOf, undoMethodOf } from './undo.refused.ts';
 import { endsOf, undoRelations } from './undo.relations.ts';
-import { requireUndoRights } from './undo.rights.ts';
+import { ignoredEvents, refusalOf, requireUndoRights, undoMethodOf } from './undo.rights.ts';
 
 /** Maximum number of events undone by one statement. */
 const PAGE = 1000;

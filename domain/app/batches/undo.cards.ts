@@ -1,5 +1,5 @@
-import { deleteRelations, deleteRows } from '../../inventory/cards/cards.delete.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
+import { deleteRelations, deleteRows } from '../../inventory/cards/cards.removal.ts';
 import { type CardWrite, insertCards, nothingFilled, saveCards } from '../../inventory/cards/cards.save.ts';
 import { guardUnique } from '../../inventory/cards/cards.unique.ts';
 import { deleteTags } from '../../inventory/tags/tags.use.ts';

@@ -1,8 +1,8 @@
 import { query } from '../../../platform/database.ts';
 import { insertUsers } from '../../access/users.store.ts';
-import { createCardWithin } from '../../inventory/cards/cards.create.ts';
 import { loadCards } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards, saveCards } from '../../inventory/cards/cards.save.ts';
+import { createCardWithin } from '../../inventory/cards/cards.write.ts';
 import { bulkRelationsWithin } from '../../inventory/relations/relations.bulk.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';

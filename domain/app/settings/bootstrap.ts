@@ -1,13 +1,13 @@
 import { query } from '../../../platform/database.ts';
-import { CATALOGUES_TOPIC } from '../../governance/catalogues/catalogues.ts';
+import { CATALOGUES_TOPIC } from '../../governance/catalogues/catalogue.commands.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import {
+  emailConfigured,
   SETTINGS_TOPIC,
   type SettingsStore,
   type WorkspaceSettings,
-} from '../../kernel/settings/settings.state.ts';
-import { emailConfigured } from '../../kernel/settings/settings.views.ts';
+} from '../../kernel/settings/settings.read.ts';
 
 /** The data that a client needs at startup, cached in the process until a part of it changes. */
 export interface Bootstrap {

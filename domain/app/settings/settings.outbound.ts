@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
-import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
+import type { SettingKey, SettingValues } from '../../kernel/settings/settings.read.ts';
 
 /** Checks addresses without resolving names. */
 export type AddressGuard = Pick<Outbound, 'refusal' | 'mailRefusal'>;

@@ -7,7 +7,7 @@ import {
   type SettingGroup,
   type SettingValues,
   settingDefaults,
-} from '../../kernel/settings/settings.defaults.ts';
+} from '../../kernel/settings/settings.read.ts';
 import { currencies } from './currencies.data.ts';
 import { isPublicIssuer } from './settings.sso.ts';
 

@@ -1,4 +1,4 @@
-import type { SettingValues } from '../../kernel/settings/settings.defaults.ts';
+import type { SettingValues } from '../../kernel/settings/settings.read.ts';
 
 type SsoSettings = SettingValues['sso'];
 

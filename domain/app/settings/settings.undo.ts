@@ -1,16 +1,15 @@
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import { changesSecretTarget } from '../../kernel/settings/settings.addresses.ts';
+import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
 import {
   type SecretGroup,
   type SettingKey,
   type SettingValues,
+  secretMembers,
   settingDefaults,
-} from '../../kernel/settings/settings.defaults.ts';
-import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
-import { secretMembers } from '../../kernel/settings/settings.secrets.ts';
+} from '../../kernel/settings/settings.read.ts';
 import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
-import { exchangeImages } from './settings.images.ts';
-import { lockSettings, writeSetting } from './settings.write.ts';
+import { exchangeImages, lockSettings, writeSetting } from './settings.change.ts';
 
 const isGroupWithSecret = (key: SettingKey): key is SecretGroup => Object.hasOwn(secretMembers, key);
 

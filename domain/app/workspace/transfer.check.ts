@@ -1,6 +1,6 @@
 import { embed, query } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
-import { notPublicErrors } from '../../exchange/portals/portals.rules.ts';
+import { notPublicErrors } from '../../exchange/portals/portals.commands.ts';
 import { createFilterSchema, type FilterTagGroup } from '../../inventory/filters/filters.schema.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';

@@ -1,6 +1,5 @@
 import { type Db, embed, query } from '../../../platform/database.ts';
-import { stagedAs } from './transfer.match.ts';
-import type { Staging } from './transfer.stage.ts';
+import { type Staging, stagedAs } from './transfer.stage.ts';
 import {
   type KindCounts,
   MAX_NAMED,

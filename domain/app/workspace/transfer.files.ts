@@ -2,10 +2,10 @@ import { buffer } from 'node:stream/consumers';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { checkFile } from '../../collaboration/files/files.check.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../collaboration/files/files.types.ts';
-import { identifyImage, MAX_IMAGE } from '../settings/settings.images.ts';
-import { stagedAs } from './transfer.match.ts';
+import { identifyImage, MAX_IMAGE } from '../settings/settings.change.ts';
 import { type Checking, errorsOf, skipInvalid } from './transfer.rows.ts';
-import { blobName } from './workspace.manifest.ts';
+import { stagedAs } from './transfer.stage.ts';
+import { blobName } from './workspace.archive.ts';
 
 /** Validates the contents of files like uploads: their type follows from their bytes, and nothing in them is executable. */
 export async function checkFiles(checking: Checking): Promise<void> {

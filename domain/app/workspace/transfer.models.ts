@@ -8,9 +8,8 @@ import {
   recheckContent,
 } from '../../modelling/bpm/bpmn.read.ts';
 import { skipRows } from './transfer.diff.ts';
-import { stagedAs } from './transfer.match.ts';
 import { type Checking, errorsOf, retryWhileBusy, skipInvalid, skipLong } from './transfer.rows.ts';
-import type { Staging } from './transfer.stage.ts';
+import { type Staging, stagedAs } from './transfer.stage.ts';
 
 const CONTENTS = 'process_contents';
 const ELEMENTS = 'process_content_elements';

@@ -3,15 +3,17 @@ import { query } from '../../../platform/database.ts';
 import { insertUsers } from '../../access/users.store.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
-import type { SettingKey, SettingValues } from '../../kernel/settings/settings.defaults.ts';
 import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
-import { storedKey } from '../../kernel/settings/settings.read.ts';
-import { SETTINGS_TOPIC } from '../../kernel/settings/settings.state.ts';
+import {
+  SETTINGS_TOPIC,
+  type SettingKey,
+  type SettingValues,
+  storedKey,
+} from '../../kernel/settings/settings.read.ts';
 import { showProcessTypes } from '../settings/settings.bpm.ts';
-import { exchangeImages } from '../settings/settings.images.ts';
-import { lockSettings, writeSetting } from '../settings/settings.write.ts';
+import { exchangeImages, lockSettings, writeSetting } from '../settings/settings.change.ts';
 import { type Applying, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
-import { blobName } from './workspace.manifest.ts';
+import { blobName } from './workspace.archive.ts';
 import { portableErrors } from './workspace.settings.ts';
 
 interface StagedRow {

@@ -5,7 +5,7 @@ import { SESSION_LENGTH } from '../../analysis/assessments/assessments.commands.
 import { CONFIG_LENGTH } from '../../collaboration/saved-reports/saved-reports.commands.ts';
 import { ViewColumns, ViewFilters, ViewShares, ViewSort } from '../../collaboration/views/bookmarks.input.ts';
 import { PortalConfig, PortalFields, PortalFilters } from '../../exchange/portals/portals.model.ts';
-import { AdrEntries } from '../../governance/adr/adr.content.ts';
+import { AdrEntries } from '../../governance/adr/adr.kind.ts';
 import { checkedSoaw, type SoawInput } from '../../governance/soaw/soaw.content.ts';
 import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/soaw.model.ts';
 import { SurveyFields, SurveyFilters, SurveyRoles } from '../../governance/surveys/surveys.model.ts';

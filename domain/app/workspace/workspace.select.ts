@@ -1,4 +1,4 @@
-import type { TableShape } from './workspace.schema.ts';
+import type { TableShape } from './transfer.stage.ts';
 import type { ContentTable } from './workspace.types.ts';
 
 /** Orders text by its bytes, so that files are the same whatever the database's locale. */

@@ -1,14 +1,10 @@
 import Type, { type TSchema } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
-import {
-  type PlainSetting,
-  type SettingKey,
-  settingDefaults,
-} from '../../kernel/settings/settings.defaults.ts';
 import type { SettingDefinition } from '../../kernel/settings/settings.definition.ts';
+import { type PlainSetting, type SettingKey, settingDefaults } from '../../kernel/settings/settings.read.ts';
 import { settingTable } from '../../kernel/settings/settings.table.ts';
 import { Choice, closed, Uuid } from '../../kernel/shapes.ts';
-import { imageTypes, MAX_IMAGE } from '../settings/settings.images.ts';
+import { imageTypes, MAX_IMAGE } from '../settings/settings.change.ts';
 import { type SettingSurroundings, settingErrors } from '../settings/settings.rules.ts';
 import { shapeErrors } from './workspace.shapes.ts';
 

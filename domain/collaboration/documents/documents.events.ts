@@ -1,5 +1,4 @@
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { DocumentRow } from '../collaboration.model.ts';
 
 /** The event of a link that was added, or with `gone` removed. */

@@ -1,5 +1,4 @@
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { AttachmentRow } from '../collaboration.model.ts';
 
 /** The event of a file that was attached to a card, or with `gone` deleted. */

@@ -4,7 +4,7 @@ import { enqueueMails, isMailAddress, type Mail } from '../../kernel/mail/mail.e
 import { appUrl, renderMail } from '../../kernel/mail/mail.templates.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
-import { canSeeCard, hasPermission, readPeople } from './notifications.people.ts';
+import { canSeeCard, hasPermission, readPeople } from './notifications.gather.ts';
 import { hiddenTypes } from './notifications.rules.ts';
 import type { NotificationType } from './notifications.types.ts';
 

@@ -5,8 +5,7 @@ import type { FeedRow } from '../../kernel/events/feed.read.ts';
 import { type Services, systemContext } from '../../kernel/services.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { mailDueNotifications, sqlMailDue } from './notifications.digest.ts';
-import { collectReferences, deriveNotifications } from './notifications.gather.ts';
-import { readPeople } from './notifications.people.ts';
+import { collectReferences, deriveNotifications, readPeople } from './notifications.gather.ts';
 import { notificationRules } from './notifications.rules.ts';
 import { saveNotifications } from './notifications.write.ts';
 

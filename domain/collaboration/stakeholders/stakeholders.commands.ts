@@ -9,21 +9,104 @@ import {
   typeOf,
 } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards } from '../../inventory/cards/cards.save.ts';
+import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import { findItem } from '../../kernel/lists/lists.run.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { forbidden, requireOnCard, seesCosts, showsCosts } from '../../kernel/permissions/policy.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import { findItem, runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import {
+  forbidden,
+  OBSERVER,
+  requireOnCard,
+  requirePermission,
+  seesCosts,
+  showsCosts,
+} from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { requireVisibleCard } from '../cards.access.ts';
 import { Stakeholder, type StakeholderRow } from '../collaboration.model.ts';
 import { requireActiveUser, type WrittenItem } from '../items.ts';
 import { stakeholderEvent } from './stakeholders.events.ts';
-import { stakeholderList } from './stakeholders.list.ts';
+
+export const stakeholderSorts: Record<string, SortField> = {
+  role: { sql: 's.role', type: 'text' },
+  user_display_name: { sql: 'fold(u.display_name)', type: 'text' },
+  created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
+};
+
+/** The assignments of cards over the alias `s`. */
+const stakeholderList: ListSpec = {
+  name: 'stakeholders',
+  from: `stakeholders s join users u on u.id = s.user_id join cards k on k.id = s.card_id
+         left join stakeholder_role_definitions d on d.card_type_key = k.type and d.key = s.role`,
+  id: 's.id',
+  sorts: stakeholderSorts,
+  defaultSort: 'role',
+  search: "fold(u.display_name || ' ' || u.email)",
+  members: {
+    ...columnMembers('s', Stakeholder),
+    user_display_name: 'u.display_name',
+    user_email: 'u.email',
+    role_label: 'coalesce(d.label, s.role)',
+  },
+};
+
+/** Who holds which role on a card. @throws EstateError `forbidden`, `not_found`. */
+export async function listStakeholders(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
+  requirePermission(ctx.caller, 'stakeholders.view');
+  const card = await requireVisibleCard(ctx.db, ctx, cardId);
+  const ofCard: Condition = { sql: 's.card_id = ?::uuid', bindings: [card.id] };
+  return await runList(ctx.db, stakeholderList, [ofCard], params, { owner: ctx.caller.userId });
+}
+
+/**
+ * The roles that can be given on cards of shown types, each once by its key, as the first type in order names it; or
+ * those of one type.
+ * @throws EstateError `validation_failed` for an unknown type.
+ */
+export async function listStakeholderRoles(
+  ctx: Ctx,
+  params: ListParams & { type_key?: string },
+  language: string,
+): Promise<JsonText> {
+  const labels = labelsIn(language);
+  const label = labels.text('d', 'label');
+  const conditions: Condition[] = [{ sql: 'not d.is_archived and not t.is_hidden', bindings: [] }];
+  if (params.type_key === undefined) {
+    conditions.push({
+      sql: `not exists (
+        select from stakeholder_role_definitions o join card_types p on p.key = o.card_type_key
+        where o.key = d.key and not o.is_archived and not p.is_hidden
+          and (p.sort_order, p.key) < (t.sort_order, t.key))`,
+      bindings: [],
+    });
+  } else {
+    if (!ctx.metamodel.cardTypes.has(params.type_key)) {
+      throw invalidField('type_key', 'unknown_value', `"${params.type_key}" is not known`);
+    }
+    conditions.push({ sql: 'd.card_type_key = ?', bindings: [params.type_key] });
+  }
+  const spec: ListSpec = {
+    name: 'stakeholder-roles',
+    from: 'stakeholder_role_definitions d join card_types t on t.key = d.card_type_key',
+    id: 'd.id',
+    sorts: {
+      sort_order: { sql: 'd.sort_order', type: 'numeric' },
+      label: { sql: `fold(${label})`, type: 'text' },
+      key: { sql: 'd.key', type: 'text', immutable: true },
+    },
+    defaultSort: 'sort_order',
+    search: `fold(d.key || ' ' || ${label})`,
+    members: { key: 'd.key', label, translations: 'd.translations' },
+  };
+  return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
+}
 
 const MANAGE = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
 
-export interface StakeholderInput {
+interface StakeholderInput {
   user_id: string;
   role: string;
 }
@@ -49,7 +132,7 @@ export async function addStakeholder(
 }
 
 /** Writes an assignment after all checks. @throws EstateError `duplicate_stakeholder`. */
-export async function assign(
+async function assign(
   work: Work,
   ctx: Ctx,
   card: StoredCard,
@@ -102,7 +185,7 @@ export async function removeStakeholder(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** Deletes an assignment whose card is locked. */
-export async function unassign(
+async function unassign(
   work: Work,
   ctx: Ctx,
   card: StoredCard,
@@ -114,7 +197,7 @@ export async function unassign(
 }
 
 /** A card of a visible type, locked because its score depends on its stakeholders. @throws EstateError `not_found`. */
-export async function lockedCard(work: Work, ctx: Ctx, id: string): Promise<StoredCard> {
+async function lockedCard(work: Work, ctx: Ctx, id: string): Promise<StoredCard> {
   await lockCards(work, [id]);
   return requireCard(await loadCards(work, ctx, [id]), id);
 }
@@ -173,4 +256,56 @@ async function guardDuplicate<T>(write: () => Promise<T>): Promise<T> {
       cause: error,
     });
   }
+}
+
+interface Observing {
+  is_observer: boolean;
+  /** Whether the card's type has the role. */
+  observer_role_available: boolean;
+}
+
+/** Whether the caller follows a card as its observer. @throws EstateError `not_found`, `forbidden`. */
+export async function readObserving(ctx: Ctx, cardId: string): Promise<Observing> {
+  const card = await requireVisibleCard(ctx.db, ctx, cardId);
+  return {
+    is_observer: card.myRoles.includes(OBSERVER),
+    observer_role_available: canObserve(ctx, card.type),
+  };
+}
+
+/**
+ * Follows a card that the caller sees.
+ * @throws EstateError `not_found`, `forbidden`, `observer_role_unavailable`, `duplicate_stakeholder`.
+ */
+export async function observe(ctx: Ctx, cardId: string): Promise<WrittenItem> {
+  return await command(ctx, async (work) => {
+    const visible = await requireVisibleCard(work.sql, ctx, cardId);
+    if (!canObserve({ metamodel: work.metamodel }, visible.type)) {
+      throw new EstateError(
+        'observer_role_unavailable',
+        `Cards of the type ${visible.type} have no observers.`,
+      );
+    }
+    const card = await lockedCard(work, ctx, visible.id);
+    const user = { id: ctx.caller.userId!, display_name: ctx.caller.displayName };
+    return await assign(work, ctx, card, user, OBSERVER);
+  });
+}
+
+/** Stops following a card; writes nothing where the caller does not follow it. @throws EstateError `not_found`, `forbidden`. */
+export async function stopObserving(ctx: Ctx, cardId: string): Promise<void> {
+  await command(ctx, async (work) => {
+    const visible = await requireVisibleCard(work.sql, ctx, cardId);
+    const card = await lockedCard(work, ctx, visible.id);
+    const row = await lockRow(work.sql, Stakeholder, {
+      card_id: card.id,
+      user_id: ctx.caller.userId!,
+      role: OBSERVER,
+    });
+    if (row) await unassign(work, ctx, card, ctx.caller.displayName, row);
+  });
+}
+
+function canObserve({ metamodel }: Pick<Ctx, 'metamodel'>, type: string): boolean {
+  return metamodel.cardTypes.get(type)?.stakeholderRoles.some(({ key }) => key === OBSERVER) ?? false;
 }

@@ -1,5 +1,4 @@
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { StakeholderRow } from '../collaboration.model.ts';
 

@@ -1,5 +1,4 @@
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { TodoRow } from '../collaboration.model.ts';
 
 /** The card of a to-do as its event names it. */

@@ -1,18 +1,82 @@
-import { query } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { checkedShares } from '../../access/shares.ts';
+import { checkedShares, sharedWithCaller, visibleShares } from '../../access/shares.ts';
+import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
+import { searchCards } from '../../inventory/cards/cards.search.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { differingMembers, rowChanges } from '../../kernel/events/row-changes.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { differingMembers, type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import { findItem, runList } from '../../kernel/lists/lists.run.ts';
+import { type SharedKind, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
+import { projection, whereClause } from '../../kernel/lists/lists.sql.ts';
+import type {
+  Condition,
+  Fragment,
+  JsonText,
+  ListParams,
+  ListSpec,
+  SortField,
+} from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { checkBookmarkFilters } from './bookmarks.filter.ts';
-import type { BookmarkInput } from './bookmarks.input.ts';
-import { bookmarkText } from './bookmarks.list.ts';
+import { bookmarkConditions, checkBookmarkFilters } from './bookmarks.filter.ts';
+import type { BookmarkFilters, BookmarkInput } from './bookmarks.input.ts';
 import { Bookmark, type BookmarkRow } from './views.model.ts';
+
+export const bookmarkSorts: Record<string, SortField> = {
+  name: { sql: 'lower(b.name)', type: 'text', filled: true },
+  created_at: { sql: 'b.created_at', type: 'timestamptz', immutable: true },
+};
+
+const shareOf = (ctx: Ctx): Fragment => sharedWithCaller(ctx, 'b.shared_with');
+
+/** The bookmarks that the caller sees, over the alias `b`: own and public ones, and those shared with the caller. */
+function visibleBookmarks(ctx: Ctx): Condition {
+  const share = shareOf(ctx);
+  return visibleShared(ctx, 'b', { ...share, sql: `b.visibility = 'shared' and ${share.sql}` });
+}
+
+/** The owner sees all entries of `shared_with`; other users see their own. */
+function bookmarkList(ctx: Ctx): ListSpec {
+  const me = ctx.caller.userId;
+  return {
+    name: 'bookmarks',
+    from: 'bookmarks b join users o on o.id = b.owner_id',
+    id: 'b.id',
+    sorts: bookmarkSorts,
+    defaultSort: 'name',
+    search: 'fold(b.name)',
+    members: {
+      ...columnMembers('b', Bookmark),
+      owner_name: 'o.display_name',
+      is_owner: { sql: 'b.owner_id = ?::uuid', bindings: [me] },
+      can_edit: {
+        sql: `(b.owner_id = ?::uuid or b.visibility <> 'private' and exists (select from jsonb_array_elements(b.shared_with) s
+               where s->>'user_id' = ? and (s->>'can_edit')::boolean))`,
+        bindings: [me, me],
+      },
+      shared_with: visibleShares(ctx, 'b.shared_with', 'b.owner_id'),
+      odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
+    },
+  };
+}
+
+/** The caller's own bookmarks, those shared with the caller, and public ones. */
+export async function listBookmarks(
+  ctx: Ctx,
+  params: ListParams & { filter?: SharedKind },
+): Promise<JsonText> {
+  const where = [visibleBookmarks(ctx), ...sharedKindConditions(ctx, 'b', shareOf(ctx), params.filter)];
+  return await runList(ctx.db, bookmarkList(ctx), where, params, { owner: ctx.caller.userId });
+}
+
+/** One bookmark as the caller sees it, or undefined. */
+async function bookmarkText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
+  return await findItem(sql, bookmarkList(ctx), id, [visibleBookmarks(ctx)]);
+}
 
 /** Saves a view of the inventory. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createBookmark(ctx: Ctx, input: BookmarkInput): Promise<JsonText> {
@@ -126,4 +190,68 @@ async function checked(
     values.shared_with = await checkedShares(work, shares ?? [], { id: owner, called: 'the owner' });
   }
   return values;
+}
+
+/**
+ * One page of a view's feed: the active cards that its filters select among those that the caller sees, by id.
+ * @throws EstateError `not_found` where the caller does not see the view, `forbidden` where it has no feed.
+ */
+export async function bookmarkFeed(
+  ctx: Ctx,
+  id: string,
+  { page, page_size: size }: { page: number; page_size: number },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, 'inventory.export');
+  const visible = visibleBookmarks(ctx);
+  const [view] = await query(ctx.db).rows<{
+    id: string;
+    filters: BookmarkFilters | null;
+    odata_enabled: boolean;
+  }>`select b.id, b.filters, b.odata_enabled from bookmarks b where b.id = ${id}::uuid and ${embed(visible)}`;
+  if (!view) throw notFound('bookmark', id);
+  if (!view.odata_enabled) {
+    throw new EstateError('forbidden', 'The view has no feed; its owner may enable it.');
+  }
+
+  const where: Condition[] = [
+    visibleCards(ctx),
+    { sql: "c.status = 'ACTIVE'", bindings: [] },
+    ...(await bookmarkConditions(ctx, view.filters ?? {})),
+  ];
+  const text = view.filters?.search?.trim();
+  if (text) {
+    const { ids } = await searchCards({ sql: ctx.db, where, plain: false, text });
+    where.push({ sql: 'c.id = any(?::uuid[])', bindings: [ids] });
+  }
+  const item = projection(
+    {
+      id: 'c.id',
+      type: 'c.type',
+      subtype: 'c.subtype',
+      name: 'c.name',
+      description: 'c.description',
+      status: 'c.status',
+      approval_status: 'c.approval_status',
+      data_quality: 'c.data_quality',
+      lifecycle: 'c.lifecycle',
+      attributes: visibleAttributes(ctx),
+      external_id: 'c.external_id',
+      alias: 'c.alias',
+      created_at: 'utc(c.created_at)',
+      updated_at: 'utc(c.updated_at)',
+    },
+    undefined,
+  );
+  const w = whereClause(where);
+  const [answer] = await query(ctx.db).rows<{ total: number; items: string }>`select (select count(*)
+    from cards c${embed(w)}) as total,
+       (select coalesce(json_agg(item), '[]')::text from (
+          select ${embed(item)} as item
+          from (select c.id from cards c${embed(w)} order by c.id
+          limit ${size} offset ${(page - 1) * size}) page
+          join cards c on c.id = page.id order by c.id) rows) as items`;
+  const { total, items } = answer!;
+  const path = `/api/v1/bookmarks/${view.id}/odata`;
+  const next = page * size < total ? `,"@odata.nextLink":"${path}?page=${page + 1}&page_size=${size}"` : '';
+  return `{"@odata.context":"${path}","@odata.count":${total},"value":${items}${next}}`;
 }

@@ -1,21 +1,143 @@
+import Type from 'typebox';
 import { randomSecret, type SecretBox } from '../../../platform/crypto.ts';
-import { query, setColumns } from '../../../platform/database.ts';
+import { query, type Sql, setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import { etagOf } from '../../kernel/etag.ts';
+import { checkPosition, feedEnds } from '../../kernel/events/changes.ts';
 import { eventTypes } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { checkWebhookMatch } from './webhooks.etag.ts';
-import { readWebhook, WEBHOOKS } from './webhooks.queries.ts';
+import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { deliveryStatuses, Webhook, WebhookDelivery, webhookStatuses } from './webhooks.model.ts';
+
+const bare = (value: unknown): string => etagOf(JSON.stringify(value)).slice(1, -1);
+
+/** Two hashes: of the settings, and of the progress of deliveries. */
+function hashes(webhook: JsonText): [string, string] {
+  const { position, consecutive_failures, pending, last_delivered_at, ...set } = JSON.parse(webhook);
+  return [bare(set), bare([position, consecutive_failures, pending, last_delivered_at])];
+}
+
+/** The ETag of a webhook, which changes with every delivery. */
+export function webhookEtag(webhook: JsonText): string {
+  return `"${hashes(webhook).join('.')}"`;
+}
+
+/**
+ * Compares `If-Match` with the settings only: deliveries do not conflict with a change of settings.
+ * @throws EstateError `precondition_failed`.
+ */
+function checkWebhookMatch(ctx: Ctx, webhook: JsonText): void {
+  if (!ctx.ifMatch) return;
+  const [set] = hashes(webhook);
+  if (ctx.ifMatch.some((tag) => tag === '*' || tag.startsWith(`"${set}.`))) return;
+  throw new EstateError('precondition_failed', 'The webhook has changed since you read it; read it again.', {
+    headers: { etag: webhookEtag(webhook) },
+  });
+}
+
+/** The right to read and change webhooks, which send the inventory to other systems. */
+export const WEBHOOKS = 'admin.settings';
+
+export const webhookSorts: Record<string, SortField> = {
+  name: { sql: 'lower(w.name)', type: 'text', filled: true },
+  status: { sql: 'w.status', type: 'text', filled: true },
+  created_at: { sql: 'w.created_at', type: 'timestamptz', immutable: true },
+};
+export const webhookFilters = { status: Type.Optional(Choice(webhookStatuses, 'Only those in this state')) };
+export const deliverySorts: Record<string, SortField> = {
+  created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
+};
+export const deliveryFilters = {
+  status: Type.Optional(Choice(deliveryStatuses, 'Only those in this state')),
+};
+
+const {
+  rights: _rights,
+  secret: _secret,
+  previous_secret: _previousSecret,
+  failures: _failures,
+  failing_since: _failingSince,
+  ...webhookColumns
+} = columnMembers('w', Webhook);
+const {
+  webhook_id: _webhookId,
+  order_key: _orderKey,
+  leased_until: _leasedUntil,
+  expires_at: _expiresAt,
+  ...deliveryColumns
+} = columnMembers('d', WebhookDelivery);
+
+const webhookList: ListSpec = {
+  name: 'webhooks',
+  from: 'webhooks w left join users u on u.id = w.owner_id',
+  id: 'w.id',
+  sorts: webhookSorts,
+  defaultSort: 'name',
+  members: {
+    ...webhookColumns,
+    owner_name: 'u.display_name',
+    position: 'w.position::text',
+    consecutive_failures: 'w.failures',
+    pending: `(select count(*)::int from webhook_deliveries d where d.webhook_id = w.id and d.status = 'pending')`,
+  },
+  search: `fold(w.name || ' ' || w.url)`,
+};
+
+const deliveryList: ListSpec = {
+  name: 'webhook-deliveries',
+  from: 'webhook_deliveries d',
+  id: 'd.id',
+  sorts: deliverySorts,
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  members: {
+    ...deliveryColumns,
+    position: 'd.position::text',
+    next_attempt_at: `case when d.status = 'pending' then utc(d.next_attempt_at) end`,
+  },
+};
+
+/** The webhooks, without their secrets. */
+export async function listWebhooks(
+  ctx: Ctx,
+  params: ListParams & StaticOf<typeof webhookFilters>,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, WEBHOOKS);
+  const where: Condition[] = params.status ? [{ sql: 'w.status = ?', bindings: [params.status] }] : [];
+  return await runList(ctx.db, webhookList, where, params, { owner: ctx.caller.userId });
+}
+
+/** One webhook as JSON. @throws EstateError `not_found`. */
+export async function readWebhook(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
+  requirePermission(ctx.caller, WEBHOOKS);
+  return await readItem(sql, webhookList, 'webhook', id);
+}
+
+/** The deliveries of a webhook, newest first. @throws EstateError `not_found`. */
+export async function listDeliveries(
+  ctx: Ctx,
+  id: string,
+  params: ListParams & StaticOf<typeof deliveryFilters>,
+): Promise<JsonText> {
+  requirePermission(ctx.caller, WEBHOOKS);
+  if (!(await ctx.db('webhooks').where({ id }).first('id'))) throw notFound('webhook', id);
+  const where: Condition[] = [{ sql: 'd.webhook_id = ?::uuid', bindings: [id] }];
+  if (params.status) where.push({ sql: 'd.status = ?', bindings: [params.status] });
+  return await runList(ctx.db, deliveryList, where, params, { owner: ctx.caller.userId });
+}
 
 /** Seconds for which deliveries are also signed with the previous secret. */
 const OVERLAP_SECONDS = 24 * 60 * 60;
 
-export interface WebhookInput {
+interface WebhookInput {
   name: string;
   url: string;
   /** Null or absent: all. */
@@ -23,11 +145,11 @@ export interface WebhookInput {
   card_types?: string[] | null;
 }
 
-export interface WebhookPatch extends Partial<WebhookInput> {
+interface WebhookPatch extends Partial<WebhookInput> {
   status?: 'active' | 'paused';
 }
 
-export interface WebhookTools {
+interface WebhookTools {
   secrets: SecretBox;
   outbound: Outbound;
 }
@@ -181,19 +303,75 @@ function check(ctx: Ctx, { outbound }: WebhookTools, input: Partial<WebhookInput
  * Makes the caller the owner, whose rights decide about the contents of deliveries.
  * @returns the changes. @throws EstateError `not_found`.
  */
-export async function takeOwnership(
-  ctx: Ctx,
-  work: Work,
-  id: string,
-): Promise<ReturnType<typeof rowChanges>> {
+async function takeOwnership(ctx: Ctx, work: Work, id: string): Promise<ReturnType<typeof rowChanges>> {
   const before = await row(work, id);
   await work.sql('webhooks').where({ id }).update(ownedBy(ctx.caller));
   return rowChanges(before, await row(work, id));
 }
 
 /** @throws EstateError `wrong_state`, `not_found`. */
-export async function requireActive(work: Work, id: string): Promise<void> {
+async function requireActive(work: Work, id: string): Promise<void> {
   const { status } = await row(work, id);
   if (status !== 'active')
     throw new EstateError('wrong_state', 'The webhook is paused; set its status to active.');
+}
+
+const WAKE = `select pg_notify('estate_feed', '')`;
+
+/** Sends a delivery without an event, to test a receiver. @returns its id. */
+export async function pingWebhook(ctx: Ctx, id: string): Promise<string> {
+  requirePermission(ctx.caller, WEBHOOKS);
+  return await command(ctx, async (work) => {
+    await requireActive(work, id);
+    const [delivery] = await work
+      .sql('webhook_deliveries')
+      .insert({ webhook_id: id, event_type: 'webhook.ping', order_key: 'ping' })
+      .returning('id');
+    work.emit({ event_type: 'webhook.pinged', data: { id } });
+    await work.sql.raw(WAKE);
+    return delivery.id;
+  });
+}
+
+/**
+ * Sends a finished delivery again with the same id, for another 24 hours. The caller becomes the owner of the webhook.
+ * @throws EstateError `not_found`, `wrong_state` for a paused webhook.
+ */
+export async function replayDelivery(ctx: Ctx, id: string, deliveryId: string): Promise<void> {
+  requirePermission(ctx.caller, WEBHOOKS);
+  await command(ctx, async (work) => {
+    await requireActive(work, id);
+    const changed = await work
+      .sql('webhook_deliveries')
+      .where({ webhook_id: id, id: deliveryId })
+      .update({
+        status: 'pending',
+        attempts: 0,
+        next_attempt_at: work.sql.fn.now(),
+        leased_until: null,
+        finished_at: null,
+        expires_at: work.sql.raw(`now() + interval '24 hours'`),
+      });
+    if (changed === 0) throw notFound('delivery', deliveryId);
+    const changes = await takeOwnership(ctx, work, id);
+    work.emit({ event_type: 'webhook.replayed', data: { id, delivery_id: deliveryId, changes } });
+    await work.sql.raw(WAKE);
+  });
+}
+
+/**
+ * Sets the position of a webhook back: everything after it is delivered again with new ids. The caller becomes the owner of
+ * the webhook.
+ * @throws EstateError `not_found`, `position_expired`, `validation_failed`, `wrong_state` for a paused webhook.
+ */
+export async function replayFrom(ctx: Ctx, id: string, after: string): Promise<void> {
+  requirePermission(ctx.caller, WEBHOOKS);
+  await command(ctx, async (work) => {
+    await requireActive(work, id);
+    const position = checkPosition(after, await feedEnds(work.sql), 'after');
+    const changes = await takeOwnership(ctx, work, id);
+    await work.sql('webhooks').where({ id }).update({ position });
+    work.emit({ event_type: 'webhook.replayed', data: { id, after, changes } });
+    await work.sql.raw(WAKE);
+  });
 }

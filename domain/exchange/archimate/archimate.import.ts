@@ -5,27 +5,63 @@ import type { Knex } from 'knex';
 import { inTransaction, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Work } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
-import { openContent, recordFile, storeContent } from '../../kernel/files/files.store.ts';
+import { openContent, recordFile, type StoredContent, storeContent } from '../../kernel/files/files.store.ts';
+import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { Services } from '../../kernel/services.ts';
 import { decodeXml } from '../../modelling/bpm/bpmn.model.ts';
 import { applyBatch, isClash } from '../imports/imports.apply-batches.ts';
+import { createStager, removeStaged, storeOutcomes, storeRows } from '../imports/imports.cards.stage.ts';
 import { planStaged } from '../imports/imports.plan.ts';
 import { dropPlan } from '../imports/imports.planning.ts';
 import type { ImportKind } from '../imports/imports.row.ts';
 import { readSource } from '../imports/imports.source.ts';
-import { createStager } from '../imports/imports.stage.ts';
-import { removeStaged, storeOutcomes, storeRows } from '../imports/imports.staging.ts';
 import { BatchConflict, type Outcome, type RowOutcome } from '../imports/imports.types.ts';
-import type { ArchimateImport } from './archimate.jobs.ts';
+import { type ArchimateImport, archimateImportJob } from './archimate.jobs.ts';
 import type { Model, ModelView } from './archimate.parse.ts';
 import { droppedParts, type ModelRow, type NotImported, rowsOf } from './archimate.rows.ts';
-import { requireModelRights } from './archimate.start.ts';
 import { readModelInThread } from './archimate.thread.ts';
 import { importView } from './archimate.views.ts';
+
+const UPLOAD_MS = 97 * 86_400_000;
+
+/** The permissions that an import of a model needs. @throws EstateError `forbidden` naming the first missing one. */
+export function requireModelRights({ caller }: Ctx, { mode }: Pick<ArchimateImport, 'mode'>): void {
+  requirePermission(caller, 'inventory.create');
+  if (mode === 'upsert') requirePermission(caller, 'inventory.edit');
+  requirePermission(caller, 'relations.manage');
+  requirePermission(caller, 'diagrams.manage');
+}
+
+/** Starts a job that imports an uploaded model. @throws EstateError `forbidden`. */
+export async function startModelImport(
+  ctx: Ctx,
+  content: StoredContent,
+  options: Omit<ArchimateImport, 'file_id'>,
+): Promise<StartedJob> {
+  requireModelRights(ctx, options);
+  return await command(ctx, async (work) => {
+    await recordFile(work.sql, content, {
+      name: 'model.xml',
+      mediaType: 'application/xml',
+      ownerId: ctx.caller.userId,
+      withCosts: true,
+      needs: [],
+      expiresAt: new Date(Date.now() + UPLOAD_MS),
+    });
+    const job = await enqueueJob(ctx, work, archimateImportJob, { ...options, file_id: content.id });
+    const { size, sha256 } = content;
+    work.emit({
+      event_type: 'import.started',
+      data: { ...options, format: 'archimate', import_job_id: job.job_id, size, sha256 },
+    });
+    return job;
+  });
+}
 
 const MAX_ATTEMPTS = 5;
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { POSITION_PATTERN } from '../../kernel/events/events.types.ts';
+import { POSITION_PATTERN } from '../../kernel/events/row-changes.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { object } from '../../kernel/shapes.ts';
 

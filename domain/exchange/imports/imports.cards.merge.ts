@@ -1,9 +1,9 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredCard } from '../../inventory/cards/cards.load.ts';
-import { retainedKeys } from '../../inventory/cards/cards.patch.ts';
 import { ARCHIVE } from '../../inventory/cards/cards.removal.ts';
 import { summedKeys } from '../../inventory/cards/cards.rows.ts';
 import { withDerivedValues } from '../../inventory/cards/cards.save.ts';
+import { retainedKeys } from '../../inventory/cards/cards.write.ts';
 import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
 import { diffCard } from '../../inventory/cards/rules/diff.ts';
 import { newCardValues, patchedValues } from '../../inventory/cards/rules/merge.ts';

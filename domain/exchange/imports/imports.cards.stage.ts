@@ -1,18 +1,144 @@
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../../inventory/cards/rules/capability.ts';
 import type { CardInput } from '../../inventory/cards/rules/card.types.ts';
 import { cleanCardInput, validateCardInput } from '../../inventory/cards/rules/values.ts';
+import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
+import type { RelationInput } from '../../inventory/relations/relations.types.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
-import { resolveStakeholders, resolveTags, type TagCatalogue } from './imports.people.ts';
-import { typeErrors, typeOfRow } from './imports.relations.stage.ts';
+import {
+  readTagCatalogue,
+  readUserIds,
+  resolveStakeholders,
+  resolveTags,
+  type TagCatalogue,
+} from './imports.people.ts';
 import { costErrors, missingPermission } from './imports.rights.ts';
-import type { CardRowValues, ImportRow } from './imports.row.ts';
+import type { CardRowValues, ImportKind, ImportRow } from './imports.row.ts';
+import type { RowOutcome } from './imports.types.ts';
+
+/** The table with the staged rows of a kind. */
+export const rowsTable: Record<ImportKind, string> = {
+  cards: 'import_card_rows',
+  relations: 'import_relation_rows',
+};
+
+/** The table with the plan of a kind. */
+export const planTable: Record<ImportKind, string> = {
+  cards: 'import_card_plan',
+  relations: 'import_relation_plan',
+};
+
+const columns: Record<ImportKind, string> = {
+  cards: `line integer, type text, id uuid, external_id text, name text, status text, parent_by text, parent_id uuid,
+    parent_external_id text, parent_path text[], level text, errors jsonb, new_errors jsonb, bytes integer,
+    payload json`,
+  relations: `line integer, type text, id uuid, source_id uuid, source_external_id text, target_id uuid,
+    target_external_id text, errors jsonb, bytes integer, payload json`,
+};
+
+/** Writes staged rows in one statement. */
+export async function storeRows(
+  sql: Sql,
+  jobId: string,
+  kind: ImportKind,
+  rows: (StagedCard | StagedRelation)[],
+): Promise<void> {
+  const names = columns[kind].split(',').map((column) => column.trim().split(' ')[0]);
+  await sql.raw(
+    `insert into ${rowsTable[kind]} (job_id, ${names.join(', ')})
+     select ?::uuid, ${names.map((name) => `v.${name}`).join(', ')}
+     from json_to_recordset(?::json) as v(${columns[kind]})`,
+    [jobId, JSON.stringify(rows)],
+  );
+}
+
+/** How many rows of the file are staged. */
+export async function countRows(sql: Sql, jobId: string, kind: ImportKind): Promise<number> {
+  return await query(sql).value`select count(*)::int as n from ${embed(rowsTable[kind])}
+    where job_id = ${jobId}`;
+}
+
+/** Stores the outcomes of rows, in one statement. */
+export async function storeOutcomes(sql: Sql, jobId: string, outcomes: RowOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  await query(sql).run`insert into import_outcomes (job_id, line, outcome, errors)
+     select ${jobId}::uuid, v.line, v.outcome, v.errors
+     from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as v(line integer, outcome text,
+     errors jsonb)`;
+}
+
+const tables = [...Object.values(rowsTable), ...Object.values(planTable), 'import_outcomes'];
+const CLEAN_BATCH = 20_000;
+/** How long a failed or cancelled import can be resumed. */
+export const RESUME_DAYS = 7;
+
+/** Deletes the working data of an import that has ended. */
+export async function removeStaged(db: Sql, jobId: string): Promise<void> {
+  for (const table of tables) await db(table).where({ job_id: jobId }).delete();
+}
+
+/**
+ * Deletes a batch of the working data of imports that succeeded, can no longer be resumed, or no longer exist.
+ * @returns the number of deleted rows.
+ */
+export async function removeStale(sql: Sql): Promise<number> {
+  let removed = 0;
+  for (const table of tables) {
+    const { rowCount } = await sql.raw(
+      `delete from ${table} where ctid = any(array(
+         select t.ctid from ${table} t left join jobs j on j.id = t.job_id
+         where j.id is null or j.status = 'succeeded'
+           or (j.status in ('failed', 'cancelled') and j.finished_at < now() - interval '${RESUME_DAYS} days')
+         limit ${CLEAN_BATCH}))`,
+    );
+    removed += rowCount as number;
+  }
+  return removed;
+}
+
+/** The staged rows of each kind. */
+interface StagedRows {
+  cards: StagedCard;
+  relations: StagedRelation;
+}
+
+/** Converts parsed rows to staged rows: checks everything that does not depend on other rows or cards. */
+type Stager<K extends ImportKind> = (sql: Sql, rows: ImportRow<K>[]) => Promise<StagedRows[K][]>;
+
+const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } = {
+  relations: async (ctx) => async (sql, rows) => {
+    const types = await typesOfIds(sql, 'relations', rows);
+    return rows.map((row) => stageRelation(ctx, row, types));
+  },
+  async cards(ctx, db) {
+    const catalogue = await readTagCatalogue(db);
+    return async (sql, rows) => {
+      const types = await typesOfIds(sql, 'cards', rows);
+      const emails = rows.flatMap(({ values }) => (values.stakeholders ?? []).map(({ email }) => email));
+      const users = await readUserIds(sql, emails);
+      return rows.map((row) => stageCard(ctx, row, { catalogue, users, types }));
+    };
+  },
+};
+
+/** Creates the stager of a kind. The tags of the workspace are read once. */
+export const createStager = <K extends ImportKind>(ctx: Ctx, db: Sql, kind: K): Promise<Stager<K>> =>
+  stagers[kind](ctx, db);
+
+/** The types of cards or relations that rows identify by their id only. */
+async function typesOfIds(sql: Sql, table: ImportKind, rows: ImportRow[]): Promise<Map<string, string>> {
+  const ids = rows.flatMap(({ values }) => (values.id && values.type === undefined ? [values.id] : []));
+  if (ids.length === 0) return new Map();
+  const found: { id: string; type: string }[] = await sql(table).whereIn('id', ids).select('id', 'type');
+  return new Map(found.map(({ id, type }) => [id, type]));
+}
 
 /** The data that is needed to stage rows of cards. */
-export interface StageContext {
+interface StageContext {
   catalogue: TagCatalogue;
   users: ReadonlyMap<string, string>;
   /** The types of cards that rows identify by id only. */
@@ -20,7 +146,7 @@ export interface StageContext {
 }
 
 /** Converts a parsed row to a staged row. */
-export function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: StageContext): StagedCard {
+function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: StageContext): StagedCard {
   const { values } = row;
   const errors = [...row.errors];
   const staged: StagedCard = {
@@ -163,4 +289,68 @@ function refusedForNew(ctx: Ctx, type: CardType, payload: CardPayload): FieldErr
     faults.push(missingPermission('stakeholders', 'costs.view'));
   }
   return faults;
+}
+
+/** A row of `import_relation_rows`. */
+interface StagedRelation {
+  line: number;
+  type: string | null;
+  id: string | null;
+  source_id: string | null;
+  source_external_id: string | null;
+  target_id: string | null;
+  target_external_id: string | null;
+  errors: FieldError[] | null;
+  bytes: number;
+  /** Null for a row that has failed. */
+  payload: RelationInput | null;
+}
+
+/** Converts a parsed row to a staged row. @param types the types of relations that rows identify by id only. */
+function stageRelation(
+  ctx: Ctx,
+  { line, values, errors: read }: ImportRow<'relations'>,
+  types: ReadonlyMap<string, string>,
+): StagedRelation {
+  const errors = [...read];
+  const key = typeOfRow(values, types);
+  const isVisible = key !== null && ctx.metamodel.visibleRelationTypes.includes(key);
+  const type = isVisible ? ctx.metamodel.relationTypes.get(key) : undefined;
+  const input: RelationInput = {};
+  if (values.description !== undefined) input.description = values.description;
+  if (values.attributes !== undefined) input.attributes = values.attributes;
+  if (type) errors.push(...validateRelationInput(type, input));
+  else errors.push(...typeErrors(key, values, errors, 'relation'));
+  return {
+    line,
+    type: key,
+    id: values.id ?? null,
+    source_id: values.source_id ?? null,
+    source_external_id: values.source_external_id ?? null,
+    target_id: values.target_id ?? null,
+    target_external_id: values.target_external_id ?? null,
+    errors: errors.length > 0 ? errors : null,
+    bytes: JSON.stringify(input).length,
+    payload: errors.length > 0 ? null : input,
+  };
+}
+
+/** The type that a row names, or that the card or relation with its id has. */
+function typeOfRow(
+  { type, id }: { type?: string; id?: string },
+  types: ReadonlyMap<string, string>,
+): string | null {
+  return type ?? (id ? types.get(id) : undefined) ?? null;
+}
+
+/** Why the type of a row is not valid, unless parsing has reported that already. */
+function typeErrors(
+  key: string | null,
+  { id }: { id?: string },
+  read: readonly FieldError[],
+  noun: 'card' | 'relation',
+): FieldError[] {
+  if (key !== null) return [{ field: 'type', code: 'unknown_type', message: `is no ${noun} type` }];
+  const isReported = !id || read.some(({ field }) => field === 'type');
+  return isReported ? [] : [{ field: 'id', code: 'unknown_id', message: `is no ${noun}` }];
 }

@@ -5,7 +5,7 @@ import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { tagEvent } from '../../inventory/tags/tags.events.ts';
 import type { Work } from '../../kernel/context.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
+import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { PROCESS } from '../../modelling/bpm/bpm.model.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';

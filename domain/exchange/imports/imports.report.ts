@@ -3,8 +3,8 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { type StoredContent, storeContent } from '../../kernel/files/files.store.ts';
 import type { JobCounts } from '../../kernel/jobs/jobs.running.ts';
+import { rowsTable } from './imports.cards.stage.ts';
 import type { ImportKind } from './imports.row.ts';
-import { rowsTable } from './imports.staging.ts';
 
 const PAGE = 5_000;
 

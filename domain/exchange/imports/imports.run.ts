@@ -1,19 +1,157 @@
-import { inTransaction } from '../../../platform/database.ts';
+import type { Knex } from 'knex';
+import type { BlobStore } from '../../../platform/blobs.ts';
+import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
-import { openContent } from '../../kernel/files/files.store.ts';
-import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { openContent, recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
+import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import { nothingWritten, outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
+import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { applyBatch, applyBatches, isClash } from './imports.apply-batches.ts';
-import { endWithReport, finishImport } from './imports.finish.ts';
-import type { ImportPayload } from './imports.job.ts';
+import {
+  countRows,
+  createStager,
+  planTable,
+  RESUME_DAYS,
+  removeStaged,
+  storeOutcomes,
+  storeRows,
+} from './imports.cards.stage.ts';
+import { type ImportPayload, importJob } from './imports.job.ts';
 import { planImport } from './imports.plan.ts';
+import { countOutcomes, storeReport } from './imports.report.ts';
 import { requireImportRights } from './imports.rights.ts';
 import { readSource } from './imports.source.ts';
-import { createStager } from './imports.stage.ts';
-import { countRows, removeStaged, storeOutcomes, storeRows } from './imports.staging.ts';
 import { BatchConflict, type ImportProgress, type RowOutcome, shares } from './imports.types.ts';
+
+export type ImportOptions = Omit<ImportPayload, 'file_id'>;
+
+const DAY_MS = 86_400_000;
+/** The file of a successful job is deleted at its end; this is for jobs that were abandoned. */
+const UPLOAD_DAYS = 90 + RESUME_DAYS;
+const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+
+/**
+ * Checks the header of an uploaded file and starts a job that imports it.
+ * @throws EstateError `forbidden`, `validation_failed` naming each invalid column.
+ */
+export async function startImport(
+  ctx: Ctx,
+  blobs: BlobStore,
+  content: StoredContent,
+  options: ImportOptions,
+): Promise<StartedJob> {
+  requireImportRights(ctx, options);
+  await checkHead(ctx, blobs, content, options);
+  return await command(ctx, async (work) => {
+    await recordFile(work.sql, content, {
+      name: `import.${options.format}`,
+      mediaType: mediaTypes[options.format],
+      ownerId: ctx.caller.userId,
+      withCosts: true,
+      needs: [],
+      expiresAt: new Date(Date.now() + UPLOAD_DAYS * DAY_MS),
+    });
+    const job = await enqueueJob(ctx, work, importJob, { ...options, file_id: content.id });
+    work.emit({
+      event_type: 'import.started',
+      data: { ...options, import_job_id: job.job_id, size: content.size, sha256: content.sha256 },
+    });
+    return job;
+  });
+}
+
+/** Reads as much of the file as its first row needs. */
+async function checkHead(
+  ctx: Ctx,
+  blobs: BlobStore,
+  content: StoredContent,
+  options: ImportOptions,
+): Promise<void> {
+  const stream = await openContent(blobs, content.id);
+  try {
+    await readSource(stream, ctx.metamodel, options.kind, options, 1).next();
+  } finally {
+    stream.destroy();
+  }
+}
+
+/** Writes the report of an import whose rows are done, and ends the job. */
+async function finishImport(job: RunningJob<ImportPayload>, services: Services): Promise<JobResult> {
+  if (job.payload.atomic) await skipOthers(services.db, job);
+  return await inTransaction(services.db, (sql) => endWithReport(sql, job, services));
+}
+
+/** If a row of an atomic import has failed, all other rows are skipped. */
+async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): Promise<void> {
+  await inTransaction(db, async (sql) => {
+    const failed = await sql('import_outcomes').where({ job_id: id, outcome: 'failed' }).first('line');
+    if (!failed) return;
+    await sql('import_outcomes')
+      .where({ job_id: id })
+      .whereNot({ outcome: 'failed' })
+      .update({ outcome: 'skipped' });
+    await query(sql).run`insert into import_outcomes (job_id, line, outcome)
+       select job_id, line, 'skipped' from ${embed(planTable[payload.kind])} where job_id = ${id}
+       on conflict do nothing`;
+  });
+}
+
+/** Stores the report as the job's result, in the transaction that ends the job. */
+async function endWithReport(
+  sql: Knex.Transaction,
+  job: RunningJob<ImportPayload>,
+  { blobs }: Services,
+): Promise<JobResult> {
+  const { payload, ctx } = job;
+  const content = await storeReport(sql, blobs, {
+    jobId: job.id,
+    kind: payload.kind,
+    all: payload.report === 'all',
+  });
+  const counts = await countOutcomes(sql, job.id);
+  const moment = new Date();
+  const file = await recordFile(sql, content, {
+    name: `import-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
+    mediaType: 'application/x-ndjson',
+    ownerId: ctx.caller.userId,
+    // Errors contain no values.
+    withCosts: false,
+    needs: [],
+    // Deleted with its job.
+    expiresAt: null,
+  });
+  const error = payload.atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined;
+  const failed = outcomeOf({ counts, ...(error ? { error } : {}) }).status === 'failed';
+  // A failed import can be retried.
+  if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
+  const result: JobResult = {
+    fileId: file.id,
+    message: messageOf(payload, counts),
+    counts,
+    ...(error ? { error } : {}),
+    result: {
+      kind: payload.kind,
+      mode: payload.mode,
+      dry_run: payload.dry_run,
+      atomic: payload.atomic,
+      written: !payload.dry_run && !failed,
+      report: { name: file.name, size: file.size, sha256: file.sha256 },
+    },
+  };
+  await job.finish({ sql }, result);
+  return result;
+}
+
+function messageOf({ dry_run, atomic }: ImportPayload, counts: JobCounts): string {
+  const { created, updated, unchanged, failed } = counts;
+  if (atomic && failed! > 0) return nothingWritten(counts).message;
+  const text = `${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed`;
+  return dry_run ? `Dry run: ${text}` : text;
+}
 
 /**
  * Executes an import in stages, each of which can resume: the file is read into staging tables, planned as a whole,

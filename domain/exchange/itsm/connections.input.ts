@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
-import { MASK } from '../../kernel/settings/settings.secrets.ts';
+import { MASK } from '../../kernel/settings/settings.read.ts';
 import { Choice, object } from '../../kernel/shapes.ts';
 
 /** How the account of a connection authenticates. */

@@ -3,7 +3,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { MASK } from '../../kernel/settings/settings.secrets.ts';
+import { MASK } from '../../kernel/settings/settings.read.ts';
 
 /** The permission to read connections, mappings and runs. */
 export const VIEW_SYNC = 'itsm_sync.view';

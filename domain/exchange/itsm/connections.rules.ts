@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { timeZoneErrors } from '../../kernel/jobs/schedules.fire.ts';
-import { MASK } from '../../kernel/settings/settings.secrets.ts';
+import { MASK } from '../../kernel/settings/settings.read.ts';
 import {
   type AuthType,
   type ConnectionKind,

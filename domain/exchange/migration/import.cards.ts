@@ -2,10 +2,9 @@ import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { createStager, storeRows } from '../imports/imports.cards.stage.ts';
 import { readTagCatalogue, resolveTags } from '../imports/imports.people.ts';
 import { readSource } from '../imports/imports.source.ts';
-import { createStager } from '../imports/imports.stage.ts';
-import { storeRows } from '../imports/imports.staging.ts';
 import type { StoredRefs } from './stage.cards.ts';
 
 /** The record of a card as the import of cards needs it. */

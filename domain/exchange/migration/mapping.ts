@@ -13,7 +13,7 @@ import {
   tagGroupOf,
   tagGroupTarget,
 } from './mapping.targets.ts';
-import type { FieldMappings } from './migration.model.ts';
+import type { FieldMappings } from './migration.list.ts';
 import {
   blockOptions,
   columnTargets,

@@ -11,15 +11,17 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { checkMappings, mapBlocks, mappingOptions } from './mapping.ts';
 import { migrationEvent } from './migration.events.ts';
-import { migrationApplyJob, migrationStageJob } from './migration.jobs.ts';
-import { migrationText, shownStatus } from './migration.list.ts';
 import {
   type EntityKind,
   type FieldMappings,
   Migration,
   type MigrationRow,
   type MigrationStatus,
-} from './migration.model.ts';
+  migrationApplyJob,
+  migrationStageJob,
+  migrationText,
+  shownStatus,
+} from './migration.list.ts';
 import type { SourceType } from './source.types.ts';
 
 /** The properties of an uploaded file. */

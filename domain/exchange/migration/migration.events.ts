@@ -1,11 +1,9 @@
 import { recordEvents } from '../../kernel/command.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { FailedJob, JobTransaction } from '../../kernel/jobs/jobs.running.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
-import type { MigrationPayload } from './migration.jobs.ts';
-import { Migration, type MigrationRow } from './migration.model.ts';
+import { Migration, type MigrationPayload, type MigrationRow } from './migration.list.ts';
 
 /** Columns that events leave out: they are made again from the file, or read from the job. */
 const unrecorded = ['updated_at', 'blocks', 'stats', 'metamodel_diff', 'job_id'];

@@ -1,6 +1,5 @@
 import type { Extension } from '../../kernel/extensions.ts';
-import { migrationApplyJob, migrationStageJob } from './migration.jobs.ts';
-import { Migration, MigrationRecord } from './migration.model.ts';
+import { Migration, MigrationRecord, migrationApplyJob, migrationStageJob } from './migration.list.ts';
 
 const undo = { refused: 'The records of a migration are made again from its file.' };
 

@@ -1,19 +1,141 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
-import { invalidField, notFound } from '../../../platform/errors.ts';
+import { type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, type StaticOf } from '../../kernel/shapes.ts';
-import {
-  type EntityKind,
-  entityKinds,
-  Migration,
-  MigrationRecord,
-  recordActions,
-} from './migration.model.ts';
+import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Choice, Nullable, OpenObject, object, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { type SourceBlock, sourceTypes } from './source.types.ts';
+
+const payload = object({ migration_id: Type.String({ format: 'uuid' }) });
+
+/** Which migration a job works on. */
+export type MigrationPayload = Static<typeof payload>;
+
+/** Why a job of a migration must not run again; null if it may. */
+async function whyNotContinue(sql: Sql, id: string, jobId: string): Promise<string | null> {
+  const row = await sql('migrations').where({ id }).first('job_id', 'status');
+  if (!row) return 'The migration was deleted.';
+  if (row.job_id === jobId && ['uploaded', 'parsed', 'applying'].includes(row.status)) return null;
+  return 'Another job has continued the migration.';
+}
+
+const defineMigrationJob = (kind: 'migration_stage' | 'migration_apply') =>
+  defineJob({
+    kind,
+    queue: 'bulk',
+    payload,
+    attempts: 3,
+    resumable: true,
+    whyNotAgain: (sql, { id, payload: { migration_id } }) => whyNotContinue(sql, migration_id, id),
+  });
+
+/** Reads the file of a migration, unless that is done, and creates its records. */
+export const migrationStageJob = defineMigrationJob('migration_stage');
+
+/** Writes a migration into the inventory. */
+export const migrationApplyJob = defineMigrationJob('migration_apply');
+
+const Text = Nullable(Type.String());
+const Count = Type.Integer({ minimum: 0 });
+
+/** Targets by column, by native type. */
+export const FieldMappings = Type.Record(
+  Type.String({ maxLength: 200 }),
+  Type.Record(Type.String({ maxLength: 220 }), Type.String({ maxLength: 250 })),
+  {
+    description:
+      'By native type in the file: targets by column. `$type` is the card type, or another kind of row; an empty text leaves out a column, or all rows of the type.',
+    examples: [{ Application: { $type: 'Application', Owner: 'attributes.owner' } }],
+  },
+);
+export type FieldMappings = Static<typeof FieldMappings>;
+
+/** The stored statuses; `failed` and `aborted` follow from the status of the job. */
+const storedStatuses = ['uploaded', 'parsed', 'previewed', 'applying', 'applied'] as const;
+export const migrationStatuses = [...storedStatuses, 'failed', 'aborted'] as const;
+export type MigrationStatus = (typeof migrationStatuses)[number];
+
+export class Migration extends rowModel('migrations', {
+  id: Uuid,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  source_type: Choice(sourceTypes),
+  status: Choice(storedStatuses),
+  file_id: Uuid,
+  file_name: Type.String(),
+  file_hash: Type.String(),
+  file_size: Count,
+  include_archived: Type.Boolean(),
+  snapshot_version: Text,
+  blocks: Type.Unsafe<SourceBlock[]>(Type.Array(OpenObject)),
+  stats: Nullable(OpenObject),
+  metamodel_diff: Nullable(OpenObject),
+  field_mappings: Nullable(FieldMappings),
+  error_message: Text,
+  job_id: Nullable(Uuid),
+  created_by: Nullable(Uuid),
+  parsed_at: Nullable(Timestamp),
+  previewed_at: Nullable(Timestamp),
+  applied_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type MigrationRow = RowOf<typeof Migration>;
+
+/** Kinds of records, in the order in which they are applied. */
+const entityKinds = [
+  'metamodel_type',
+  'metamodel_field',
+  'metamodel_relation_type',
+  'user',
+  'tag_group',
+  'tag',
+  'card',
+  'relation',
+  'subscription',
+  'document',
+  'comment',
+  'card_tag',
+] as const;
+
+export type EntityKind = (typeof entityKinds)[number];
+
+/** What applying a record would do. */
+const recordActions = ['create', 'update', 'skip', 'conflict'] as const;
+
+/** A record that a migration would write, or has written. */
+export class MigrationRecord extends rowModel('migration_records', {
+  migration_id: Uuid,
+  line: Type.Integer(),
+  id: Uuid,
+  entity_kind: Choice(entityKinds),
+  source_id: Type.String(),
+  source_type: Type.String(),
+  card_type_key: Text,
+  display_name: Text,
+  action: Choice(recordActions),
+  status: Choice(['pending', 'applied', 'error']),
+  diff: Nullable(Type.Unsafe<Record<string, { old: unknown; new: unknown }>>(OpenObject)),
+  cost_keys: SqlArray(Type.String()),
+  error_message: Text,
+  target_id: Nullable(Uuid),
+  sheet: Text,
+  row: Nullable(Count),
+  left_out: Nullable(Type.Unsafe<FieldError[]>(Type.Array(OpenObject))),
+  payload: Nullable(OpenObject),
+  refs: Nullable(Type.Unsafe<object>(OpenObject)),
+  path: Text,
+  relation_type: Text,
+  source_line: Nullable(Type.Integer()),
+  source_card: Nullable(Uuid),
+  target_line: Nullable(Type.Integer()),
+  target_card: Nullable(Uuid),
+}) {}
+export type MigrationRecordRow = RowOf<typeof MigrationRecord>;
 
 /** The status of the migration `m`, which its job `j` may have failed or cancelled. */
 export const shownStatus = `case when m.status in ('uploaded', 'parsed', 'applying')

@@ -3,7 +3,7 @@ import { counted } from '../../../platform/counted.ts';
 import { query } from '../../../platform/database.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
 import { type MappedBlock, readonlyReason, unmapped } from './mapping.ts';
-import type { MigrationRow } from './migration.model.ts';
+import type { MigrationRow } from './migration.list.ts';
 import { describeTarget } from './record-kinds.ts';
 import { ARCHIVED, insertRecords, type NewRecord, type Staging } from './staging.ts';
 

@@ -12,7 +12,7 @@ import {
   namedCells,
   statusOf,
   textOf,
-} from './convert.records.ts';
+} from './convert.ts';
 import { addressesOf, quoted } from './convert.values.ts';
 import { fold } from './fold.ts';
 import { roleOf } from './mapping.guess.ts';

@@ -6,7 +6,7 @@ import { may } from '../../kernel/permissions/policy.ts';
 import { readTagCatalogue, type TagCatalogue } from '../imports/imports.people.ts';
 import { cardTypeFinder } from './mapping.guess.ts';
 import { cardTypesOf, type MappedBlock, mapBlocks } from './mapping.ts';
-import { MigrationRecord, type MigrationRecordRow, type MigrationRow } from './migration.model.ts';
+import { MigrationRecord, type MigrationRecordRow, type MigrationRow } from './migration.list.ts';
 import type { SourceRow } from './source.types.ts';
 
 /** The state of one run that creates the records of a migration. */

@@ -1,12 +1,36 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
-import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.ids.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { createSemaphore } from '../../../platform/semaphore.ts';
+import { byAddress, throttle } from '../../access/access.throttle.ts';
+import { cardsTopic } from '../../inventory/cards/cards.events.ts';
+import {
+  attributeSort,
+  cardSorts,
+  createIdCache,
+  idCount,
+  orderIds,
+  sliceIds,
+} from '../../inventory/cards/cards.list.ids.ts';
 import { foldText, queryWords } from '../../inventory/cards/cards.search.ts';
+import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { relationsTopic } from '../../inventory/relations/relations.save.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { count } from '../../kernel/lists/lists.run.ts';
 import { orderBy, whereClause } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';
-import type { PortalRow } from './portals.model.ts';
-import type { CheckedQuery } from './portals.query.ts';
-import type { Shown } from './portals.rules.ts';
+import type { Condition, Fragment, JsonText, Order } from '../../kernel/lists/lists.types.ts';
+import { createResultCache } from '../../kernel/lists/result.cache.ts';
+import {
+  asReader,
+  createPortalStore,
+  relationsFor,
+  resolveShown,
+  type Shown,
+  type ShownRelation,
+  sortedAttribute,
+} from './portals.commands.ts';
+import { definePortal } from './portals.definition.ts';
+import { PORTALS_TOPIC, type PortalRow } from './portals.model.ts';
+import { type CheckedQuery, MAX_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
 import { relatedCards, relatedTo, shownCards } from './portals.scope.ts';
 
 /** Related cards shown for one card, the first by relation type and name. */
@@ -14,7 +38,7 @@ const MAX_RELATED = 100;
 const NONE = "'[]'::json";
 
 /** The conditions of a query over the alias `c`, with those of the portal itself. */
-export async function queryConditions(
+async function queryConditions(
   ctx: Ctx,
   row: PortalRow,
   shown: Shown,
@@ -61,7 +85,7 @@ const taggedOfEachGroup = (ids: string[]): Condition => ({
  * Cards with all words of a text in the name or, where it is shown, the description. The indexes cover more columns, so
  * their results are filtered again.
  */
-export async function matching(sql: Sql, text: string, described: boolean): Promise<Condition> {
+async function matching(sql: Sql, text: string, described: boolean): Promise<Condition> {
   const words = queryWords(await foldText(sql, text));
   if (words.length === 0) return { sql: 'false', bindings: [] };
   const parts = words.map((word): Fragment => {
@@ -84,13 +108,13 @@ export async function matching(sql: Sql, text: string, described: boolean): Prom
 }
 
 /** The requested order. */
-export function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: CheckedQuery): Order {
+function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: CheckedQuery): Order {
   const field = attributeSort(ctx, sort, [type.key]) ?? cardSorts[sort]!;
   return { key: sort, field, dir };
 }
 
 /** The ids of one page, read along the index of the order. */
-export async function pageIds(
+async function pageIds(
   sql: Sql,
   where: Condition[],
   order: Order,
@@ -103,7 +127,7 @@ export async function pageIds(
 }
 
 /** Cards by id as the text of a JSON array, in the order of the ids. @param ctx that of the portal's reader. */
-export async function shownText(ctx: Ctx, shown: Shown, ids: string[]): Promise<string> {
+async function shownText(ctx: Ctx, shown: Shown, ids: string[]): Promise<string> {
   const item = itemOf(ctx, shown);
   const [page] = await query(ctx.db).rows<{ items: string }>`with page as materialized (select p.id, p.n
     from unnest(${ids}::uuid[]) with ordinality as p (id, n))
@@ -152,4 +176,209 @@ function itemOf(ctx: Ctx, { core, attributes, relations }: Shown): Fragment & { 
     'stakeholders', ${NONE},
     'updated_at', ${shows('updated_at', 'utc(c.updated_at)')})`;
   return { sql, bindings: [keys, ...joined], joins: joins.map((join) => ` ${join}`).join('') };
+}
+
+/** The query parameters of the cards to which those of a portal are related. */
+interface OptionsQuery {
+  /** The key of a shown relation type, or of the card type at its other end. */
+  type_key: string;
+  search?: string;
+  page: number;
+  page_size: number;
+}
+
+/** The relations of a query. @throws EstateError 422 if the portal shows none with the key. */
+function optionRelations(shown: Shown, key: string): ShownRelation[] {
+  const relations = relationsFor(shown, key);
+  if (relations.length > 0) return relations;
+  throw invalidField('type_key', 'not_offered', 'is no relation that this portal shows');
+}
+
+/** The active cards to which shown cards are related, by name. @param ctx that of the portal's reader. */
+async function optionsPage(
+  ctx: Ctx,
+  row: PortalRow,
+  relations: ShownRelation[],
+  { search, page, page_size: size }: OptionsQuery,
+): Promise<string> {
+  const w = whereClause(await shownCards(ctx, row));
+  const related = relatedCards(ctx, relations, (own) => ({
+    sql: `r.${own} in (select c.id from cards c${w.sql})`,
+    bindings: w.bindings,
+  }));
+  const named: Condition[] = search?.trim() ? [await matching(ctx.db, search, false)] : [];
+  const found = whereClause([
+    { sql: `c.id in (select x.id from (${related.sql}) x)`, bindings: related.bindings },
+    ...named,
+  ]);
+  const [answer] = await query(ctx.db).rows<{ text: string }>`with found as materialized (select c.id, c.name,
+    c.name_key from cards c${embed(found)})
+     select json_build_object('items', (select coalesce(json_agg(json_build_object('id', id, 'name', name)
+         order by name_key, id), '[]')
+       from (select * from found order by name_key, id limit ${size} offset ${(page - 1) * size}) listed),
+       'total', (select count(*) from found), 'page', ${page}::int, 'page_size', ${size}::int)::text as text`;
+  return answer!.text;
+}
+
+/**
+ * All of them by name, or undefined if there are more than `max`. Each card of the other types is tested until enough
+ * are found, which is fast for few and for many.
+ */
+async function listFewOptions(
+  ctx: Ctx,
+  row: PortalRow,
+  relations: ShownRelation[],
+  max: number,
+): Promise<string> {
+  const w = whereClause(await shownCards(ctx, row));
+  const visible = visibleCards(ctx);
+  const related = (['outgoing', 'incoming'] as const).flatMap((direction): Fragment[] => {
+    const keys = relations.filter((relation) => relation[direction]).map(({ type }) => type.key);
+    // OFFSET prevents the planner from reading all relations first.
+    const [own, other] = direction === 'outgoing' ? ['source_id', 'target_id'] : ['target_id', 'source_id'];
+    const sql = `exists (select from relations r where r.${other} = o.id and r.type = any(?::text[])
+      and exists (select from cards c${w.sql} and c.id = r.${own}) offset 0)`;
+    return keys.length === 0 ? [] : [{ sql, bindings: [keys, ...w.bindings] }];
+  });
+  const types = [...new Set(relations.map(({ other }) => other))];
+  const [list] = await queryRows<{ items: string }>(
+    ctx.db,
+    `with found as materialized (
+       select o.id, o.name, o.name_key from cards o
+       where o.type = any(?::text[]) and o.status = 'ACTIVE'
+         and exists (select from cards c where c.id = o.id and (${visible.sql}))
+         and (${related.map(({ sql }) => sql).join(' or ')})
+       limit ?)
+     select (case when count(*) > ? then '[]'
+       else coalesce(json_agg(json_build_object('id', id, 'name', name) order by name_key, id), '[]') end)::text as items
+     from found`,
+    [types, ...visible.bindings, ...related.flatMap(({ bindings }) => bindings), max + 1, max],
+  );
+  return list!.items;
+}
+
+/** The caller, the address, and the topic versions of the request. */
+interface PortalVisit {
+  ctx: Ctx;
+  /** The topic versions, read after the request arrived: the response is at least as recent. */
+  topics: ReadonlyMap<string, number>;
+  /** The network address, which is rate limited. */
+  address: string;
+}
+
+/** A portal in its current form. */
+export interface OpenPortal {
+  /** Whether search engines may index it. */
+  indexed: boolean;
+  /** Its public definition. */
+  definition(): Promise<JsonText>;
+  /** A page of its cards. @throws EstateError 422 for a filter or sort that it does not offer. */
+  cards(query: PortalQuery): Promise<JsonText>;
+  /** A page of the cards to which its cards are related. @throws EstateError 422 for a relation that it does not show. */
+  options(query: OptionsQuery): Promise<JsonText>;
+  /** The options of one relation type; empty if there are more than `most`. */
+  choices(relation: string, most: number): Promise<JsonText>;
+}
+
+/** The published portals, with responses cached until the data that they show changes. */
+interface PublicPortals {
+  /**
+   * Opens a portal for one request, which is counted for the address whether or not the portal exists.
+   * @throws EstateError `too_many_requests`; `not_found`, also for a draft and for a portal whose type is hidden.
+   */
+  open(visit: PortalVisit, slug: string): Promise<OpenPortal>;
+}
+
+/** Limits of the caches of one process. */
+const ANSWERS_BYTES = 16 * 1024 * 1024;
+const TOTALS_BYTES = 4 * 1024 * 1024;
+/** Maximum number of concurrent computations for the public in a process; the other connections are reserved for users. */
+const CONCURRENCY = 3;
+
+export function createPublicPortals(): PublicPortals {
+  const store = createPortalStore();
+  const answers = createResultCache<string>(ANSWERS_BYTES, (text) => 2 * text.length);
+  const totals = createResultCache<number>(TOTALS_BYTES, () => 8);
+  const orders = createIdCache();
+  const limited = createSemaphore(CONCURRENCY);
+
+  /** The ids of one page, and the total. An order that no index provides is computed once for all pages. */
+  async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: CheckedQuery, state: unknown) {
+    const where = await queryConditions(ctx, row, shown, asked);
+    const order = orderOf(ctx, shown, asked);
+    const { page, size, sort, dir, ...cards } = asked;
+    if (asked.search !== '' || sortedAttribute(sort) !== undefined) {
+      const key = JSON.stringify([state, cards, sort, dir]);
+      const all = await orders.get(key, () => orderIds(ctx.db, where, order));
+      return { ids: sliceIds(all, (page - 1) * size, size), total: idCount(all) };
+    }
+    const spec = { from: 'cards c' };
+    const key = JSON.stringify([state, cards]);
+    const total = await totals.get(key, () => count({ sql: ctx.db, spec, where }));
+    const ids = (page - 1) * size < total ? await pageIds(ctx.db, where, order, asked) : [];
+    return { ids, total };
+  }
+
+  return {
+    async open({ ctx: caller, topics, address }, slug) {
+      await throttle(caller.db, 'portal', [byAddress(address)]);
+      const version = topics.get(PORTALS_TOPIC) ?? 0;
+      const row = await store.find(caller.db, slug, version);
+      const shown = row && resolveShown(caller.metamodel, row);
+      if (!row || !shown) throw new EstateError('not_found', 'There is no web portal at this address.');
+      const ctx = asReader(caller);
+      const state = stateOf(ctx, version, row, shown, topics);
+      const keep = (asked: unknown, make: () => Promise<string>) =>
+        answers.get(JSON.stringify([state, asked]), () => limited(make));
+      return {
+        indexed: row.card_config.indexed ?? false,
+        definition: () => keep('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),
+        async cards(query) {
+          const asked = readQuery(shown, row.card_config, query);
+          return await keep(asked, async () => {
+            const { ids, total } = await found(ctx, row, shown, asked, state);
+            const items = ids.length === 0 ? '[]' : await shownText(ctx, shown, ids);
+            return `{"items":${items},"total":${total},"page":${asked.page},"page_size":${asked.size}}`;
+          });
+        },
+        async options(query) {
+          const relations = optionRelations(shown, query.type_key);
+          const { search, page, page_size } = query;
+          if (page * page_size > MAX_PAGED) {
+            throw invalidField(
+              'page',
+              'too_deep',
+              `only the first ${MAX_PAGED} can be paged through: search`,
+            );
+          }
+          const keys = relations.map(({ type }) => type.key);
+          return await keep(['options', keys, search?.trim() ?? '', page, page_size], () =>
+            optionsPage(ctx, row, relations, query),
+          );
+        },
+        choices(relation, most) {
+          const relations = optionRelations(shown, relation);
+          return keep(['choices', relation, most], () => listFewOptions(ctx, row, relations, most));
+        },
+      };
+    },
+  };
+}
+
+/** The part of the cache key that depends on the data: it changes whenever the data of a response may have changed. */
+function stateOf(
+  ctx: Ctx,
+  version: number,
+  row: PortalRow,
+  shown: Shown,
+  topics: PortalVisit['topics'],
+): unknown {
+  // A filter may refer to any data.
+  if (row.filters.filter !== undefined) return [row.id, version, ctx.metamodel.version, ...topics];
+  const related = [...shown.relations.values()].flatMap(({ type, other }) => [
+    relationsTopic(type.key),
+    cardsTopic(other),
+  ]);
+  const versions = [cardsTopic(row.card_type), ...related].map((topic) => topics.get(topic) ?? 0);
+  return [row.id, version, ctx.metamodel.version, ...versions];
 }

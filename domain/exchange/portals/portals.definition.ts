@@ -3,8 +3,8 @@ import type { Ctx } from '../../kernel/context.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import { eolFieldsOf } from '../../kernel/metamodel/eol.fields.ts';
 import type { Field, Section, Translations } from '../../kernel/metamodel/metamodel.types.ts';
+import { configOf, type Shown } from './portals.commands.ts';
 import type { PortalRow } from './portals.model.ts';
-import { configOf, type Shown } from './portals.rules.ts';
 import { shownCards } from './portals.scope.ts';
 import type { PublicPortal, ShownField, ShownSection } from './portals.types.ts';
 

@@ -1,8 +1,8 @@
 import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
+import { readerPermissions } from './portals.commands.ts';
 import { PORTALS_TOPIC, WebPortal } from './portals.model.ts';
-import { readerPermissions } from './portals.store.ts';
 
 /** Web portals. */
 export const portalsExtension: Extension = {

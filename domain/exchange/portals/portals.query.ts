@@ -1,8 +1,8 @@
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
+import { configOf, relationsFor, type Shown, sortsOf } from './portals.commands.ts';
 import type { PortalConfig } from './portals.model.ts';
-import { configOf, relationsFor, type Shown, sortsOf } from './portals.rules.ts';
 
 /** Maximum number of cards that can be paged through; others are found by search and filters. */
 export const MAX_PAGED = 10_000;

@@ -3,8 +3,8 @@ import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { prepareFilter } from '../../inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
+import type { ShownRelation } from './portals.commands.ts';
 import type { PortalRow } from './portals.model.ts';
-import type { ShownRelation } from './portals.rules.ts';
 
 /**
  * The cards that a portal shows, as conditions over the alias `c`. A filter that is no longer valid, or refers to what

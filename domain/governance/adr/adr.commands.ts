@@ -17,10 +17,18 @@ import { deleteRows, findRows } from '../../kernel/resources/rows.ts';
 import { reviseRecord } from '../signatures/signatures.commands.ts';
 import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
 import { requireAction, statusChangeError } from '../signatures/signatures.rules.ts';
-import { type AdrInput, checkedContent, readContent } from './adr.content.ts';
-import { adrKind, copiedContent } from './adr.kind.ts';
+import {
+  Adr,
+  type AdrContent,
+  type AdrInput,
+  type AdrRow,
+  adrKind,
+  checkedContent,
+  copiedContent,
+  readContent,
+  referenceNumber,
+} from './adr.kind.ts';
 import { copyLinks, removeLinks } from './adr.links.ts';
-import { Adr, type AdrContent, type AdrRow, referenceNumber } from './adr.model.ts';
 import { InvalidFrontMatter, readMadr } from './madr.ts';
 
 /**

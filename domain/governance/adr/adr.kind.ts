@@ -1,25 +1,152 @@
 import Type from 'typebox';
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { checkLine, checkText } from '../../inventory/cards/rules/text.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, DateOnly, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, DateOnly, Nullable, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
-import type { SignedKind } from '../signatures/signatures.types.ts';
-import {
-  Adr,
-  type AdrRow,
-  adrLists,
-  adrRights,
-  adrStatuses,
-  adrTexts,
-  referenceNumber,
-} from './adr.model.ts';
+import { type SignedKind, signedColumns } from '../signatures/signatures.types.ts';
+
+const adrRights: SignedKind['rights'] = { view: 'adr.view', manage: 'adr.manage', sign: 'adr.sign' };
+
+/** The texts of a decision, in Markdown, in the order in which a reader wants them. */
+export const adrTexts = [
+  'context',
+  'decision_drivers',
+  'alternatives_considered',
+  'pros_and_cons',
+  'decision',
+  'consequences',
+  'confirmation',
+  'more_information',
+] as const;
+export type AdrText = (typeof adrTexts)[number];
+
+/** Its lists of short texts. */
+export const adrLists = ['related_decisions', 'decision_makers', 'consulted', 'informed'] as const;
+export type AdrList = (typeof adrLists)[number];
+
+export const adrStatuses = ['draft', 'in_review', 'signed'] as const;
+
+/** What a decision says. */
+export type AdrContent = { title: string } & Record<AdrText, string | null> & Record<AdrList, string[]>;
+
+export const MAX_TITLE = 500;
+/** Characters of one text. */
+export const MAX_TEXT = 100_000;
+/** Entries of a list, and characters of one. */
+export const MAX_ENTRIES = 100;
+const MAX_ENTRY = 500;
+/** Cards that one decision is linked to. */
+export const MAX_LINKS = 1_000;
+
+/** What a decision is known by, such as `ADR-007`; its revisions share it. */
+export const referenceNumber = (number: number): string => `ADR-${String(number).padStart(3, '0')}`;
+
+const Text = Nullable(Type.String());
+const Texts = Type.Array(Type.String());
+
+/** A revision of an architecture decision record. Its texts are Markdown. */
+export class Adr extends rowModel('adrs', {
+  id: Uuid,
+  /** The 7 of ADR-007; equal in all revisions of a decision. */
+  number: Type.Integer(),
+  title: Type.String({ minLength: 1, maxLength: MAX_TITLE }),
+  context: Text,
+  decision_drivers: Text,
+  alternatives_considered: Text,
+  pros_and_cons: Text,
+  decision: Text,
+  consequences: Text,
+  confirmation: Text,
+  more_information: Text,
+  related_decisions: Texts,
+  decision_makers: Texts,
+  consulted: Texts,
+  informed: Texts,
+  status: Choice(adrStatuses),
+  ...signedColumns,
+}) {}
+export type AdrRow = RowOf<typeof Adr>;
+
+/** A link of a decision to a card. */
+export class AdrCard extends rowModel('adr_cards', {
+  id: Uuid,
+  adr_id: Uuid,
+  card_id: Uuid,
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+}) {}
+export type AdrCardRow = RowOf<typeof AdrCard>;
+
+/** Users, or other decisions, that a decision references. */
+export const AdrEntries = Type.Array(Type.String({ maxLength: MAX_ENTRY }), { maxItems: MAX_ENTRIES });
+
+/** What a client sends of a decision's content. */
+export type AdrInput = { title?: string | null } & {
+  [Name in Exclude<keyof AdrContent, 'title'>]?: AdrContent[Name] | null;
+};
+
+/**
+ * The input as it is stored: texts with plain line ends and no blanks around them, empty ones null; lists without blanks,
+ * each entry once.
+ * @param at a prefix for the names of fields, such as a file's.
+ * @throws EstateError `validation_failed` naming all that does not fit.
+ */
+export function checkedContent(input: AdrInput, at = ''): Partial<AdrContent> {
+  const { content, errors } = readContent(input, at);
+  if (errors.length > 0) throw invalidFields(errors);
+  return content;
+}
+
+/** The same with its errors, where they are gathered over several decisions. */
+export function readContent(
+  input: AdrInput,
+  at = '',
+): { content: Partial<AdrContent>; errors: FieldError[] } {
+  const content: Partial<AdrContent> = {};
+  const errors: FieldError[] = [];
+  const note = (error: FieldError | undefined) => {
+    if (error) errors.push({ ...error, field: at + error.field });
+  };
+  if (input.title !== undefined) {
+    content.title = input.title?.trim() ?? '';
+    if (content.title === '') note({ field: 'title', code: 'required', message: 'must not be blank' });
+    else note(checkLine('title', content.title, MAX_TITLE));
+  }
+  for (const name of adrTexts) {
+    const given = input[name];
+    if (given === undefined) continue;
+    const text = plainText(given ?? '');
+    content[name] = text === '' ? null : text;
+    note(checkText(name, text, MAX_TEXT));
+  }
+  for (const name of adrLists) {
+    const given = input[name];
+    if (given === undefined) continue;
+    const entries = [...new Set((given ?? []).map((entry) => entry.trim()))].filter((entry) => entry !== '');
+    content[name] = entries;
+    if (entries.length > MAX_ENTRIES) {
+      note({ field: name, code: 'too_many', message: `has more than ${MAX_ENTRIES} entries` });
+    }
+    for (const [n, entry] of entries.entries()) note(checkLine(`${name}.${n}`, entry, MAX_ENTRY));
+  }
+  return { content, errors };
+}
+
+/** A text with plain line ends, without blank lines before it and blanks behind it. */
+export const plainText = (text: string): string =>
+  text
+    .replace(/\r\n?/g, '\n')
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd();
 
 const reference = `('ADR-' || lpad(a.number::text, greatest(3, length(a.number::text)), '0'))`;
 

@@ -3,14 +3,12 @@ import { EstateError, notFound } from '../../../platform/errors.ts';
 import { loadCards, lockCards, requireCard } from '../../inventory/cards/cards.load.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { type CardRight, requireOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows } from '../../kernel/resources/rows.ts';
 import { lockRecord, recordText } from '../signatures/signatures.records.ts';
-import { adrKind } from './adr.kind.ts';
-import { AdrCard, type AdrCardRow, type AdrRow, MAX_LINKS, referenceNumber } from './adr.model.ts';
+import { AdrCard, type AdrCardRow, type AdrRow, adrKind, MAX_LINKS, referenceNumber } from './adr.kind.ts';
 
 const LINK: CardRight = { app: 'adr.manage', card: 'card.manage_adr_links' };
 

@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Marked } from 'marked';
 import { parse, stringify } from 'yaml';
-import { type AdrInput, plainText } from './adr.content.ts';
-import { type AdrContent, type AdrList, type AdrText, adrLists, adrTexts } from './adr.model.ts';
+import {
+  type AdrContent,
+  type AdrInput,
+  type AdrList,
+  type AdrText,
+  adrLists,
+  adrTexts,
+  plainText,
+} from './adr.kind.ts';
 
 /**
  * The sections of MADR 4 (https://adr.github.io/madr/) in the order of its template, with the member that each

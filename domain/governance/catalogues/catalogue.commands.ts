@@ -1,16 +1,108 @@
 import { embed, query, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { differingMembers, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockItem } from '../../kernel/resources/items.ts';
-import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
-import { CATALOGUES_TOPIC, type Catalogue } from './catalogues.ts';
+import { deleteRows, insertRow, type RowModel, updateRow } from '../../kernel/resources/rows.ts';
+import { Principle, Regulation, ResourceType } from './catalogues.model.ts';
+import principlesCatalogue from './principles.json' with { type: 'json' };
+
+/** A small list that administrators maintain, such as the link types: the rows of one table. */
+export interface Catalogue {
+  model: RowModel;
+  /** The name of one entry in errors, such as `principle`. */
+  entity: string;
+  events: { created: EventType; updated: EventType; deleted: EventType };
+  /** The members of an entry, over the alias `t`, labels in the language. */
+  list(language: string): ListSpec;
+  /** The members of events that identify the entry, besides its id. */
+  names(row: StoredRow): Record<string, unknown>;
+  /** The unique index of its keys. */
+  uniqueKey?: string;
+  /** Whether labels are translated. */
+  translated: boolean;
+}
+
+/** The topic that every change of a catalogue raises. */
+export const CATALOGUES_TOPIC = 'catalogues';
+
+const principleSorts: Record<string, SortField> = {
+  sort_order: { sql: 't.sort_order', type: 'numeric' },
+  title: { sql: 'fold(t.title)', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+};
+
+/** The principles against which architecture decisions are checked. */
+export const principles: Catalogue = {
+  model: Principle,
+  entity: 'principle',
+  events: { created: 'principle.created', updated: 'principle.updated', deleted: 'principle.deleted' },
+  names: ({ title }) => ({ title }),
+  translated: false,
+  list: () => ({
+    name: 'principles',
+    from: 'principles t',
+    id: 't.id',
+    sorts: principleSorts,
+    defaultSort: 'sort_order',
+    search: `fold(t.title || ' ' || coalesce(t.description, ''))`,
+    members: columnMembers('t', Principle),
+  }),
+};
+
+/** The lists of labelled keys that can be disabled. */
+function labelled(name: string, model: RowModel, language: string): ListSpec {
+  const labels = labelsIn(language);
+  const label = labels.text('t', 'label');
+  return {
+    name,
+    from: `${model.tableName} t`,
+    id: 't.id',
+    sorts: {
+      sort_order: { sql: 't.sort_order', type: 'numeric' },
+      label: { sql: `fold(${label})`, type: 'text' },
+      key: { sql: 't.key', type: 'text', immutable: true },
+    },
+    defaultSort: 'sort_order',
+    search: `fold(t.key || ' ' || ${label})`,
+    members: { ...columnMembers('t', model), label },
+  };
+}
+
+/** The regulations of compliance scans, which also read the descriptions. */
+export const regulations: Catalogue = {
+  model: Regulation,
+  entity: 'regulation',
+  events: { created: 'regulation.created', updated: 'regulation.updated', deleted: 'regulation.deleted' },
+  names: ({ key }) => ({ key }),
+  uniqueKey: 'compliance_regulations_key',
+  translated: true,
+  list: (language) => labelled('compliance-regulations', Regulation, language),
+};
+
+/** Types of links and categories of files. */
+export const resourceTypes: Catalogue = {
+  model: ResourceType,
+  entity: 'resource type',
+  events: {
+    created: 'resource_type.created',
+    updated: 'resource_type.updated',
+    deleted: 'resource_type.deleted',
+  },
+  names: ({ kind, key }) => ({ kind, key }),
+  uniqueKey: 'resource_types_key',
+  translated: true,
+  list: (language) => labelled('resource-types', ResourceType, language),
+};
 
 interface CatalogueFilter {
   enabled_only?: boolean;
@@ -120,7 +212,7 @@ async function lockEntry(
 }
 
 /** Emits the event of a written entry. */
-export function emitEntry(
+function emitEntry(
   work: Work,
   catalogue: Catalogue,
   before: StoredRow | null,
@@ -161,4 +253,70 @@ async function guardKey<T>(catalogue: Catalogue, write: () => Promise<T>): Promi
       cause: error,
     });
   }
+}
+
+/** The languages that the catalogue is written in besides English. */
+export const principleLanguages: ReadonlySet<string> = new Set(['de']);
+
+type CataloguePrinciple = (typeof principlesCatalogue.principles)[number];
+
+const textsIn = ({ texts }: CataloguePrinciple, language: string) =>
+  language.split('-')[0] === 'de' ? texts.de : texts.en;
+
+/** The catalogue in a language, with the ids of imported principles. */
+export async function readPrinciplesCatalogue(ctx: Ctx, language: string) {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  const taken = await importedPrinciples(ctx.db);
+  return {
+    catalogue_version: principlesCatalogue.version,
+    generated_at: principlesCatalogue.generatedAt,
+    principles: principlesCatalogue.principles.map((principle) => ({
+      id: principle.id,
+      ...textsIn(principle, language),
+      existing_principle_id: taken.get(principle.id) ?? null,
+    })),
+  };
+}
+
+/**
+ * Imports principles in a language, after the existing ones; those that were imported before are not changed.
+ * @throws EstateError `forbidden`, `validation_failed` naming unknown ids.
+ */
+export async function importPrinciples(ctx: Ctx, catalogueIds: readonly string[], language: string) {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  const known = new Map(principlesCatalogue.principles.map((principle) => [principle.id, principle]));
+  const errors: FieldError[] = catalogueIds.flatMap((id, n) =>
+    known.has(id)
+      ? []
+      : [{ field: `catalogue_ids.${n}`, code: 'unknown_id', message: 'is not in the catalogue' }],
+  );
+  if (errors.length > 0) throw invalidFields(errors);
+  return await command(ctx, async (work) => {
+    // serialises imports
+    await query(work.sql).run`select pg_advisory_xact_lock(hashtextextended('principles/catalogue', 0))`;
+    const taken = await importedPrinciples(work.sql);
+    const last = await work.sql('principles').max('sort_order as last').first();
+    let order = Number(last?.last ?? 0);
+    const wanted = [...new Set(catalogueIds)];
+    let created = 0;
+    for (const id of wanted) {
+      if (taken.has(id)) continue;
+      order += 10;
+      const values = { ...textsIn(known.get(id)!, language), catalogue_id: id, sort_order: order };
+      const row = await insertRow(work.sql, Principle, values);
+      emitEntry(work, principles, null, row);
+      taken.set(id, row.id);
+      created += 1;
+    }
+    return { created, skipped: wanted.length - created, ids: wanted.map((id) => taken.get(id)!) };
+  });
+}
+
+/** The imported principles by their ids in the catalogue. */
+async function importedPrinciples(sql: Sql): Promise<Map<string, string>> {
+  const rows = await sql('principles')
+    .whereNotNull('catalogue_id')
+    .orderBy('created_at', 'desc')
+    .select('id', 'catalogue_id');
+  return new Map(rows.map((row: { id: string; catalogue_id: string }) => [row.catalogue_id, row.id]));
 }

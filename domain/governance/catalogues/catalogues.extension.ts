@@ -1,7 +1,13 @@
 import type { Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { CATALOGUES_TOPIC, type Catalogue, principles, regulations, resourceTypes } from './catalogues.ts';
+import {
+  CATALOGUES_TOPIC,
+  type Catalogue,
+  principles,
+  regulations,
+  resourceTypes,
+} from './catalogue.commands.ts';
 
 const resourceOf = ({ model, entity, events }: Catalogue, transfer: Resource['transfer']): Resource => ({
   model,

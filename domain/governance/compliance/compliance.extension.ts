@@ -3,7 +3,7 @@ import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { Finding, type FindingRow } from './compliance.model.ts';
-import { findingEvent } from './findings.load.ts';
+import { findingEvent } from './findings.list.ts';
 
 /** Compliance findings. */
 export const complianceExtension: Extension = {

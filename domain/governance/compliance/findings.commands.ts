@@ -1,7 +1,7 @@
 import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
-import { patchCardWithin } from '../../inventory/cards/cards.patch.ts';
+import { patchCardWithin } from '../../inventory/cards/cards.write.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
@@ -10,14 +10,14 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { type Decision, Finding, type FindingContent, type FindingRow } from './compliance.model.ts';
 import { needsNote, nextDecisions } from './decisions.rules.ts';
-import { findingText } from './findings.list.ts';
 import {
   findingEvent,
+  findingText,
   type LoadedFinding,
   lockFinding,
   lockFindings,
   requireMaintainer,
-} from './findings.load.ts';
+} from './findings.list.ts';
 
 /** Creates a finding. @throws EstateError `forbidden`, `validation_failed`. */
 export async function createFinding(ctx: Ctx, input: Partial<FindingContent>): Promise<JsonText> {

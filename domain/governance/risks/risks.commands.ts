@@ -10,7 +10,7 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, updateRow } from '../../kernel/resources/rows.ts';
 import { type Decision, Finding, type FindingRow } from '../compliance/compliance.model.ts';
-import { findingEvent, type LoadedFinding, lockFinding, requireReader } from '../compliance/findings.load.ts';
+import { findingEvent, type LoadedFinding, lockFinding, requireReader } from '../compliance/findings.list.ts';
 import { removeAllLinks } from './risks.cards.ts';
 import { riskText } from './risks.list.ts';
 import { RISKS_TOPIC, Risk, type RiskRow } from './risks.model.ts';

@@ -11,8 +11,7 @@ import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
 import {
   type CardRole,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
+import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import type { ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import type { RowModel } from '../../kernel/resources/rows.ts';

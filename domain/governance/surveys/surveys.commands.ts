@@ -3,8 +3,7 @@ import { EstateError, type FieldError, invalidField, invalidFields } from '../..
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowEvent } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';

@@ -8,10 +8,10 @@ import {
   type StoredCard,
   typeOf,
 } from '../../inventory/cards/cards.load.ts';
-import { EDIT } from '../../inventory/cards/cards.patch.ts';
 import { summedKeys } from '../../inventory/cards/cards.rows.ts';
 import { saveCards, withDerivedValues } from '../../inventory/cards/cards.save.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { EDIT } from '../../inventory/cards/cards.write.ts';
 import { ownValue } from '../../inventory/cards/rules/diff.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';

@@ -1,5 +1,5 @@
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
+import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type Changes, costKeysIn } from './rules/diff.ts';
 

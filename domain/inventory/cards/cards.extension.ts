@@ -4,8 +4,8 @@ import { needs } from '../../kernel/undo/undo.types.ts';
 import { archivePurgeJob } from './archive-purge.job.ts';
 import { APPROVE } from './cards.archive.ts';
 import { Card, CardMerge, CardOldValue, CardRedirect } from './cards.model.ts';
-import { EDIT } from './cards.patch.ts';
 import { ARCHIVE, DELETE } from './cards.removal.ts';
+import { EDIT } from './cards.write.ts';
 import { undoMerge, undoMove } from './merge/merge.attached.ts';
 
 const history: Resource['transfer'] = {

@@ -1,6 +1,6 @@
 import { query } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
+import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { insertRows, updateRows } from '../../kernel/resources/rows.ts';
 import { seedsOfRelations, type TouchedRelation } from '../calculations/calculations.follow.ts';

@@ -10,8 +10,8 @@ import { deleteRows, insertRow, lockRow, type RowModel, updateRow } from '../../
 import { columnsBefore, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { loadCards, lockCard, lockCards, writtenCard } from '../cards/cards.load.ts';
-import { EDIT } from '../cards/cards.patch.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
+import { EDIT } from '../cards/cards.write.ts';
 import { openRun } from '../metamodel/changes/changes.run.ts';
 import { updateInventory } from '../metamodel/changes/restate.ts';
 import { catalogueEvent, type NamedTag, tagEvent } from './tags.events.ts';

@@ -1,5 +1,4 @@
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowEvent } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 
 /** A card in the events of its tags. */
 export interface TaggedCard {

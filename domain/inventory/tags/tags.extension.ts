@@ -3,7 +3,7 @@ import type { Extension } from '../../kernel/extensions.ts';
 import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
-import { EDIT } from '../cards/cards.patch.ts';
+import { EDIT } from '../cards/cards.write.ts';
 import { undoCardTag, undoTag, undoTagGroup } from './tags.cards.ts';
 import { CardTag, Tag } from './tags.model.ts';
 

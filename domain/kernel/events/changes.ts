@@ -3,8 +3,8 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
 import type { JsonText } from '../lists/lists.types.ts';
-import { POSITION_PATTERN } from './events.types.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
+import { POSITION_PATTERN } from './row-changes.ts';
 
 /** The setting with the last position that housekeeping has deleted. */
 export const PURGED_THROUGH = 'events.purged_through';

@@ -1,7 +1,7 @@
 import { embed, query } from '../../../platform/database.ts';
 import { batchRow, eventRows } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
-import type { EventDraft } from './events.types.ts';
+import type { EventDraft } from './row-changes.ts';
 
 const columns = `event_type text, scope text, user_id uuid, card_id uuid, card_type text, peer_card_id uuid,
   peer_card_type text, relation_id uuid, relation_type text, recipient_id uuid, batch_id uuid, job_id uuid,

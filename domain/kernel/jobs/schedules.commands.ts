@@ -3,7 +3,7 @@ import { invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import { checkIfMatch } from '../etag.ts';
-import type { Change } from '../events/events.types.ts';
+import type { Change } from '../events/row-changes.ts';
 import { readItem, runList } from '../lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
 import { requirePermission } from '../permissions/policy.ts';

@@ -1,6 +1,5 @@
 import { EstateError } from '../../../platform/errors.ts';
-import type { SettingKey } from './settings.defaults.ts';
-import type { WorkspaceSettings } from './settings.state.ts';
+import type { SettingKey, WorkspaceSettings } from './settings.read.ts';
 
 /** The modules that a workspace can disable, with the setting of each. */
 const switches = {

@@ -1,7 +1,12 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import type { SecretGroup, SettingValues } from './settings.defaults.ts';
-import { MASK, secretKey, secretMembers } from './settings.secrets.ts';
-import type { WorkspaceSettings } from './settings.state.ts';
+import {
+  MASK,
+  type SecretGroup,
+  type SettingValues,
+  secretKey,
+  secretMembers,
+  type WorkspaceSettings,
+} from './settings.read.ts';
 import { settingTable } from './settings.table.ts';
 
 /** The members that determine where the secret of a group is sent. */

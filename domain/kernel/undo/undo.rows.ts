@@ -1,6 +1,5 @@
 import type { Work } from '../context.ts';
-import type { Change, EventDraft } from '../events/events.types.ts';
-import { rowChanges, type StoredRow } from '../events/row-changes.ts';
+import { type Change, type EventDraft, rowChanges, type StoredRow } from '../events/row-changes.ts';
 import { insertRows, lockRow, type RowModel } from '../resources/rows.ts';
 import { columnsBefore, type UndoneEvent, type UndoRefusal, type UndoSpec } from './undo.types.ts';
 

@@ -1,5 +1,4 @@
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
 import { type AssessmentRow, type DiagramRow, type FlowRow, type LinkRow, PROCESS } from './bpm.model.ts';
 
 const ofProcess = (id: string) => ({ card_id: id, card_type: PROCESS });

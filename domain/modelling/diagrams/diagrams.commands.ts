@@ -12,22 +12,20 @@ import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { diagramText } from './diagrams.list.ts';
 import {
   checkVisibility,
+  Diagram,
+  type DiagramCardRow,
+  DiagramFavorite,
+  type DiagramInput,
+  type DiagramRow,
   diagramEvent,
   favoriteEvent,
   type LinkedCard,
   linkEvent,
   lockDiagram,
   lockLinkedCards,
+  MAX_NAME,
   requireOwner,
 } from './diagrams.load.ts';
-import {
-  Diagram,
-  type DiagramCardRow,
-  DiagramFavorite,
-  type DiagramInput,
-  type DiagramRow,
-  MAX_NAME,
-} from './diagrams.model.ts';
 import { EMPTY_DRAWING, type ReadDrawing } from './drawing.work.ts';
 import { checkDrawing, checkThumbnail, storeDrawing } from './drawings.store.ts';
 

@@ -4,7 +4,6 @@ import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs, personal } from '../../kernel/undo/undo.types.ts';
 import { MANAGE_LINKS } from './diagrams.commands.ts';
-import { linkEvent, ownersOf } from './diagrams.load.ts';
 import {
   Diagram,
   DiagramCard,
@@ -12,7 +11,9 @@ import {
   DiagramFavorite,
   DiagramGroup,
   Drawing,
-} from './diagrams.model.ts';
+  linkEvent,
+  ownersOf,
+} from './diagrams.load.ts';
 import { deleteUnusedDrawings } from './drawings.store.ts';
 
 const right = needs('diagrams.manage');

@@ -15,8 +15,7 @@ import type {
 } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { sharesOf, VISIBILITY, visibleDiagrams } from './diagrams.load.ts';
-import { Diagram, visibilities } from './diagrams.model.ts';
+import { Diagram, sharesOf, VISIBILITY, visibilities, visibleDiagrams } from './diagrams.load.ts';
 import { type CardFact, isOutdated } from './drawing.work.ts';
 import { updateDrawing } from './drawings.store.ts';
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import Type from 'typebox';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import {
   EstateError,
@@ -7,21 +8,89 @@ import {
   invalidFields,
   notFound,
 } from '../../../platform/errors.ts';
-import { checkedShares, sharedWithCaller, visibleShares } from '../../access/shares.ts';
+import { checkedShares, sharedWithCaller, type UserShare, visibleShares } from '../../access/shares.ts';
 import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventDraft } from '../../kernel/events/events.types.ts';
-import { differingMembers, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
+import { differingMembers, type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
-import { lockRow } from '../../kernel/resources/rows.ts';
-import {
-  Diagram,
-  type DiagramCardRow,
-  type DiagramFavoriteRow,
-  type DiagramGroupRow,
-  type DiagramInput,
-  type DiagramRow,
-} from './diagrams.model.ts';
+import { lockRow, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+
+/** Who sees a diagram: everybody with `diagrams.view`, its owner alone, or the owner and those with whom it is shared. */
+export const visibilities = ['public', 'private', 'shared'] as const;
+type DiagramVisibility = (typeof visibilities)[number];
+
+export interface DiagramInput {
+  name?: string;
+  description?: string | null;
+  /** `xml`, `thumbnail`, and settings of the client; merged key by key, null clears. */
+  data?: Record<string, unknown> | null;
+  /** Replaces the links. */
+  card_ids?: string[] | null;
+  visibility?: DiagramVisibility;
+  shared_with?: UserShare[] | null;
+}
+
+export const MAX_NAME = 200;
+
+const Name = Type.String({ minLength: 1, maxLength: MAX_NAME });
+
+/** A drawing, by the hash of its content; drawings are never changed. */
+export class Drawing extends rowModel('diagram_drawings', {
+  id: Type.String(),
+  xml: Type.String(),
+  card_ids: SqlArray(Uuid),
+  card_names: Type.Record(Type.String(), Nullable(Type.String())),
+  marked: Type.Boolean(),
+  left_at: Nullable(Timestamp),
+}) {}
+
+export class Diagram extends rowModel('diagrams', {
+  id: Uuid,
+  name: Name,
+  description: Nullable(Type.String({ maxLength: MAX_DESCRIPTION })),
+  drawing: Type.String(),
+  thumbnail: Nullable(Type.String()),
+  settings: Type.Record(Type.String(), Type.Unknown()),
+  group_ids: SqlArray(Uuid),
+  created_by: Nullable(Uuid),
+  /** The creator of a diagram that is not public. */
+  private_to: Nullable(Uuid),
+  /** Empty for public diagrams. */
+  shared_with: Type.Array(Type.Object({ user_id: Uuid, can_edit: Type.Boolean() })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type DiagramRow = RowOf<typeof Diagram>;
+
+/** A link of a diagram to a card. */
+export class DiagramCard extends rowModel('diagram_cards', {
+  id: Uuid,
+  diagram_id: Uuid,
+  card_id: Uuid,
+  user_id: Nullable(Uuid),
+  created_at: Timestamp,
+}) {}
+export type DiagramCardRow = RowOf<typeof DiagramCard>;
+
+export class DiagramFavorite extends rowModel('diagram_favorites', {
+  id: Uuid,
+  user_id: Uuid,
+  diagram_id: Uuid,
+  created_at: Timestamp,
+}) {}
+export type DiagramFavoriteRow = RowOf<typeof DiagramFavorite>;
+
+export class DiagramGroup extends rowModel('diagram_groups', {
+  id: Uuid,
+  name: Name,
+  color: Nullable(Type.String({ maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$', examples: ['#1976d2'] })),
+  sort_order: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
+export type DiagramGroupRow = RowOf<typeof DiagramGroup>;
 
 /** Events of a diagram that is, or was until then, not public are for its owner alone. */
 function audience(owner: string | null | undefined): Pick<EventDraft, 'scope' | 'recipient_id'> {

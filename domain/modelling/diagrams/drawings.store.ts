@@ -5,7 +5,7 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
 import type { RowOf } from '../../kernel/resources/rows.ts';
-import type { Drawing } from './diagrams.model.ts';
+import type { Drawing } from './diagrams.load.ts';
 import {
   type CardFact,
   type DrawingRequest,

@@ -12,7 +12,6 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
 import { deleteRows } from '../../kernel/resources/rows.ts';
 import { diagramText } from './diagrams.list.ts';
-import { diagramEvent, favoriteEvent, groupEvent, lockDiagram, visibleDiagrams } from './diagrams.load.ts';
 import {
   Diagram,
   DiagramFavorite,
@@ -20,8 +19,13 @@ import {
   DiagramGroup,
   type DiagramGroupRow,
   type DiagramRow,
+  diagramEvent,
+  favoriteEvent,
+  groupEvent,
+  lockDiagram,
   MAX_NAME,
-} from './diagrams.model.ts';
+  visibleDiagrams,
+} from './diagrams.load.ts';
 
 interface GroupInput {
   name?: string;

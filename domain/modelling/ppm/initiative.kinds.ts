@@ -4,9 +4,8 @@ import { saveCards } from '../../inventory/cards/cards.save.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import { hasCostRoleSql, may, userWithinScope } from '../../kernel/permissions/policy.ts';
-import { requireInitiative, requirePpmReader } from './initiatives.ts';
 import { blankErrors, dayErrors, refuse, requireAssignable } from './ppm.checks.ts';
-import { nameOf, type PpmKind, ppmMembers } from './ppm.kinds.ts';
+import { nameOf, type PpmKind, ppmMembers, requireInitiative, requirePpmReader } from './ppm.kinds.ts';
 import {
   BudgetLine,
   type BudgetLineRow,

@@ -8,18 +8,23 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { findRows, lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, Uuid } from '../../kernel/shapes.ts';
-import { lockInitiative, requirePpmReader, requirePpmWriter } from './initiatives.ts';
 import { loadPlan, loadWork, requireNoCycle, requirePlace } from './plan.queries.ts';
 import { computeProgress, hasCycle, oneDecimal, partKind } from './plan.rules.ts';
 import { blankErrors, checkPlanned, refuse } from './ppm.checks.ts';
-import { deleteLocked, insertPpm, listPpm, recordChange } from './ppm.commands.ts';
 import {
   countRows,
+  deleteLocked,
+  insertPpm,
+  listPpm,
+  lockInitiative,
   nameOf,
   type PpmChange,
   type PpmKind,
   type PpmScope,
   type PpmWrite,
+  recordChange,
+  requirePpmReader,
+  requirePpmWriter,
 } from './ppm.kinds.ts';
 import {
   Dependency,

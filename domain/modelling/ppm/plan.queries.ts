@@ -3,7 +3,6 @@ import { queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requireInitiative, requirePpmReader } from './initiatives.ts';
 import {
   completionOf,
   dayNumber,
@@ -16,6 +15,7 @@ import {
   type Schedule,
   scheduleOf,
 } from './plan.rules.ts';
+import { requireInitiative, requirePpmReader } from './ppm.kinds.ts';
 import { MAX_WBS_DEPTH } from './ppm.model.ts';
 
 /** The work breakdown and the tasks of an initiative. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { type WorkspaceExport, workspaceExportJob } from '../../../domain/app/workspace/workspace.jobs.ts';
+import { readShapes, schemaVersion, type TableShape } from '../../../domain/app/workspace/transfer.stage.ts';
 import {
   type ArchivePart,
   blobName,
@@ -11,13 +11,9 @@ import {
   MANIFEST,
   type Manifest,
   rowsName,
-} from '../../../domain/app/workspace/workspace.manifest.ts';
+} from '../../../domain/app/workspace/workspace.archive.ts';
+import { type WorkspaceExport, workspaceExportJob } from '../../../domain/app/workspace/workspace.jobs.ts';
 import { archiveId, exchangeIds } from '../../../domain/app/workspace/workspace.people.ts';
-import {
-  readShapes,
-  schemaVersion,
-  type TableShape,
-} from '../../../domain/app/workspace/workspace.schema.ts';
 import { selectRows } from '../../../domain/app/workspace/workspace.select.ts';
 import { portableSettings } from '../../../domain/app/workspace/workspace.settings.ts';
 import {

@@ -1,5 +1,5 @@
 import { isMailAddress } from '../../../domain/kernel/mail/mail.enqueue.ts';
-import { MASK } from '../../../domain/kernel/settings/settings.secrets.ts';
+import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
 import type { SecretBox } from '../../../platform/crypto.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';

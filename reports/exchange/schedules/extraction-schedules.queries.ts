@@ -4,7 +4,7 @@ import { nextSlot } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { readItem, runList } from '../../../domain/kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { MASK } from '../../../domain/kernel/settings/settings.secrets.ts';
+import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
 import type { Sql } from '../../../platform/database.ts';
 
 /** The permission that schedules require. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
-import { MASK } from '../../../domain/kernel/settings/settings.secrets.ts';
+import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 
 /** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */

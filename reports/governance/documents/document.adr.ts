@@ -1,5 +1,4 @@
-import { adrKind } from '../../../domain/governance/adr/adr.kind.ts';
-import { type AdrRow, referenceNumber } from '../../../domain/governance/adr/adr.model.ts';
+import { type AdrRow, adrKind, referenceNumber } from '../../../domain/governance/adr/adr.kind.ts';
 import { madrSections, writeMadr } from '../../../domain/governance/adr/madr.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';

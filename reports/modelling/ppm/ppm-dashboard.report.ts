@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
-import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.state.ts';
+import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
 import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { fiscalYearOf } from '../../../domain/modelling/ppm/fiscal-years.ts';
 import { NEWEST_FIRST } from '../../../domain/modelling/ppm/initiative.kinds.ts';

@@ -1,7 +1,7 @@
 // @redis
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
+import { startAnalysis } from '../../../domain/analysis/runs/runs.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';

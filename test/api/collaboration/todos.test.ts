@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { countOpenTodos } from '../../../domain/collaboration/todos/todos.commands.ts';
 import { openDueTodos } from '../../../domain/collaboration/todos/todos.due.ts';
-import { countOpenTodos } from '../../../domain/collaboration/todos/todos.list.ts';
 import { closeSystemTodos, openSystemTodo } from '../../../domain/collaboration/todos/todos.system.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { systemCaller } from '../../../domain/kernel/context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startAnalysis } from '../../../domain/analysis/runs/runs.start.ts';
+import { startAnalysis } from '../../../domain/analysis/runs/runs.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
 import { scores } from '../../../domain/governance/compliance/compliance.model.ts';
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';

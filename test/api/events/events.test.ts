@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { streamLimits } from '../../../api/kernel/events/stream.limits.ts';
 import { command } from '../../../domain/kernel/command.ts';
-import type { EventDraft } from '../../../domain/kernel/events/events.types.ts';
+import type { EventDraft } from '../../../domain/kernel/events/row-changes.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { expectProblem, openApp, pluck } from '../../support/harness.ts';
 

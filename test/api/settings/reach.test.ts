@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { settingReach } from '../../../domain/app/settings/settings.reach.ts';
+import { settingReach } from '../../../domain/app/settings/settings.change.ts';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
-import { type SettingKey, settingDefaults } from '../../../domain/kernel/settings/settings.defaults.ts';
-import { secretMembers } from '../../../domain/kernel/settings/settings.secrets.ts';
+import {
+  type SettingKey,
+  secretMembers,
+  settingDefaults,
+} from '../../../domain/kernel/settings/settings.read.ts';
 import { expectProblem, ok, openApp } from '../../support/harness.ts';
 
 const { t, db, admin } = await openApp(['admin']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSecret } from '../../../domain/kernel/settings/settings.secrets.ts';
+import { readSecret } from '../../../domain/kernel/settings/settings.read.ts';
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { plainSettings } from '../../support/settings.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';

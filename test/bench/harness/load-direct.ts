@@ -8,7 +8,7 @@ import {
   relationEvent,
   relationsTopic,
 } from '../../../domain/inventory/relations/relations.save.ts';
-import type { EventDraft } from '../../../domain/kernel/events/events.types.ts';
+import type { EventDraft } from '../../../domain/kernel/events/row-changes.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { type Db, openDatabase } from '../../../platform/database.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { identifyImage } from '../../../domain/app/settings/settings.images.ts';
+import { identifyImage } from '../../../domain/app/settings/settings.change.ts';
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
 import { readModelText } from '../../../domain/modelling/bpm/bpmn.read.ts';
 import { checkDrawing } from '../../../domain/modelling/diagrams/drawings.store.ts';

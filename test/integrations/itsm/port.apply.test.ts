@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
-import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector } from '../../../integrations/itsm/connectors/connector.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decideReviewItem } from '../../../domain/exchange/itsm/review.commands.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
-import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { createRelation } from '../../../domain/inventory/relations/relations.commands.ts';
 import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.ts';
 import { faults } from '../../emulators/servicenow/faults.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
-import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import { createRelation, deleteRelation } from '../../../domain/inventory/relations/relations.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';

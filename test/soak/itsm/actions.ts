@@ -1,6 +1,6 @@
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
-import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { createRelation, deleteRelation } from '../../../domain/inventory/relations/relations.commands.ts';
 import type { SideName } from './journal.ts';
 import { type Kind, kinds, relationType, type texts } from './landscape.ts';

@@ -1,5 +1,5 @@
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
-import { patchCard } from '../../../domain/inventory/cards/cards.patch.ts';
+import { patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { between, mix, mulberry32, pick, type Random } from '../../bench/landscape/random.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { faults as itopFaults } from '../../emulators/itop/faults.ts';

@@ -1,4 +1,4 @@
-import type { OpenPortal } from '../../../../domain/exchange/portals/portals.public.ts';
+import type { OpenPortal } from '../../../../domain/exchange/portals/portals.cards.ts';
 import type { PortalQuery } from '../../../../domain/exchange/portals/portals.query.ts';
 import type {
   PublicCard,

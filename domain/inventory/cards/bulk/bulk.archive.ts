@@ -2,10 +2,8 @@ import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import { type CardRight, requireOnCards } from '../../../kernel/permissions/policy.ts';
 import { archiveAll, restoreAll } from '../cards.archive.ts';
-import { deleteAll } from '../cards.delete.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../cards.load.ts';
-import type { RemovalRequest } from '../cards.removal.ts';
-import { ARCHIVE, DELETE } from '../cards.removal.ts';
+import { ARCHIVE, DELETE, deleteAll, type RemovalRequest } from '../cards.removal.ts';
 
 /** The options of a bulk removal; related cards cannot be selected individually. */
 interface BulkRemovalRequest extends Omit<RemovalRequest, 'related_card_ids'> {

@@ -4,9 +4,9 @@ import type { Ctx, Work } from '../../../kernel/context.ts';
 import { requireOnCard } from '../../../kernel/permissions/policy.ts';
 import { archiveAll, restoreAll } from '../cards.archive.ts';
 import { loadCards, lockCards, lockHierarchy, requireCard, type StoredCard, typeOf } from '../cards.load.ts';
-import { type CardPatch, EDIT, movesCards, patchCardWithin, patchedCard } from '../cards.patch.ts';
 import { type CardWrite, saveCards } from '../cards.save.ts';
 import { findCyclicMoves, type ParentCard, readParents, requireFittingParent } from '../cards.tree.ts';
+import { type CardPatch, EDIT, movesCards, patchCardWithin, patchedCard } from '../cards.write.ts';
 import { hasLevels } from '../rules/capability.ts';
 import { cleanCardInput, refuseOperations } from '../rules/values.ts';
 

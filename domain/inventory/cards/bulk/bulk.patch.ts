@@ -2,8 +2,8 @@ import { command } from '../../../kernel/command.ts';
 import type { Ctx } from '../../../kernel/context.ts';
 import { requireOnCards, requirePermission, seesCosts } from '../../../kernel/permissions/policy.ts';
 import { typeOf } from '../cards.load.ts';
-import { type CardPatch, EDIT, planPatch } from '../cards.patch.ts';
 import { saveCards } from '../cards.save.ts';
+import { type CardPatch, EDIT, planPatch } from '../cards.write.ts';
 import type { Changes } from '../rules/diff.ts';
 import { uniqueIds } from './bulk.archive.ts';
 

@@ -1,4 +1,4 @@
-import type { Change } from '../../../kernel/events/events.types.ts';
+import type { Change } from '../../../kernel/events/row-changes.ts';
 import type { CardState } from './card.types.ts';
 
 /** The old and new value of each written field, as events record them. */

@@ -1,7 +1,7 @@
 import type { ReportQuery } from '../../../../domain/inventory/reports/report-query.job.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
-import { loadSettings } from '../../../../domain/kernel/settings/settings.state.ts';
+import { loadSettings } from '../../../../domain/kernel/settings/settings.read.ts';
 import { snapshotPosition } from '../../../exchange/extraction/extraction.plan.ts';
 import { formatCount, formatDate, formatValue } from '../../../kernel/charts/charts.text.ts';
 import { spanAfter } from '../../../kernel/charts/charts.time.ts';

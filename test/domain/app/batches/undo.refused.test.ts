@@ -4,8 +4,8 @@ import {
   outsideBatches,
   refusedEvents,
   undoMethodOf,
-} from '../../../../domain/app/batches/undo.refused.ts';
-import { undoRightOf } from '../../../../domain/app/batches/undo.rights.ts';
+  undoRightOf,
+} from '../../../../domain/app/batches/undo.rights.ts';
 import { undoRefusals } from '../../../../domain/app/resources.ts';
 import { type EventType, eventTypes } from '../../../../domain/kernel/events/events.catalogue.ts';
 

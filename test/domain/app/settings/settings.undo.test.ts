@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeSetting } from '../../../../domain/app/settings/settings.change.ts';
-import { clearImage, setImage } from '../../../../domain/app/settings/settings.images.ts';
+import { changeSetting, clearImage, setImage } from '../../../../domain/app/settings/settings.change.ts';
 import { settingUndo } from '../../../../domain/app/settings/settings.undo.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { readSetting } from '../../../../domain/kernel/settings/settings.read.ts';

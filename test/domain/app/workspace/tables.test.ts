@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readShapes } from '../../../../domain/app/workspace/workspace.schema.ts';
+import { readShapes } from '../../../../domain/app/workspace/transfer.stage.ts';
 import { contentTable, contentTables, leftOut } from '../../../../domain/app/workspace/workspace.tables.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { notificationRules } from '../../../../domain/collaboration/notifications/notifications.rules.ts';
 import { notificationTypes } from '../../../../domain/collaboration/notifications/notifications.types.ts';
 import { command } from '../../../../domain/kernel/command.ts';
-import type { EventDraft } from '../../../../domain/kernel/events/events.types.ts';
+import type { EventDraft } from '../../../../domain/kernel/events/row-changes.ts';
 import { closeAfterAll, createTestApp, type TestClient } from '../../../support/harness.ts';
 import { tellAll, toldTo } from '../../../support/notifications.ts';
 import { useSmtp } from '../../../support/smtp.ts';

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   collectReferences,
   deriveNotifications,
+  type People,
+  type Person,
 } from '../../../../domain/collaboration/notifications/notifications.gather.ts';
-import type { People, Person } from '../../../../domain/collaboration/notifications/notifications.people.ts';
 import { allPreferences } from '../../../../domain/collaboration/notifications/notifications.types.ts';
 import type { FeedRow } from '../../../../domain/kernel/events/feed.read.ts';
 import { seededMetamodel } from '../../inventory/cards/seeded-metamodel.ts';

@@ -1,7 +1,6 @@
 // @redis
 import { describe, expect, it } from 'vitest';
-import { createCard } from '../../../../domain/inventory/cards/cards.create.ts';
-import { patchCard } from '../../../../domain/inventory/cards/cards.patch.ts';
+import { createCard, patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { createImporter } from '../../../support/imports.ts';

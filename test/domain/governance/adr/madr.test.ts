@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AdrInput, readContent } from '../../../../domain/governance/adr/adr.content.ts';
-import { type AdrContent, adrLists, adrTexts } from '../../../../domain/governance/adr/adr.model.ts';
+import {
+  type AdrContent,
+  type AdrInput,
+  adrLists,
+  adrTexts,
+  readContent,
+} from '../../../../domain/governance/adr/adr.kind.ts';
 import { InvalidFrontMatter, readMadr, writeMadr } from '../../../../domain/governance/adr/madr.ts';
 
 const facts = { status: 'proposed', date: '2026-11-22', reference: 'ADR-007', revision: 2 };

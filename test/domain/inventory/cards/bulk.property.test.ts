@@ -8,9 +8,8 @@ import {
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCards } from '../../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { archiveCard, restoreCard } from '../../../../domain/inventory/cards/cards.archive.ts';
-import { createCard } from '../../../../domain/inventory/cards/cards.create.ts';
-import { deleteCard } from '../../../../domain/inventory/cards/cards.delete.ts';
-import { patchCard } from '../../../../domain/inventory/cards/cards.patch.ts';
+import { deleteCard } from '../../../../domain/inventory/cards/cards.removal.ts';
+import { createCard, patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
 import { createRelation } from '../../../../domain/inventory/relations/relations.commands.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { EstateError } from '../../../../platform/errors.ts';

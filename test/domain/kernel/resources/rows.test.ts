@@ -12,20 +12,17 @@ import {
 import { Nullable, OpenObject, Timestamp, Uuid } from '../../../../domain/kernel/shapes.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-class Sample extends rowModel(
-  'row_samples',
-  {
-    id: Uuid,
-    name: Type.String(),
-    parent_id: Nullable(Uuid),
-    labels: Type.Array(Type.String()),
-    parts: Type.Array(OpenObject),
-    amount: Nullable(Type.Number()),
-    seen_on: Nullable(Type.String()),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-) {}
+class Sample extends rowModel('row_samples', {
+  id: Uuid,
+  name: Type.String(),
+  parent_id: Nullable(Uuid),
+  labels: Type.Array(Type.String()),
+  parts: Type.Array(OpenObject),
+  amount: Nullable(Type.Number()),
+  seen_on: Nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 
 const t = closeAfterAll(await createTestServices());
 const db = t.services.db;

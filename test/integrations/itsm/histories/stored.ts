@@ -4,8 +4,8 @@ import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.t
 import { loadRun } from '../../../../domain/exchange/itsm/runs.store.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard, restoreCard } from '../../../../domain/inventory/cards/cards.archive.ts';
-import { deleteCard } from '../../../../domain/inventory/cards/cards.delete.ts';
-import { patchCard } from '../../../../domain/inventory/cards/cards.patch.ts';
+import { deleteCard } from '../../../../domain/inventory/cards/cards.removal.ts';
+import { patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
 import { mergeCards } from '../../../../domain/inventory/cards/merge/merge.command.ts';
 import { changeMetamodel } from '../../../../domain/inventory/metamodel/changes/changes.run.ts';
 import { createRelation, deleteRelation } from '../../../../domain/inventory/relations/relations.commands.ts';
