@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
+import { createUserSemaphore } from '../../../platform/semaphore.ts';
 import { startThread } from '../../../platform/worker-threads.ts';
 import type { Refusal, RenderAnswer, Rendering } from './rendering.types.ts';
 
@@ -70,35 +72,26 @@ const failure = (message: string) => new Error(`rendering failed: ${message}`);
 
 /** Maximum number of threads; the second is started while the first is busy, so that a long rendering does not block others. */
 const THREADS = 2;
-/** Limits of queued renderings, each of which keeps its data in memory. */
+/** Limits of renderings that run or wait, each of which keeps its data in memory. */
 const QUEUED = { renderings: 100, ofOneUser: 50, bytes: 256 * 1024 * 1024 };
 /** Maximum time of a rendering including its time in the queue, in milliseconds. */
 const LIMIT_MS = 60_000;
 /** Maximum time of one document in its thread, in milliseconds, because its texts can be hostile. */
 const DOCUMENT_MS = 10_000;
 
-interface Queued {
-  user: string;
-  bytes: number;
-  begin(thread: RenderThread): void;
-}
-
+const limited = createUserSemaphore({ running: THREADS, ofOneUser: THREADS, queued: QUEUED.ofOneUser });
 const idle: RenderThread[] = [];
-const busy = new Set<RenderThread>();
-/** Queued renderings by user, in the order in which users are served. */
-const queue = new Map<string, Set<Queued>>();
+/** Renderings that run or wait, and the bytes of their data. */
+const pending = { renderings: 0, bytes: 0 };
 
 export interface RenderOptions {
   /** Cancels the rendering. */
   signal?: AbortSignal;
   /** In milliseconds; default: one minute. */
   limitMs?: number;
-  /** The requesting user: queued renderings are served round robin by user. Those without a user count as one user. */
+  /** The requesting user: the renderings of one user do not delay those of others. */
   user?: string | null | undefined;
 }
-
-/** The user of renderings without one. */
-const NOBODY = '';
 
 /**
  * Renders a file or a chart in a worker thread, which is started on first use. Results can have tens of megabytes: parsing
@@ -115,19 +108,20 @@ export async function render(rendering: Rendering, options: RenderOptions = {}):
   timer.unref();
   const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
   let documentTimer: NodeJS.Timeout | undefined;
+  const inThread = async () => {
+    signal.throwIfAborted();
+    const thread = takeThread();
+    if ('paper' in rendering) documentTimer = setTimeout(() => limit.abort(tooLong()), DOCUMENT_MS);
+    try {
+      return await thread.run(rendering, signal);
+    } finally {
+      if (!thread.ended) idle.push(thread);
+    }
+  };
   try {
     signal.throwIfAborted();
-    const bytes = 'body' in rendering ? rendering.body.byteLength : 0;
-    const thread = await acquireThread(options.user ?? NOBODY, bytes, signal);
-    if (signal.aborted) {
-      releaseThread(thread);
-      throw signal.reason;
-    }
-    if ('paper' in rendering) documentTimer = setTimeout(() => limit.abort(tooLong()), DOCUMENT_MS);
-    return await untilAborted(
-      thread.run(rendering, signal).finally(() => releaseThread(thread)),
-      signal,
-    );
+    const release = reserve('body' in rendering ? rendering.body.byteLength : 0);
+    return await untilAborted(limited(options.user ?? randomUUID(), inThread).finally(release), signal);
   } finally {
     clearTimeout(timer);
     clearTimeout(documentTimer);
@@ -143,63 +137,25 @@ const tooLong = () =>
 const tooBusy = (detail: string) =>
   new EstateError('unavailable', detail, { headers: { 'retry-after': '5' } });
 
-/** Acquires a thread for one rendering; release it with `releaseThread`. */
-async function acquireThread(user: string, bytes: number, signal: AbortSignal): Promise<RenderThread> {
-  if (busy.size < THREADS) return takeThread();
-  const own = queue.get(user) ?? new Set();
-  if (user !== NOBODY && own.size >= QUEUED.ofOneUser) {
-    throw new EstateError('too_many_requests', 'Too many of your files and charts are queued.', {
-      headers: { 'retry-after': '5' },
-    });
-  }
-  const queued = [...queue.values()].flatMap((entries) => [...entries]);
-  const queuedBytes = queued.reduce((sum, entry) => sum + entry.bytes, 0);
-  if (queued.length >= QUEUED.renderings || queuedBytes + bytes > QUEUED.bytes) {
+/** Counts a rendering as pending. @returns the function that ends this. @throws EstateError `unavailable`. */
+function reserve(bytes: number): () => void {
+  const isCrowded = pending.renderings >= THREADS && pending.bytes + bytes > QUEUED.bytes;
+  if (pending.renderings >= QUEUED.renderings || isCrowded) {
     throw tooBusy('Too many files and charts are being rendered; try again in some seconds.');
   }
-  const assigned = Promise.withResolvers<RenderThread>();
-  const entry = { user, bytes, begin: assigned.resolve };
-  queue.set(user, own.add(entry));
-  const cancel = () => {
-    if (dequeue(entry)) assigned.reject(signal.reason);
+  pending.renderings += 1;
+  pending.bytes += bytes;
+  return () => {
+    pending.renderings -= 1;
+    pending.bytes -= bytes;
   };
-  signal.addEventListener('abort', cancel, { once: true });
-  try {
-    return await assigned.promise;
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
-}
-
-/** @returns whether the entry was still queued. */
-function dequeue(entry: Queued): boolean {
-  const own = queue.get(entry.user);
-  if (!own?.delete(entry)) return false;
-  if (own.size === 0) queue.delete(entry.user);
-  return true;
-}
-
-/** Passes the thread, or a new one if it has ended, to the next user. */
-function releaseThread(thread: RenderThread): void {
-  busy.delete(thread);
-  if (!thread.ended) idle.push(thread);
-  const [first] = queue;
-  if (!first) return;
-  const [user, own] = first;
-  const [next] = own;
-  dequeue(next!);
-  // round robin: this user's next rendering comes after one of each other user
-  if (queue.delete(user)) queue.set(user, own);
-  next!.begin(takeThread());
 }
 
 /** An idle thread, or a new one. */
 function takeThread(): RenderThread {
   let thread = idle.pop();
   while (thread?.ended) thread = idle.pop();
-  thread ??= startRenderThread();
-  busy.add(thread);
-  return thread;
+  return thread ?? startRenderThread();
 }
 
 /** Rejects with the signal's reason as soon as it is aborted. */
