@@ -2,13 +2,12 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { type ReportPayload, reportJob } from '../../domain/inventory/reports/report.job.ts';
 import { command } from '../../domain/kernel/command.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import { recordFile, rightsOfFile, storeContent } from '../../domain/kernel/files/files.store.ts';
+import { rightsOfFile, storeContent } from '../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { loadSettings } from '../../domain/kernel/settings/settings.read.ts';
-import { inTransaction } from '../../platform/database.ts';
 import { reportNamed } from '../reports.catalogue.ts';
 import { render } from './rendering/rendering.queue.ts';
 import { activeCards, reportCards } from './report.cards.ts';
@@ -16,6 +15,7 @@ import { computeReport, positionOf } from './report.compute.ts';
 import { fileMediaTypes } from './report.media.ts';
 import { dayOf, type RenderContext, renderContextOf, renderingOf } from './report.rendering.ts';
 import type { ReportRequest } from './report.request.ts';
+import { finishWithFile } from './report.result.ts';
 import { openReportStream } from './report.stream.ts';
 
 /** Time limit of the rendering in milliseconds; longer than for requests. */
@@ -60,29 +60,22 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
     signal.throwIfAborted();
     throw error;
   });
-  return await inTransaction(services.db, async (sql) => {
-    const day = new Date().toISOString().slice(0, 10);
-    const file = await recordFile(sql, content, {
-      name: `estate-${name}${table === undefined ? '' : `-${table}`}-${day}.${format}`,
-      ...rights,
-      mediaType: fileMediaTypes[format],
-      // deleted with its job
-      expiresAt: null,
-    });
-    const done: JobResult = {
-      fileId: file.id,
-      message: `Report ${name}`,
-      result: {
-        report: name,
-        format,
-        position,
-        as_of: as_of ?? null,
-        file: { name: file.name, size: file.size, sha256: file.sha256 },
-      },
-    };
-    await job.finish({ sql }, done);
-    return done;
-  });
+  const day = new Date().toISOString().slice(0, 10);
+  const facts = {
+    name: `estate-${name}${table === undefined ? '' : `-${table}`}-${day}.${format}`,
+    ...rights,
+    mediaType: fileMediaTypes[format],
+  };
+  return await finishWithFile(job, services, content, facts, (file) => ({
+    message: `Report ${name}`,
+    result: {
+      report: name,
+      format,
+      position,
+      as_of: as_of ?? null,
+      file: { name: file.name, size: file.size, sha256: file.sha256 },
+    },
+  }));
 }
 
 /** Starts writing the file. @returns its stream and feed position. */

@@ -9,7 +9,6 @@ import {
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import {
-  recordFile,
   rightsOfFile,
   type StoredContent,
   storeContent,
@@ -18,7 +17,6 @@ import {
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { inTransaction } from '../../../platform/database.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
 import type { Column, Table } from '../../kernel/formats/formats.types.ts';
@@ -26,6 +24,7 @@ import { writeCsv } from '../../kernel/formats/lines.ts';
 import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
 import { fileMediaTypes } from '../../kernel/report.media.ts';
+import { finishWithFile } from '../../kernel/report.result.ts';
 import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
 import { type CompiledQuery, compileQuery } from './query.compile.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
@@ -91,30 +90,23 @@ export async function runQueryJob(
   const { content, groups, position } = await (format === 'svg'
     ? storePicture(job, services, plan)
     : storeGroups(job, services, plan, format));
-  return await inTransaction(services.db, async (sql) => {
-    const file = await recordFile(sql, content, {
-      ...rights,
-      name: fileName(format),
-      mediaType: fileMediaTypes[format],
-      withCosts: plan.costs,
-      // deleted with its job
-      expiresAt: null,
-    });
-    const done: JobResult = {
-      fileId: file.id,
-      message: `${groups} groups`,
-      counts: { groups },
-      result: {
-        format,
-        position,
-        total_groups: groups,
-        columns: plan.columns.map(({ name }) => name),
-        file: { name: file.name, size: file.size, sha256: file.sha256 },
-      },
-    };
-    await job.finish({ sql }, done);
-    return done;
-  });
+  const facts = {
+    ...rights,
+    name: fileName(format),
+    mediaType: fileMediaTypes[format],
+    withCosts: plan.costs,
+  };
+  return await finishWithFile(job, services, content, facts, (file) => ({
+    message: `${groups} groups`,
+    counts: { groups },
+    result: {
+      format,
+      position,
+      total_groups: groups,
+      columns: plan.columns.map(({ name }) => name),
+      file: { name: file.name, size: file.size, sha256: file.sha256 },
+    },
+  }));
 }
 
 interface StoredAnswer {
@@ -165,7 +157,6 @@ interface WriteOptions {
 interface PreparedQuery {
   /** The feed position of the data. */
   position: string;
-  columns: string[];
   /** Writes the groups and ends the stream. @returns their number. */
   write(out: Writable): Promise<number>;
 }
@@ -226,7 +217,6 @@ async function prepareQueryFile(
   };
   return {
     position,
-    columns: columns.map(({ header }) => header),
     async write(out) {
       await writers[format](out);
       return rows;

@@ -25,7 +25,7 @@ import {
 } from '../../../domain/app/workspace/workspace.tables.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { openContent, recordFile, storeWritten } from '../../../domain/kernel/files/files.store.ts';
+import { type FileFacts, openContent, storeWritten } from '../../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
@@ -33,11 +33,11 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { readSetting, storedKey } from '../../../domain/kernel/settings/settings.read.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { inTransaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
 import { type StartedFile, startStream } from '../../kernel/formats/pump.ts';
+import { finishWithFile } from '../../kernel/report.result.ts';
 
 const ZIP = 'application/zip';
 
@@ -117,30 +117,24 @@ export async function runWorkspaceExport(
     const counts = Object.fromEntries(
       manifest.files.flatMap(({ kind, rows }) => (kind && rows ? [[kind, rows]] : [])),
     );
-    return await inTransaction(services.db, async (sql) => {
-      const file = await recordFile(sql, content, {
-        name: nameOf(new Date()),
-        mediaType: ZIP,
-        ownerId: ctx.caller.userId,
-        withCosts: true,
-        needs: ['admin.export_workspace'],
-        expiresAt: null,
-      });
-      const done: JobResult = {
-        fileId: file.id,
-        counts,
-        result: {
-          position: facts.position,
-          format_version: manifest.format_version,
-          include_archived: payload.include_archived,
-          parts: manifest.files.length,
-          size: file.size,
-          sha256: file.sha256,
-        },
-      };
-      await job.finish({ sql }, done);
-      return done;
-    });
+    const file: Omit<FileFacts, 'expiresAt'> = {
+      name: nameOf(new Date()),
+      mediaType: ZIP,
+      ownerId: ctx.caller.userId,
+      withCosts: true,
+      needs: ['admin.export_workspace'],
+    };
+    return await finishWithFile(job, services, content, file, ({ size, sha256 }) => ({
+      counts,
+      result: {
+        position: facts.position,
+        format_version: manifest.format_version,
+        include_archived: payload.include_archived,
+        parts: manifest.files.length,
+        size,
+        sha256,
+      },
+    }));
   });
 }
 

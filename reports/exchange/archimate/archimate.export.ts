@@ -11,14 +11,14 @@ import {
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { recordFile, rightsOfFile, storeContent } from '../../../domain/kernel/files/files.store.ts';
+import { rightsOfFile, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { inTransaction } from '../../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { xmlText } from '../../../platform/xml.ts';
+import { finishWithFile } from '../../kernel/report.result.ts';
 import { planExtraction, snapshotPosition } from '../extraction/extraction.plan.ts';
 import { prepareExtraction } from '../extraction/extraction.write.ts';
 import { createDefinitions } from './archimate.properties.ts';
@@ -72,22 +72,13 @@ export async function runModelExport(
       services.blobs,
       Readable.from(modelXml(job, snapshot, position, counts), { objectMode: false }),
     );
-    return await inTransaction(services.db, async (sql) => {
-      const file = await recordFile(sql, content, {
-        ...rights,
-        name: `estate-model-${new Date().toISOString().slice(0, 10)}.xml`,
-        mediaType: 'application/xml',
-        expiresAt: null,
-      });
-      const done: JobResult = {
-        fileId: file.id,
-        message: `${counts.elements} elements, ${counts.relationships} relationships, ${counts.views} views`,
-        counts: { ...counts, total: counts.elements + counts.relationships + counts.views },
-        result: { position, ...counts, size: file.size, sha256: file.sha256 },
-      };
-      await job.finish({ sql }, done);
-      return done;
-    });
+    const name = `estate-model-${new Date().toISOString().slice(0, 10)}.xml`;
+    const facts = { ...rights, name, mediaType: 'application/xml' };
+    return await finishWithFile(job, services, content, facts, ({ size, sha256 }) => ({
+      message: `${counts.elements} elements, ${counts.relationships} relationships, ${counts.views} views`,
+      counts: { ...counts, total: counts.elements + counts.relationships + counts.views },
+      result: { position, ...counts, size, sha256 },
+    }));
   });
 }
 

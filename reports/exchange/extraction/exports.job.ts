@@ -3,7 +3,6 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import {
   type FileFacts,
-  recordFile,
   rightsOfFile,
   type StoredContent,
   storeWritten,
@@ -12,9 +11,9 @@ import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.en
 import { missingResult, visibleJobs } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { inTransaction } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
+import { finishWithFile } from '../../kernel/report.result.ts';
 import { exportName, type Manifest, manifestOf, mediaTypes, type Written } from './extraction.manifest.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
 import { prepareExtraction } from './extraction.write.ts';
@@ -72,11 +71,7 @@ export async function makeExport(
     const counted = tables.map(({ name, columns }) => ({ name, columns, rows: rowsOf.get(name) ?? 0 }));
     return {
       content,
-      facts: {
-        ...rights,
-        mediaType: mediaTypes[request.format],
-        expiresAt: null,
-      },
+      facts: { ...rights, mediaType: mediaTypes[request.format], expiresAt: null },
       written: { request, position, takenAt, tables: counted },
       rows,
     };
@@ -90,18 +85,12 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
     signal: job.signal,
     onRows: (soFar, share) => job.progress(share, `${soFar} rows`, { rows: soFar }),
   });
-  return await inTransaction(services.db, async (sql) => {
-    // deleted with its job
-    const file = await recordFile(sql, content, { ...facts, name: exportName(request, new Date()) });
-    const done: JobResult = {
-      fileId: file.id,
-      message: `${rows} rows`,
-      counts: { rows, total: rows },
-      result: { ...manifestOf(written, file) },
-    };
-    await job.finish({ sql }, done);
-    return done;
-  });
+  const named = { ...facts, name: exportName(request, new Date()) };
+  return await finishWithFile(job, services, content, named, (file) => ({
+    message: `${rows} rows`,
+    counts: { rows, total: rows },
+    result: { ...manifestOf(written, file) },
+  }));
 }
 
 /**
