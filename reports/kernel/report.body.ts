@@ -1,10 +1,8 @@
 import { ID, type IdNumbers } from './report.ids.ts';
+import { copyBytes, ID_TEXT, maxJsonLength, writeId, writeJsonText } from './report.json-rows.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-/** Up to this number of bytes a loop is faster than `Buffer.copy`. */
-const FEW = 48;
-
 /**
  * A growing buffer for a long response body. It avoids an object per chunk and a final concatenation.
  */
@@ -31,11 +29,19 @@ export class ReportBody {
   /** Appends a range of another buffer. */
   copy(source: Buffer, from = 0, to = source.length): void {
     this.#room(to - from);
-    const bytes = this.#bytes;
-    let at = this.#used;
-    this.#used = at + to - from;
-    if (to - from > FEW) source.copy(bytes, at, from, to);
-    else for (let n = from; n < to; n += 1, at += 1) bytes[at] = source[n]!;
+    this.#used = copyBytes(source, from, to, this.#bytes, this.#used);
+  }
+
+  /** Appends the id with its bytes at an offset, as text. */
+  id(source: Buffer, from: number): void {
+    this.#room(ID_TEXT);
+    this.#used = writeId(source, from, this.#bytes, this.#used);
+  }
+
+  /** Appends a text in UTF-8 as JSON. */
+  jsonText(source: Buffer, from: number, to: number): void {
+    this.#room(maxJsonLength(to - from));
+    this.#used = writeJsonText(source, from, to, this.#bytes, this.#used);
   }
 
   /** Appends a range that was written before. */
@@ -71,6 +77,14 @@ export class ReportBody {
   /** All written bytes. */
   whole(): Buffer {
     return this.#bytes.subarray(0, this.#used);
+  }
+
+  /** Takes what was written, so that the body begins anew. */
+  take(): Buffer {
+    const taken = this.whole();
+    this.#bytes = Buffer.allocUnsafeSlow(this.#bytes.length);
+    this.#used = 0;
+    return taken;
   }
 
   #room(bytes: number): void {

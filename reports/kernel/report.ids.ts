@@ -1,16 +1,14 @@
+import { ID_TEXT, int32At, writeId } from './report.json-rows.ts';
+
 /** Bytes of an id, and characters of its text. */
-export const ID = { bytes: 16, text: 36 };
+export const ID = { bytes: 16, text: ID_TEXT };
 
 const WORDS = 4;
 /** Offset of each byte's two digits in the text of an id. */
 const PAIRS = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
-const DASH = 0x2d;
-const hex = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
-/** Hexadecimal digits by byte, and values by digit. */
-const high = Uint8Array.from(hex, (text) => text.charCodeAt(0));
-const low = Uint8Array.from(hex, (text) => text.charCodeAt(1));
+/** Values by hexadecimal digit. */
 const digits = new Uint8Array(256);
-for (let n = 0; n < 16; n += 1) digits[low[n]!] = n;
+for (let n = 0; n < 16; n += 1) digits[n.toString(16).charCodeAt(0)] = n;
 
 const idBytes = Buffer.alloc(ID.bytes);
 
@@ -58,21 +56,8 @@ export class IdNumbers {
 
   /** Writes the text of the id with a number. */
   writeText(number: number, into: Uint8Array, at: number): void {
-    const words = this.#words;
-    const from = number * WORDS;
-    // unrolled: a loop over the bytes takes four times as long
-    const second = words[from + 1]!;
-    const third = words[from + 2]!;
-    writeWord(words[from]!, into, at);
-    into[at + 8] = DASH;
-    writeHalf(second >>> 16, into, at + 9);
-    into[at + 13] = DASH;
-    writeHalf(second, into, at + 14);
-    into[at + 18] = DASH;
-    writeHalf(third >>> 16, into, at + 19);
-    into[at + 23] = DASH;
-    writeHalf(third, into, at + 24);
-    writeWord(words[from + 3]!, into, at + 28);
+    for (let n = 0; n < WORDS; n += 1) idBytes.writeInt32BE(this.#words[number * WORDS + n]!, n * 4);
+    writeId(idBytes, 0, into, at);
   }
 
   /** The number of the id with its bytes at an offset; a new id gets the next number. */
@@ -81,7 +66,7 @@ export class IdNumbers {
     const known = this.#places[place]!;
     if (known > 0) return known - 1;
     const number = this.#count;
-    for (let n = 0; n < WORDS; n += 1) this.#words[number * WORDS + n] = word(bytes, at + n * 4);
+    for (let n = 0; n < WORDS; n += 1) this.#words[number * WORDS + n] = int32At(bytes, at + n * 4);
     this.#count += 1;
     this.#places[place] = this.#count;
     return number;
@@ -103,10 +88,10 @@ export class IdNumbers {
 
   /** The slot of the id, or the free slot for it. */
   #placeOf(bytes: Buffer, at: number): number {
-    const a = word(bytes, at);
-    const b = word(bytes, at + 4);
-    const c = word(bytes, at + 8);
-    const d = word(bytes, at + 12);
+    const a = int32At(bytes, at);
+    const b = int32At(bytes, at + 4);
+    const c = int32At(bytes, at + 8);
+    const d = int32At(bytes, at + 12);
     const words = this.#words;
     const places = this.#places;
     let mixed = Math.imul(a, 0x9e3779b1) ^ b;
@@ -122,23 +107,4 @@ export class IdNumbers {
         return place;
     }
   }
-}
-
-// signed, so that V8 can store it as a small integer
-const word = (bytes: Buffer, at: number): number =>
-  (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
-
-/** Writes the digits of a word's lower half. */
-function writeHalf(half: number, into: Uint8Array, at: number): void {
-  const first = (half >>> 8) & 0xff;
-  const second = half & 0xff;
-  into[at] = high[first]!;
-  into[at + 1] = low[first]!;
-  into[at + 2] = high[second]!;
-  into[at + 3] = low[second]!;
-}
-
-function writeWord(word: number, into: Uint8Array, at: number): void {
-  writeHalf(word >>> 16, into, at);
-  writeHalf(word, into, at + 4);
 }

@@ -7,6 +7,9 @@ import { queryValue, type Sql } from '../../platform/database.ts';
 import { withoutCosts } from './report.cards.ts';
 import { jsonRows } from './report.json-rows.ts';
 
+/** The card type of organizations. */
+export const ORGANIZATION = 'Organization';
+
 /** A card by its id and name. */
 export const Named = { id: Uuid, name: Type.String() };
 /** An application in responses. */

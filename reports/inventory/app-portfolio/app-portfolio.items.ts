@@ -1,20 +1,12 @@
 import type { CopiedLines } from '../../../platform/copy-out.ts';
+import { ReportBody } from '../../kernel/report.body.ts';
 import { ID } from '../../kernel/report.ids.ts';
-import {
-  copyBytes,
-  ID_TEXT,
-  int32At,
-  maxJsonLength,
-  writeId,
-  writeJsonText,
-} from '../../kernel/report.json-rows.ts';
+import { ID_TEXT, int32At } from '../../kernel/report.json-rows.ts';
 import { ID_FROM, type NumberedLines } from '../../kernel/report.numbered.ts';
+import { ORGANIZATION } from '../../kernel/report.related.ts';
 import type { RelationKind } from './app-portfolio.sql.ts';
 
-const ORGANIZATION = 'Organization';
 const CHUNK = 64 * 1024;
-const COMMA = 0x2c;
-const QUOTE = 0x22;
 
 const text = {
   begin: Buffer.from('{"id":"'),
@@ -31,6 +23,8 @@ const text = {
   none: Buffer.from('null'),
   closing: Buffer.from('}'),
   lineEnd: Buffer.from('\n'),
+  comma: Buffer.from(','),
+  quote: Buffer.from('"'),
 };
 
 /** Offset of the name in the line of a related card. */
@@ -67,9 +61,7 @@ export class ItemWriter {
   readonly #entries: Entry[];
   /** Start and end of a row's values; `to` is less than `from` for NULL. */
   readonly #places = { from: new Int32Array(VALUES), to: new Int32Array(VALUES) };
-  #ready: Buffer[] = [];
-  #bytes = Buffer.allocUnsafeSlow(CHUNK);
-  #used = 0;
+  readonly #body = new ReportBody(CHUNK);
   /** The id of the current card. */
   readonly #card = Buffer.alloc(ID.bytes);
   #state: 'none' | 'relations' | 'tags' = 'none';
@@ -88,18 +80,11 @@ export class ItemWriter {
   async *items(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
     for await (const { bytes } of lines) {
       for (let at = 0; at < bytes.length; ) at = this.#row(bytes, at);
-      yield* this.#take();
+      if (this.#body.length > 0) yield this.#body.take();
     }
     this.#finish();
-    if (this.#begun > 0) this.#copy(text.lineEnd);
-    this.#pass(0);
-    yield* this.#take();
-  }
-
-  #take(): Buffer[] {
-    const taken = this.#ready;
-    this.#ready = [];
-    return taken;
+    if (this.#begun > 0) this.#body.copy(text.lineEnd);
+    yield this.#body.take();
   }
 
   /** Writes a row. @returns where it ends. */
@@ -122,7 +107,7 @@ export class ItemWriter {
       this.#value(text.subtype, row, SUBTYPE, true);
       this.#value(text.attributes, row, ATTRIBUTES, false);
       this.#value(text.lifecycle, row, LIFECYCLE, false);
-      this.#copy(text.relations);
+      this.#body.copy(text.relations);
     } else if (this.#state !== 'none' && this.#isOf(row)) {
       const entry = this.#entries[kind - 1];
       if (entry) this.#relation(entry, row);
@@ -142,9 +127,8 @@ export class ItemWriter {
   #begin(row: Buffer): void {
     const from = this.#places.from[CARD]!;
     row.copy(this.#card, 0, from, from + ID.bytes);
-    this.#copy(this.#begun === 0 ? text.begin : text.next);
-    this.#room(ID_TEXT);
-    this.#used = writeId(row, from, this.#bytes, this.#used);
+    this.#body.copy(this.#begun === 0 ? text.begin : text.next);
+    this.#body.id(row, from);
     this.#begun += 1;
     this.#listed = 0;
     this.#state = 'relations';
@@ -153,15 +137,14 @@ export class ItemWriter {
   /** Writes a member with a text or jsonb value. */
   #value(head: Buffer, row: Buffer, n: number, isText: boolean): void {
     const [from, to] = [this.#places.from[n]!, this.#places.to[n]!];
-    this.#copy(head);
+    this.#body.copy(head);
     if (to < from) {
-      this.#copy(text.none);
+      this.#body.copy(text.none);
     } else if (isText) {
-      this.#room(maxJsonLength(to - from));
-      this.#used = writeJsonText(row, from, to, this.#bytes, this.#used);
+      this.#body.jsonText(row, from, to);
     } else {
       // skip the version byte of jsonb
-      this.#copy(row, from + 1, to);
+      this.#body.copy(row, from + 1, to);
     }
   }
 
@@ -173,32 +156,26 @@ export class ItemWriter {
     this.isRelated[number] = 1;
     if (entry.isOrganization) this.#organizations.push(number);
     this.#separate();
-    this.#copy(entry.head);
+    this.#body.copy(entry.head);
     const line = from[number]!;
-    this.#copy(bytes, line + ID_FROM, line + ID_FROM + ID_TEXT);
-    this.#copy(text.relatedName);
-    this.#copy(bytes, line + NAME_FROM, to[number]! - entry.behind);
+    this.#body.copy(bytes, line + ID_FROM, line + ID_FROM + ID_TEXT);
+    this.#body.copy(text.relatedName);
+    this.#body.copy(bytes, line + NAME_FROM, to[number]! - entry.behind);
     this.#value(entry.tail, row, ATTRIBUTES, false);
-    this.#copy(text.closing);
+    this.#body.copy(text.closing);
   }
 
   #tag(row: Buffer): void {
     this.#closeRelations();
     this.#separate();
-    this.#room(ID_TEXT + 2);
-    this.#bytes[this.#used] = QUOTE;
-    this.#used = writeId(row, this.#places.from[OTHER]!, this.#bytes, this.#used + 1);
-    this.#bytes[this.#used] = QUOTE;
-    this.#used += 1;
+    this.#body.copy(text.quote);
+    this.#body.id(row, this.#places.from[OTHER]!);
+    this.#body.copy(text.quote);
   }
 
   /** Writes a comma, except before the first item of a list. */
   #separate(): void {
-    if (this.#listed > 0) {
-      this.#room(1);
-      this.#bytes[this.#used] = COMMA;
-      this.#used += 1;
-    }
+    if (this.#listed > 0) this.#body.copy(text.comma);
     this.#listed += 1;
   }
 
@@ -206,7 +183,7 @@ export class ItemWriter {
   #closeRelations(): void {
     if (this.#state !== 'relations') return;
     this.#state = 'tags';
-    this.#copy(text.organizations);
+    this.#body.copy(text.organizations);
     const { bytes, from, numbers } = this.#related;
     this.#listed = 0;
     const all = [...new Set(this.#organizations)].sort((a, b) => numbers.compare(a, b));
@@ -214,33 +191,17 @@ export class ItemWriter {
       this.#separate();
       // including the quotes
       const start = from[number]! + ID_FROM - 1;
-      this.#copy(bytes, start, start + ID_TEXT + 2);
+      this.#body.copy(bytes, start, start + ID_TEXT + 2);
     }
     this.#organizations = [];
-    this.#copy(text.tags);
+    this.#body.copy(text.tags);
     this.#listed = 0;
   }
 
   #finish(): void {
     if (this.#state === 'none') return;
     this.#closeRelations();
-    this.#copy(text.end);
+    this.#body.copy(text.end);
     this.#state = 'none';
-  }
-
-  #copy(source: Buffer, from = 0, to = source.length): void {
-    this.#room(to - from);
-    this.#used = copyBytes(source, from, to, this.#bytes, this.#used);
-  }
-
-  #room(bytes: number): void {
-    if (this.#used + bytes > this.#bytes.length) this.#pass(bytes);
-  }
-
-  /** Returns the written bytes, and ensures free space for a number of bytes. */
-  #pass(room: number): void {
-    if (this.#used > 0) this.#ready.push(this.#bytes.subarray(0, this.#used));
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(room, CHUNK));
-    this.#used = 0;
   }
 }

@@ -3,10 +3,8 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { IdRange, Snapshot, Statement } from '../../../platform/snapshot.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
-import { relationAttributes, type Way, waysFrom } from '../../kernel/report.related.ts';
+import { ORGANIZATION, relationAttributes, type Way, waysFrom } from '../../kernel/report.related.ts';
 import { jsonLine, jsonText } from '../../kernel/report.sql.ts';
-
-const ORGANIZATION = 'Organization';
 
 /** A relation type with its other card type. */
 export interface RelationKind {

@@ -1,5 +1,5 @@
 import { ReportBody } from '../../kernel/report.body.ts';
-import { Decimals } from '../../kernel/report.decimals.ts';
+import { sumDecimals } from '../../kernel/report.decimals.ts';
 import type { Lists } from '../../kernel/report.links.ts';
 import type { NumberedLines } from '../../kernel/report.numbered.ts';
 import { bytesOfRelated, type Related, writeRelated } from './capability-heatmap.related.ts';
@@ -7,7 +7,7 @@ import { bytesOfRelated, type Related, writeRelated } from './capability-heatmap
 const BAR = 0x7c;
 
 /** Removes the costs, which follow each line's text after a `|`, from the lines. @returns them by line number. */
-export function extractCosts({ bytes, from, to, numbers }: NumberedLines): Decimals {
+export function extractCosts({ bytes, from, to, numbers }: NumberedLines): string[] {
   const texts: string[] = [];
   for (let n = 0; n < numbers.count; n += 1) {
     let bar = to[n]! - 1;
@@ -16,7 +16,7 @@ export function extractCosts({ bytes, from, to, numbers }: NumberedLines): Decim
     texts.push(bytes.toString('latin1', bar + 1, to[n]!));
     to[n] = bar;
   }
-  return new Decimals(texts);
+  return texts;
 }
 
 export interface Parts {
@@ -26,7 +26,7 @@ export interface Parts {
   /** The applications of each capability. */
   supporting: Lists;
   /** Costs of the applications, if the caller may see them. */
-  costs: Decimals | undefined;
+  costs: string[] | undefined;
   /** Number of risks by capability, if the caller may see them. */
   risks: Int32Array | undefined;
   related: Related;
@@ -49,7 +49,9 @@ export function writeCapabilities(parts: Parts, isRelated: Uint8Array, more: num
     const [first, last] = [supporting.starts[n]!, supporting.starts[n + 1]!];
     if (n > 0) body.text(',\n');
     body.copy(capabilities.bytes, capabilities.from[n], capabilities.to[n]);
-    const cost = costs ? `,"total_cost":${costs.sum(supporting.items, first, last)}` : '';
+    const cost = costs
+      ? `,"total_cost":${sumDecimals(Array.from(supporting.items.subarray(first, last), (app) => costs[app]!))}`
+      : '';
     const risk = risks ? `,"risk_count":${risks[n]}` : '';
     body.text(`,"app_count":${last - first}${cost}${risk},"apps":[`);
     for (let m = first; m < last; m += 1) {

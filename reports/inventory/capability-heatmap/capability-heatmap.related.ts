@@ -10,9 +10,7 @@ import {
   pairsOfTags,
 } from '../../kernel/report.links.ts';
 import type { NumberedLines } from '../../kernel/report.numbered.ts';
-import type { Way } from '../../kernel/report.related.ts';
-
-const ORGANIZATION = 'Organization';
+import { ORGANIZATION, type Way } from '../../kernel/report.related.ts';
 
 /** The related objects of each application, by number. */
 export interface Related {
