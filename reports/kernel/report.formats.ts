@@ -33,6 +33,41 @@ export function reportTable<R, C extends ColumnKinds<R, C>>(
   return { name, columns, rows: Iterator.from(rows).map(cellsOf) };
 }
 
+interface PlainSchema {
+  type?: string;
+  format?: string;
+  anyOf?: PlainSchema[];
+}
+
+const typeByFormat: Record<string, ColumnType> = {
+  uuid: 'key',
+  date: 'date',
+  'date-time': 'datetime',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  string: 'text',
+};
+
+/** The type of a column with values of a schema; undefined for objects and lists. */
+const columnTypeOf = ({ type = '', format = type, anyOf }: PlainSchema): ColumnType | undefined =>
+  anyOf ? columnTypeOf(anyOf[0]!) : typeByFormat[format];
+
+/** A table of a list in a report's answer, with a column for each plain member of its items' schema. */
+export function answerTable<N extends string>(
+  { properties }: { properties: Record<NoInfer<N>, { items: { properties: object } }> },
+  answer: Record<NoInfer<N>, readonly object[]>,
+  name: N,
+): ReportTable {
+  const members = Object.entries<PlainSchema>({ ...properties[name].items.properties });
+  const columns = members.flatMap(([header, schema]) => {
+    const type = columnTypeOf(schema);
+    return type ? [column(header, type)] : [];
+  });
+  const cellsOf = (row: object) => columns.map(({ header }) => (row as Record<string, Cell>)[header]);
+  return { name, columns, rows: Iterator.from(answer[name]).map(cellsOf) };
+}
+
 /** A table of figures by name. */
 export const figuresTable = (name: string, figures: Record<string, number>): ReportTable =>
   reportTable(

@@ -1,18 +1,10 @@
 import Type, { type Static } from 'typebox';
-import {
-  arrayOf,
-  DateOnly,
-  Nullable,
-  OpenObject,
-  object,
-  Timestamp,
-  Uuid,
-} from '../../../domain/kernel/shapes.ts';
+import { arrayOf, DateOnly, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
-import { recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
+import { eventsTable, RecentEvents, recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
+import { answerTable, figuresTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type ReportInput } from '../../kernel/report.ts';
 
@@ -38,15 +30,7 @@ const Answer = reportSchema('AdminDashboard', {
   stakeholder_coverage: arrayOf({ type: Text, ...counts('total', 'with_stakeholders', 'missing') }),
   idle_users: arrayOf({ id: Uuid, display_name: Text, email: Text, last_login: Nullable(Timestamp) }),
   approval_pipeline: arrayOf({ type: Text, ...counts('draft', 'approved', 'rejected', 'broken') }),
-  recent_activity: arrayOf({
-    id: Uuid,
-    card_id: Nullable(Uuid),
-    card_name: Nullable(Text),
-    event_type: Text,
-    data: OpenObject,
-    user_display_name: Nullable(Text),
-    created_at: Timestamp,
-  }),
+  recent_activity: RecentEvents,
   oldest_overdue_todos: arrayOf({
     id: Uuid,
     description: Text,
@@ -202,49 +186,12 @@ export const adminDashboardReport = defineReport({
   chart: (answer, _params, context) => adminDashboardChart(answer, context),
   tables: (answer) => [
     figuresTable('kpis', answer.kpis),
-    reportTable(
-      'top_contributors',
-      { user_id: 'key', display_name: 'text', count: 'number' },
-      answer.top_contributors,
-    ),
-    reportTable(
-      'stakeholder_coverage',
-      { type: 'key', total: 'number', with_stakeholders: 'number', missing: 'number' },
-      answer.stakeholder_coverage,
-    ),
-    reportTable(
-      'idle_users',
-      { id: 'key', display_name: 'text', email: 'text', last_login: 'datetime' },
-      answer.idle_users,
-    ),
-    reportTable(
-      'approval_pipeline',
-      { type: 'key', draft: 'number', approved: 'number', rejected: 'number', broken: 'number' },
-      answer.approval_pipeline,
-    ),
-    reportTable(
-      'recent_activity',
-      {
-        created_at: 'datetime',
-        event_type: 'key',
-        card_id: 'key',
-        card_name: 'text',
-        user_display_name: 'text',
-      },
-      answer.recent_activity,
-    ),
-    reportTable(
-      'oldest_overdue_todos',
-      {
-        id: 'key',
-        description: 'text',
-        due_date: 'date',
-        card_id: 'key',
-        card_name: 'text',
-        assignee_name: 'text',
-      },
-      answer.oldest_overdue_todos,
-    ),
+    answerTable(Answer, answer, 'top_contributors'),
+    answerTable(Answer, answer, 'stakeholder_coverage'),
+    answerTable(Answer, answer, 'idle_users'),
+    answerTable(Answer, answer, 'approval_pipeline'),
+    eventsTable('recent_activity', answer.recent_activity),
+    answerTable(Answer, answer, 'oldest_overdue_todos'),
   ],
 });
 

@@ -1,7 +1,35 @@
+import Type, { type Static } from 'typebox';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { arrayOf, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryRows } from '../../../platform/database.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
-import type { ReportInput } from '../../kernel/report.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
+import type { ReportInput, ReportTable } from '../../kernel/report.ts';
+
+/** The schema of {@link recentEvents}. */
+export const RecentEvents = arrayOf({
+  id: Uuid,
+  card_id: Nullable(Uuid),
+  card_name: Nullable(Type.String()),
+  event_type: Type.String(),
+  data: OpenObject,
+  user_display_name: Nullable(Type.String()),
+  created_at: Timestamp,
+});
+
+/** The table of {@link recentEvents}. */
+export const eventsTable = (name: string, events: Static<typeof RecentEvents>): ReportTable =>
+  reportTable(
+    name,
+    {
+      created_at: 'datetime',
+      event_type: 'key',
+      card_id: 'key',
+      card_name: 'text',
+      user_display_name: 'text',
+    },
+    events,
+  );
 
 /** The newest events of cards and relations. Costs only depend on the application permission, since the result is shared. */
 export async function recentEvents(

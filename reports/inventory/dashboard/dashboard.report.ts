@@ -1,25 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import {
-  arrayOf,
-  DateOnly,
-  Nullable,
-  OpenObject,
-  object,
-  Timestamp,
-  Uuid,
-} from '../../../domain/kernel/shapes.ts';
+import { DateOnly, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart } from '../../kernel/charts/charts.types.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
-import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
+import { groupedFiguresTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { defineReport, type ReportInput } from '../../kernel/report.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figureSchemas, figuresOf } from '../kpis/kpis.figures.ts';
-import { recentEvents } from './dashboard.events.ts';
+import { eventsTable, RecentEvents, recentEvents } from './dashboard.events.ts';
 
 const Trend = object({
   current: Type.Number(),
@@ -30,15 +22,7 @@ const Trend = object({
 
 const Answer = reportSchema('Dashboard', {
   ...figureSchemas,
-  recent_events: arrayOf({
-    id: Uuid,
-    card_id: Nullable(Uuid),
-    card_name: Nullable(Type.String()),
-    event_type: Type.String(),
-    data: OpenObject,
-    user_display_name: Nullable(Type.String()),
-    created_at: Timestamp,
-  }),
+  recent_events: RecentEvents,
   trends: object({
     comparison_days: Type.Integer(),
     snapshot_available: Type.Boolean(),
@@ -49,7 +33,6 @@ const Answer = reportSchema('Dashboard', {
     broken_count: Trend,
   }),
 });
-type Answer = Static<typeof Answer>;
 
 /** Age in days of the snapshot with which trends compare. */
 const COMPARISON_DAYS = 30;
@@ -149,24 +132,11 @@ export const dashboardReport = defineReport({
     const distributions = { data_quality_distribution, lifecycle_distribution };
     return [
       groupedFiguresTable({ landscape, by_type, approval_statuses, ...distributions }),
-      eventsTable(answer),
+      eventsTable('recent_events', answer.recent_events),
     ];
   },
   chart: (answer, _params, context) => dashboardChart(answer, context),
 });
-
-const eventsTable = ({ recent_events }: Answer): ReportTable =>
-  reportTable(
-    'recent_events',
-    {
-      created_at: 'datetime',
-      event_type: 'key',
-      card_id: 'key',
-      card_name: 'text',
-      user_display_name: 'text',
-    },
-    recent_events,
-  );
 
 const bars = (title: string, itemAxis: string, items: [name: string, count: number][]): BarsChart => ({
   kind: 'bars',

@@ -4,7 +4,7 @@ import { arrayOf, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
+import { answerTable, figuresTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
 
@@ -108,30 +108,13 @@ export const dataQualityReport = defineReport({
       [stale, stale, ...cards.bindings, params.worst, ...(isHistorical ? [] : cards.bindings)],
     );
   },
-  tables: (answer) => [typesTable(answer), worstTable(answer), totalsTable(answer)],
+  tables: (answer) => [
+    answerTable(Answer, answer, 'by_type'),
+    answerTable(Answer, answer, 'worst_items'),
+    totalsTable(answer),
+  ],
   chart: (answer, _params, context) => dataQualityChart(answer, context),
 });
-
-const typesTable = ({ by_type }: Answer): ReportTable =>
-  reportTable(
-    'by_type',
-    {
-      type: 'key',
-      total: 'number',
-      complete: 'number',
-      partial: 'number',
-      minimal: 'number',
-      avg_data_quality: 'number',
-    },
-    by_type,
-  );
-
-const worstTable = ({ worst_items }: Answer): ReportTable =>
-  reportTable(
-    'worst_items',
-    { id: 'key', name: 'text', type: 'key', data_quality: 'number', updated_at: 'datetime' },
-    worst_items,
-  );
 
 const totalsTable = (answer: Answer): ReportTable => {
   const { overall_data_quality, total_items, with_lifecycle, orphaned, stale } = answer;

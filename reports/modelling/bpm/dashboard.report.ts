@@ -5,7 +5,7 @@ import { queryValue } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { reportTable } from '../../kernel/report.formats.ts';
+import { answerTable, reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
@@ -96,11 +96,7 @@ export const bpmDashboardReport = defineReport({
         { figure: 'with_diagram', value: null, count: diagram_coverage.with_diagram },
         ...counted,
       ]),
-      reportTable(
-        'top_risk_processes',
-        { id: 'key', name: 'text', risk: 'key', maturity: 'key' },
-        top_risk_processes,
-      ),
+      answerTable(Answer, { top_risk_processes }, 'top_risk_processes'),
     ];
   },
 });
