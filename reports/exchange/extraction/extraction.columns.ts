@@ -38,16 +38,22 @@ const facts: Column[] = [
   { header: 'updated_at', type: 'datetime' },
 ];
 
-/** Columns of the attributes of the given types, one per key; a key with different field types becomes text. */
-function attributeColumns(schemas: Iterable<ReadonlyMap<string, { type: FieldType }>>): Column[] {
+/**
+ * Columns of the attributes of the given types, one per key; a key with different field types becomes text.
+ * @param costs whether cost attributes are included.
+ */
+function attributeColumns(
+  types: ReadonlyMap<string, { fields: ReadonlyMap<string, { type: FieldType }> }>,
+  keys: readonly string[],
+  costs: boolean,
+): Column[] {
   const columns = new Map<string, Column>();
-  for (const fields of schemas) {
-    for (const [key, field] of fields) {
-      const before = columns.get(key);
-      const type = before === undefined || before.type === typeOf[field.type] ? typeOf[field.type] : 'text';
-      const isMoney = field.type === 'cost' && (before === undefined || before.money === true);
-      columns.set(key, { header: `attributes.${key}`, type, ...(isMoney ? { money: true } : {}) });
-    }
+  for (const [key, field] of keys.flatMap((type) => [...types.get(type)!.fields])) {
+    if (field.type === 'cost' && !costs) continue;
+    const before = columns.get(key);
+    const type = before === undefined || before.type === typeOf[field.type] ? typeOf[field.type] : 'text';
+    const isMoney = field.type === 'cost' && (before === undefined || before.money === true);
+    columns.set(key, { header: `attributes.${key}`, type, ...(isMoney ? { money: true } : {}) });
   }
   return [...columns.values()];
 }
@@ -57,45 +63,29 @@ function attributeColumns(schemas: Iterable<ReadonlyMap<string, { type: FieldTyp
  * without stakeholders for callers without `stakeholders.view`.
  */
 export function cardColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean): Column[] {
-  const schemas = types.map((key) => {
-    const type = ctx.metamodel.cardTypes.get(key)!;
-    return costs ? type.fields : new Map([...type.fields].filter(([, field]) => field.type !== 'cost'));
-  });
   const lifecycle = lifecyclePhases.map((phase): Column => ({ header: `lifecycle.${phase}`, type: 'date' }));
-  return profile === 'roundtrip'
-    ? [
-        ...identity,
-        ...described,
-        text('parent_path'),
-        ...states,
-        ...lifecycle,
-        ...labels(ctx),
-        ...attributeColumns(schemas),
-      ]
-    : [
-        ...identity,
-        ...described,
-        text('parent_name'),
-        ...states,
-        ...facts,
-        ...lifecycle,
-        ...labels(ctx),
-        ...attributeColumns(schemas),
-      ];
+  const isReport = profile === 'report';
+  return [
+    ...identity,
+    ...described,
+    text(isReport ? 'parent_name' : 'parent_path'),
+    ...states,
+    ...(isReport ? facts : []),
+    ...lifecycle,
+    ...labels(ctx),
+    ...attributeColumns(ctx.metamodel.cardTypes, types, costs),
+  ];
 }
 
 /** All columns of relations of the types, in order. */
 export function relationColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean): Column[] {
-  const schemas = types.map((key) => {
-    const type = ctx.metamodel.relationTypes.get(key)!;
-    return costs ? type.fields : new Map([...type.fields].filter(([, field]) => field.type !== 'cost'));
-  });
   const ends = ['source', 'target'].flatMap((end) => [
     key(`${end}_id`),
     text(`${end}_external_id`),
     ...(profile === 'report' ? [text(`${end}_name`), text(`${end}_type`)] : []),
   ]);
-  return [key('id'), text('type'), ...ends, text('description'), ...attributeColumns(schemas)];
+  const attributes = attributeColumns(ctx.metamodel.relationTypes, types, costs);
+  return [key('id'), text('type'), ...ends, text('description'), ...attributes];
 }
 
 /** The chosen columns in the chosen order; all columns if none are chosen. @throws EstateError naming an unknown one. */

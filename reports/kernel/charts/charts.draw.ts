@@ -53,28 +53,23 @@ setPlatformAPI({
   }),
 });
 
-function layout(chart: SingleChart, workspace: ChartWorkspace): Layout {
-  switch (chart.kind) {
-    case 'bars':
-      return layoutBars(chart, workspace);
-    case 'treemap':
-      return layoutTreemap(chart, workspace);
-    case 'matrix':
-      return layoutMatrix(chart, workspace);
-    case 'bubbles':
-      return layoutBubbles(chart, workspace);
-    case 'roadmap':
-      return layoutRoadmap(chart, workspace);
-    case 'graph':
-      return layoutGraph(chart);
-    case 'lines':
-      return layoutLines(chart, workspace);
-    case 'donut':
-      return layoutDonut(chart, workspace);
-    case 'figures':
-      return layoutFigures(chart, workspace);
-  }
-}
+/** The layout of each kind of chart. */
+const layouts: {
+  [K in SingleChart['kind']]: (chart: SingleChart & { kind: K }, workspace: ChartWorkspace) => Layout;
+} = {
+  bars: layoutBars,
+  treemap: layoutTreemap,
+  matrix: layoutMatrix,
+  bubbles: layoutBubbles,
+  roadmap: layoutRoadmap,
+  graph: layoutGraph,
+  lines: layoutLines,
+  donut: layoutDonut,
+  figures: layoutFigures,
+};
+
+const layout = <K extends SingleChart['kind']>(chart: SingleChart & { kind: K }, workspace: ChartWorkspace) =>
+  layouts[chart.kind](chart, workspace);
 
 interface Drawing {
   width: number;

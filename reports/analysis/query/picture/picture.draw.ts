@@ -87,23 +87,12 @@ export async function drawQuery(
 export function queryChart(picture: QueryPicture): Chart {
   const { shape } = picture;
   if (shape.kind === 'figures') return figuresOf(picture);
-  const panels = byUnit(picture).map(({ unit, measures }) =>
+  // only measures of one unit share a chart
+  const panels = [...Map.groupBy(shape.measures, (n) => unitOf(picture, n))].map(([unit, measures]) =>
     shape.kind === 'bars' ? barsOf(picture, unit, measures) : linesOf(picture, unit, measures),
   );
   const [only, ...others] = panels as [SingleChart, ...SingleChart[]];
   return others.length === 0 ? only : { kind: 'panels', title: headOf(picture, shape.measures), panels };
-}
-
-/** Groups measures by unit: only measures of one unit share a chart. */
-function byUnit(picture: QueryPicture): { unit: ChartUnit; measures: number[] }[] {
-  const units: { unit: ChartUnit; measures: number[] }[] = [];
-  for (const n of picture.shape.measures) {
-    const unit = unitOf(picture, n);
-    const known = units.find((one) => one.unit === unit);
-    if (known) known.measures.push(n);
-    else units.push({ unit, measures: [n] });
-  }
-  return units;
 }
 
 /** The measures as numbers: of all cards, or of the first groups if bars cannot show them. */

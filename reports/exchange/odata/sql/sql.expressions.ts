@@ -125,24 +125,13 @@ function binary(operator: BinaryOperator, expr: Expr & { kind: 'binary' }, scope
   const b = numeric(right, scope, at);
   const whole = Boolean(a.whole && b.whole);
   // division by zero gives null
-  const divisor = sql`nullif(${b.sql}, 0)`;
-  switch (operator) {
-    case 'add':
-      return { kind: 'number', sql: sql`(${a.sql} + ${b.sql})`, whole };
-    case 'sub':
-      return { kind: 'number', sql: sql`(${a.sql} - ${b.sql})`, whole };
-    case 'mul':
-      return { kind: 'number', sql: sql`(${a.sql} * ${b.sql})`, whole };
-    case 'mod':
-      return { kind: 'number', sql: sql`(${a.sql} % ${divisor})`, whole };
-    case 'div':
-      return whole
-        ? { kind: 'number', sql: sql`trunc(${a.sql} / ${divisor})`, whole }
-        : { kind: 'number', sql: sql`(${a.sql} / ${divisor})` };
-    default:
-      return { kind: 'number', sql: sql`(${a.sql} / ${divisor})` };
-  }
+  const operand = '%/'.includes(signs[operator]) ? sql`nullif(${b.sql}, 0)` : b.sql;
+  const result = sql`(${a.sql} ${raw(signs[operator])} ${operand})`;
+  if (operator === 'div' && whole) return { kind: 'number', sql: sql`trunc${result}`, whole };
+  return { kind: 'number', sql: result, whole: whole && operator !== 'divby' };
 }
+
+const signs = { add: '+', sub: '-', mul: '*', mod: '%', div: '/', divby: '/' } as const;
 
 function among(expr: Expr & { kind: 'in' }, scope: Scope): Value {
   const left = evaluate(expr.left, scope);

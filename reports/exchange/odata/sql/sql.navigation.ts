@@ -76,49 +76,27 @@ export function navigationSource(
   from: string,
   to: string,
 ): Source {
+  const cards = (condition: string): Source => ({
+    from: raw(`cards ${to}`),
+    where: combine('and', [raw(condition), isVisible(statement, to)]),
+  });
   switch (path.kind) {
     case 'parent':
-      return {
-        from: raw(`cards ${to}`),
-        where: combine('and', [
-          raw(`${to}.id = ${from}.parent_id and ${to}.type = ${from}.type`),
-          isVisible(statement, to),
-        ]),
-      };
+      return cards(`${to}.id = ${from}.parent_id and ${to}.type = ${from}.type`);
     case 'children':
-      return {
-        from: raw(`cards ${to}`),
-        where: combine('and', [
-          raw(`${to}.parent_id = ${from}.id and ${to}.type = ${from}.type`),
-          isVisible(statement, to),
-        ]),
-      };
+      return cards(`${to}.parent_id = ${from}.id and ${to}.type = ${from}.type`);
     case 'end':
+      return cards(`${to}.id = ${from}.${path.end}_id`);
+    default: {
+      const other = statement.alias();
+      const [relation, card] = path.kind === 'related' ? [other, to] : [to, other];
+      const far = path.from === 'source' ? 'target' : 'source';
       return {
-        from: raw(`cards ${to}`),
-        where: combine('and', [raw(`${to}.id = ${from}.${path.end}_id`), isVisible(statement, to)]),
-      };
-    case 'related': {
-      const relation = statement.alias();
-      const other = path.from === 'source' ? 'target' : 'source';
-      return {
-        from: raw(`relations ${relation} join cards ${to} on ${to}.id = ${relation}.${other}_id`),
+        from: raw(`relations ${relation} join cards ${card} on ${card}.id = ${relation}.${far}_id`),
         where: combine('and', [
           raw(`${relation}.${path.from}_id = ${from}.id`),
           sql`${raw(relation)}.type = ${path.relationType}::text`,
-          isVisible(statement, to),
-        ]),
-      };
-    }
-    case 'relations': {
-      const end = statement.alias();
-      const other = path.from === 'source' ? 'target' : 'source';
-      return {
-        from: raw(`relations ${to} join cards ${end} on ${end}.id = ${to}.${other}_id`),
-        where: combine('and', [
-          raw(`${to}.${path.from}_id = ${from}.id`),
-          sql`${raw(to)}.type = ${path.relationType}::text`,
-          isVisible(statement, end),
+          isVisible(statement, card),
         ]),
       };
     }
