@@ -10,6 +10,16 @@ export interface Condition {
   says: string;
 }
 
+/** "for a year", which is said of what did not happen. */
+export function readPeriod(cursor: QuestionCursor, names: QuestionNames): Condition | undefined {
+  return cursor.attempt(() => {
+    const field = names.takeField(({ valueType }) => valueType === 'timestamp');
+    if (!field || !cursor.takeAny(['for more than', 'for over', 'for', 'in'])) return undefined;
+    const span = cursor.takeDuration(true);
+    return span && { filter: `${field.path} >= ${span.from}`, says: `${field.label} since ${span.from}` };
+  });
+}
+
 /** The condition that a card is in a phase on a date: the last phase that has begun; `plan` also if all are in the future. */
 export function inPhase(phase: LifecyclePhase, today: string): Condition {
   const later = lifecyclePhases
@@ -24,45 +34,101 @@ export function inPhase(phase: LifecyclePhase, today: string): Condition {
 
 type Field = Pick<FieldMeaning, 'path' | 'label'>;
 
-/** A comparison of a number, such as `over 100,000` or `between 5 and 10`. */
-const readNumberTest = (cursor: QuestionCursor, { path, label }: Field): Condition | undefined =>
+/** A comparison of a number, such as `over 100,000` or `between 5 and 10`, in the filter language. */
+const takeComparison = (cursor: QuestionCursor): string | undefined =>
   cursor.attempt(() => {
     // "is over 5", "of at least 3"
     const isLinked = cursor.takeAny(['is', 'are', 'of', 'has', 'have']);
-    const test = (text: string): Condition => ({ filter: `${path} ${text}`, says: `${label} ${text}` });
     if (cursor.takePhrase('between')) {
       const low = cursor.takeNumber();
       const high = cursor.takePhrase('and') ? cursor.takeNumber() : undefined;
-      return low === undefined || high === undefined ? undefined : test(`between ${low} and ${high}`);
+      return low === undefined || high === undefined ? undefined : `between ${low} and ${high}`;
     }
     const found = Object.entries(grammar.comparisons).find(([, phrases]) => cursor.takeAny(phrases));
     if (!found && !isLinked) return undefined;
     const value = cursor.takeNumber();
-    return value === undefined ? undefined : test(`${found?.[0] ?? '='} ${value}`);
+    if (value === undefined) return undefined;
+    cursor.takeAny(grammar.units);
+    cursor.takeAny(grammar.perYear);
+    return `${found?.[0] ?? '='} ${value}`;
+  });
+
+/** "data quality below 50 %". */
+function readNumberTest(cursor: QuestionCursor, { path, label }: Field): Condition | undefined {
+  const test = takeComparison(cursor);
+  return test === undefined ? undefined : { filter: `${path} ${test}`, says: `${label} ${test}` };
+}
+
+/** "more than 1000 users", "below 50 % data quality". */
+export const readQuantity = (cursor: QuestionCursor, names: QuestionNames): Condition | undefined =>
+  cursor.attempt(() => {
+    const test = takeComparison(cursor);
+    const field = test && (names.takeCounted() ?? names.takeField(({ valueType }) => valueType === 'number'));
+    return field ? { filter: `${field.path} ${test}`, says: `${field.label} ${test}` } : undefined;
   });
 
 /** Replaces the placeholders of a template, such as `{from}`. */
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!);
 
+type DayTest = (field: Field) => Condition;
+
 /** A test of a day, such as `before 2027` or `in the next 12 months`. */
-export const readDateTest = (cursor: QuestionCursor, { path, label }: Field): Condition | undefined =>
+const takeDayTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefined => {
+  const lasting = takeDurationTest(cursor, isPast);
+  if (lasting) return lasting;
+  for (const { words, filter, reading } of grammar.timeBounds) {
+    for (const phrase of words) {
+      const span = cursor.attempt(() =>
+        phrase === '' || cursor.takePhrase(phrase) ? cursor.takeSpan() : undefined,
+      );
+      if (!span) continue;
+      return ({ path, label }) => ({
+        filter: filled(filter, { path, ...span }),
+        says: `${label} ${filled(reading, { ...span })}`,
+      });
+    }
+  }
+  return undefined;
+};
+
+/** "within 6 months"; of a field that records the past, these are the last ones. "more than 2 years ago". */
+const takeDurationTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefined =>
+  cursor.attempt(() => {
+    const isWithin = cursor.takePhrase('within');
+    const isBefore = !isWithin && cursor.takeAny(['more than', 'over', 'before']);
+    if (!isWithin && !isBefore) return undefined;
+    const span = cursor.takeDuration(isPast || isBefore);
+    if (!span || (isBefore && !cursor.takePhrase('ago'))) return undefined;
+    const { from, until } = span;
+    if (isBefore) return ({ path, label }) => ({ filter: `${path} < ${from}`, says: `${label} before ${from}` });
+    return ({ path, label }) => ({
+      filter: `(${path} >= ${from} and ${path} < ${until})`,
+      says: `${label} from ${from} to before ${until}`,
+    });
+  });
+
+const recordsPast = (path: string): boolean => path.endsWith('_at');
+
+/** The test of a day after its name: "end of life before 2027". */
+export const readDateTest = (cursor: QuestionCursor, field: Field): Condition | undefined =>
   cursor.attempt(() => {
     cursor.takePhrase('date');
     cursor.takeAny(['is', 'are', 'was']);
-    for (const { words, filter, reading } of grammar.timeBounds) {
-      for (const phrase of words) {
-        const span = cursor.attempt(() =>
-          phrase === '' || cursor.takePhrase(phrase) ? cursor.takeSpan() : undefined,
-        );
-        if (span)
-          return {
-            filter: filled(filter, { path, ...span }),
-            says: `${label} ${filled(reading, { ...span })}`,
-          };
-      }
-    }
-    return undefined;
+    return takeDayTest(cursor, recordsPast(field.path))?.(field);
+  });
+
+/** The test of a day before its name: "reach in 2027 their end of life". */
+export const readDateFirst = (cursor: QuestionCursor, names: QuestionNames): Condition | undefined =>
+  cursor.attempt(() => {
+    const start = cursor.at;
+    const isLasting = takeDurationTest(cursor, false) !== undefined;
+    cursor.at = start;
+    const test = isLasting ? undefined : takeDayTest(cursor, false);
+    if (!test) return undefined;
+    while (cursor.takeAny(grammar.beforeDays));
+    const day = names.takeDay();
+    return day && test(day);
   });
 
 /** A test of a text, with the text in quotes. */
@@ -80,6 +146,8 @@ export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Co
 
 /** A field, phase or related card that has a value. */
 export function readExistence(names: QuestionNames): Condition | undefined {
+  const roles = names.takeRoles();
+  if (roles) return { filter: `(${roles.paths.map((path) => `${path} is not empty`).join(' or ')})`, says: roles.label };
   const field = names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
   if (field) return { filter: `${field.path} is not empty`, says: field.label };
   const found = names.takePaths();

@@ -23,11 +23,18 @@ export class QuestionCursor {
     return this.at >= this.words.length;
   }
 
+  /** Returns a function that undoes what was read since; set by the reader. */
+  mark: () => () => void = () => () => {};
+
   /** Calls `read`, and restores the position if it returns undefined or false. */
   attempt<T>(read: () => T): T {
     const start = this.at;
+    const undo = this.mark();
     const found = read();
-    if (found === undefined || found === false) this.at = start;
+    if (found === undefined || found === false) {
+      this.at = start;
+      undo();
+    }
     return found;
   }
 
@@ -66,6 +73,19 @@ export class QuestionCursor {
     const found = readSpan(this.words, this.at, this.today);
     this.at += found?.length ?? 0;
     return found?.span;
+  }
+
+  /** A duration, such as `6 months` or `a year`, as the span until today, or from today. */
+  takeDuration(isPast: boolean): Span | undefined {
+    return this.attempt(() => {
+      const count = this.takeAny(['a', 'an']) ? 1 : this.takeNumber();
+      const unit = units.find((name) => this.takePhrase(name));
+      if (!unit || count === undefined || !Number.isInteger(count) || count < 1 || count > 1_000) return undefined;
+      const edge = moved(this.today, unit, isPast ? -count : count);
+      return isPast
+        ? { from: edge, until: nextDay(this.today) }
+        : { from: this.today, until: nextDay(edge) };
+    });
   }
 
   takeQuoted(): string | undefined {
@@ -171,6 +191,8 @@ function readSpan(
   const year = yearOf(word);
   if (year !== undefined) return found(span(year, 0, 12), 1);
   if (norm === 'today' || norm === 'now') return found({ from: today, until: nextDay(today) }, 1);
+  if (norm === 'yesterday' || norm === 'tomorrow')
+    return found(around(today, 'day', norm === 'tomorrow' ? 1 : -1), 1);
   if ((norm === 'end' || norm === 'beginning' || norm === 'start') && words[at + 1]?.norm === 'of') {
     const of = readSpan(words, at + 2, today);
     if (!of) return undefined;
@@ -206,7 +228,7 @@ function readRelative(words: readonly Word[], at: number, today: string) {
   const unit = unitAt(second);
   if (unit) return { span: around(today, unit, offset), length: 2 };
   const many = unitAt(words[at + 2]);
-  const count = second?.kind === 'number' ? Number(second.norm) : Number.NaN;
+  const count = second?.kind === 'number' ? Number(second.norm) : (numberWords[second?.norm ?? ''] ?? Number.NaN);
   if (!many || offset === 0 || !Number.isInteger(count) || count < 1 || count > 1_000) return undefined;
   const edge = moved(today, many, offset * count);
   const between = offset > 0 ? { from: today, until: nextDay(edge) } : { from: edge, until: nextDay(today) };

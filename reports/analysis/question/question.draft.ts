@@ -21,6 +21,8 @@ export interface UnreadQuestion {
   ambiguous: { text: string; meanings: string[] }[];
 }
 
+type Having = ReportQuery['having'][number];
+
 /** Number of listed cards for questions about the highest or lowest values. */
 const EXTREMES = 10;
 
@@ -36,15 +38,53 @@ export class QuestionDraft implements UnreadQuestion {
   readonly shown: QueryDimension[] = [];
   /** The common types of the named fields, if no type was named. */
   readonly typesOfFields: string[][] = [];
+  /** Conditions on measures of the cards of a list. */
+  readonly having: { measure: QueryMeasure; op: Having['op']; value: number }[] = [];
   subject: string[] = [];
+  /** Whether one card is asked for: "which application has ...". */
+  isSingular = false;
+  /** Whether the measures are asked for each card. */
+  isPerCard = false;
+  /** Whether "or" was between the last condition and the current position. */
+  isAlternative = false;
   intent: 'count' | 'list' | undefined;
   top: { limit: number; dir: 'asc' | 'desc' } | undefined;
   as_of: string | undefined;
 
+  addCondition({ filter, says }: { filter: string; says: string }): void {
+    // "or" is only supported between values of one field
+    if (this.isAlternative && this.conditions.length > 0) this.unknown.push('or');
+    this.isAlternative = false;
+    this.conditions.push(filter);
+    this.reading.push(says);
+  }
+
+  /** Returns a function that restores the draft as it is now. */
+  mark(): () => void {
+    const lists: unknown[][] = [
+      this.unknown,
+      this.ambiguous,
+      this.reading,
+      this.conditions,
+      this.dimensions,
+      this.measures,
+      this.shown,
+      this.typesOfFields,
+      this.having,
+    ];
+    const lengths = lists.map(({ length }) => length);
+    const { intent, top, as_of, isAlternative } = this;
+    return () => {
+      for (const [at, list] of lists.entries()) list.length = lengths[at]!;
+      Object.assign(this, { intent, top, as_of, isAlternative });
+    };
+  }
+
   /** The query, or undefined if nothing was asked. */
   finished(): ReadQuestion | undefined {
     this.#readExtreme();
-    const lists = this.top !== undefined || (this.intent === 'list' && this.measures.length === 0);
+    const asksForCards = this.intent === 'list' || (this.intent === undefined && this.dimensions.length === 0);
+    const lists = this.isPerCard || this.top !== undefined || (asksForCards && this.measures.length === 0);
     const said = this.subject.length + this.conditions.length + this.measures.length + this.dimensions.length;
     if (said === 0 && this.intent !== 'count') return undefined;
     const asksForGroups = this.dimensions.length > 0 && !this.top;
@@ -53,7 +93,9 @@ export class QuestionDraft implements UnreadQuestion {
     const dimensions = names
       ? [{ field: 'name' }, ...(this.top ? this.dimensions : this.shown), { field: 'id' }]
       : this.dimensions;
-    const measures: QueryMeasure[] = this.measures.length > 0 ? this.measures : [{ fn: 'count' }];
+    const tested = this.having.map(({ measure }) => measure);
+    const asked = this.measures.length > 0 ? this.measures : tested;
+    const measures: QueryMeasure[] = asked.length > 0 ? asked : [{ fn: 'count' }];
     const from = this.subject.length > 0 ? this.subject : common(this.typesOfFields);
     const inTime = dimensions.some(({ bucket }) => bucket !== undefined);
     const sorted = this.top !== undefined || (dimensions.length > 0 && !names && !inTime);
@@ -63,7 +105,7 @@ export class QuestionDraft implements UnreadQuestion {
         filter: this.conditions.join(' and '),
         dimensions: unique(dimensions),
         measures,
-        having: [],
+        having: this.having.map(({ measure, op, value }) => ({ column: columnOf(measure), op, value })),
         sort: sorted ? [{ column: columnOf(measures[0]!), dir: this.top?.dir ?? 'desc' }] : [],
         ...(this.as_of === undefined ? {} : { as_of: this.as_of }),
       },
@@ -77,8 +119,26 @@ export class QuestionDraft implements UnreadQuestion {
     const [measure, ...others] = this.measures;
     if (this.intent !== 'list' || this.top || this.dimensions.length + others.length > 0) return;
     if (measure?.fn !== 'max' && measure?.fn !== 'min') return;
-    this.top = { limit: EXTREMES, dir: measure.fn === 'max' ? 'desc' : 'asc' };
-    this.reading.push(`the first ${EXTREMES}`);
+    this.takeFirst(measure.fn === 'max' ? 'desc' : 'asc');
+  }
+
+  /** Asks for the first cards by the measure. */
+  takeFirst(dir: 'asc' | 'desc', limit = this.isSingular ? 1 : EXTREMES): void {
+    this.top = { limit, dir };
+    this.reading.push(`the first ${limit}`);
+  }
+
+  /** Why the query would not say what was asked. */
+  get conflict(): string | undefined {
+    const { having, measures, dimensions, intent } = this;
+    const [test] = having;
+    // a query groups cards and tests the groups, but does not count them
+    if (test && (intent === 'count' || measures.length > 0 || dimensions.length > 0 || having.length > 1))
+      return 'a condition on a number of related cards, which is only possible in a list';
+    const options = this.conditions.flatMap((text) => /^([\w.]+) = [^ ]+$/.exec(text)?.[1] ?? []);
+    if (options.some((path, at) => /^(attributes|approval_status|subtype)/.test(path) && options.indexOf(path) !== at))
+      return 'two values of one field at the same time';
+    return undefined;
   }
 }
 

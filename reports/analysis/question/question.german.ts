@@ -5,12 +5,15 @@ const ENDINGS = ['', 'e', 'en', 'er', 'es', 'em'];
 
 /** English words by German phrase. */
 const lexicon = new Map<string, Word[]>();
+const plurals = new Set<string>();
 for (const [english, phrases] of Object.entries(german.phrases)) {
   const words = wordsOf(english);
   for (const phrase of phrases.flatMap(inflected)) {
     const parts = phraseOf(phrase);
     // the first, more specific meaning wins
     if (!lexicon.has(parts.join(' '))) lexicon.set(parts.join(' '), words);
+    // the first form of a noun is its singular
+    if (phrase !== phrases[0]) plurals.add(parts.join(' '));
   }
 }
 
@@ -28,14 +31,25 @@ const clauseOpenings = wordSet(german.clauseOpenings);
 /**
  * Translates the words of a German question into English ones; undefined if hardly any word is German. Unknown words, such
  * as names of the metamodel, are not changed.
+ * @param nameLength the number of words of the name of a card that begins at a word; 0: none.
  */
-export function fromGerman(question: string): Word[] | undefined {
-  const words = verbsFirst(wordsOf(withEnglishFigures(question)));
+export function fromGerman(
+  question: string,
+  nameLength: (norms: readonly string[], at: number) => number = () => 0,
+): Word[] | undefined {
+  const words = withCompounds(withParticles(verbsFirst(wordsOf(withEnglishFigures(question)))));
   const norms = words.map(({ kind, norm }) => (kind === 'word' || kind === 'number' ? norm : '"'));
   const read: Word[] = [];
   let known = 0;
   for (let at = 0; at < words.length; ) {
-    const found = norms[at] === 'nach' ? afterOrBy(words[at + 1]) : longestAt(norms, at);
+    const longest = longestAt(norms, at);
+    const named = nameLength(norms, at);
+    if (named > (longest?.length ?? 0)) {
+      read.push(...words.slice(at, at + named));
+      at += named;
+      continue;
+    }
+    const found = norms[at] === 'nach' && longest?.length !== 2 ? afterOrBy(words[at + 1]) : longest;
     if (!found) {
       read.push(words[at]!);
       at += 1;
@@ -46,7 +60,8 @@ export function fromGerman(question: string): Word[] | undefined {
       .map((word) => word.text)
       .join(' ');
     // messages quote the original word
-    read.push(...found.words.map((word) => ({ ...word, text })));
+    const isPlural = plurals.has(norms.slice(at, at + found.length).join(' '));
+    read.push(...found.words.map((word) => ({ ...word, text, isPlural })));
     known += found.length;
     at += found.length;
   }
@@ -69,6 +84,38 @@ function afterOrBy(next: Word | undefined): { words: Word[]; length: number } {
   return { words: wordsOf(isTime ? 'after' : 'by'), length: 1 };
 }
 
+const particles = new Set(german.particles);
+
+/** "hängen von Billing ab" as "abhängen von Billing". */
+function withParticles(words: readonly Word[]): Word[] {
+  const last = words.at(-1);
+  if (!last || !particles.has(last.norm)) return [...words];
+  const at = words.findIndex(({ norm }) => startsPhrase(`${last.norm}${norm}`));
+  if (at < 0) return [...words];
+  const [joined] = wordsOf(`${last.norm}${words[at]!.text.toLowerCase()}`);
+  return [...words.slice(0, at), { ...joined!, text: `${words[at]!.text} … ${last.text}` }, ...words.slice(at + 1, -1)];
+}
+
+const startsPhrase = (word: string): boolean =>
+  [...lexicon.keys()].some((phrase) => phrase === word || phrase.startsWith(`${word} `));
+
+/** Shorter parts of compounds are in too many other words. */
+const SHORTEST_PART = 4;
+
+/** "Anwendungskosten" as "Anwendung Kosten", if both parts are known. */
+function withCompounds(words: readonly Word[]): Word[] {
+  return words.flatMap((word) => {
+    if (word.kind !== 'word' || startsPhrase(word.norm)) return [word];
+    for (let at = SHORTEST_PART; at <= word.norm.length - SHORTEST_PART; at += 1) {
+      const [head, rest] = [word.norm.slice(0, at), word.norm.slice(at)];
+      const first = [head, head.replace(/(s|n|en)$/, '')].find((part) => lexicon.has(part));
+      if (first === undefined || !lexicon.has(rest)) continue;
+      return [first, rest].map((norm) => ({ ...word, norm }));
+    }
+    return [word];
+  });
+}
+
 /** 31.12.2027 is a day, 1,5 Mio. a figure. */
 function withEnglishFigures(question: string): string {
   return question
@@ -77,6 +124,7 @@ function withEnglishFigures(question: string): string {
       (_, day: string, month: string, year: string) =>
         `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
     )
+    .replace(/\bim Jahre? (?=\d{4}\b)/gi, 'im ')
     .replace(/(\d)\s?(?:Tsd\b\.?|Tausend\b)/gi, '$1k')
     .replace(/(\d)\s?(?:Mio\b\.?|Millionen\b)/gi, '$1m')
     .replace(/(\d)\s?(?:Mrd\b\.?|Milliarden\b)/gi, '$1bn');

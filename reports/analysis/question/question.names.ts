@@ -1,8 +1,7 @@
-import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
-import grammar from './question.grammar.json' with { type: 'json' };
 import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
+import type { Way } from './question.verbs.ts';
 
 export type FieldMeaning = Extract<Meaning, { kind: 'field' }>;
 export type OptionMeaning = Extract<Meaning, { kind: 'option' }>;
@@ -13,21 +12,56 @@ export class QuestionNames {
   readonly #cursor: QuestionCursor;
   readonly #draft: QuestionDraft;
 
+  /** The types that names are looked for in, and the path to their cards, if these are not the subject. */
+  #scope: { types: readonly string[]; path: string } | undefined;
+
   constructor(vocabulary: Vocabulary, cursor: QuestionCursor, draft: QuestionDraft) {
     this.#vocabulary = vocabulary;
     this.#cursor = cursor;
     this.#draft = draft;
   }
 
+  /** The types that names are looked for in; none: all. */
+  get types(): readonly string[] {
+    return this.#scope?.types ?? this.#draft.subject;
+  }
+
+  /** Whether conditions apply to cards related to the subject. */
+  get isRelated(): boolean {
+    return this.#scope !== undefined;
+  }
+
+  /** Reads names of a related type; paths lead to its cards. */
+  within<T>(type: string, path: string, read: () => T): T {
+    const before = this.#scope;
+    this.#scope = { types: [type], path: `${path}.` };
+    try {
+      return read();
+    } finally {
+      this.#scope = before;
+    }
+  }
+
+  /** A path of the cards in scope, as one of the subject. */
+  pathOf(path: string): string {
+    return `${this.#scope?.path ?? ''}${path}`;
+  }
+
+  /** The relations of the cards that the question is about. */
+  get ways(): readonly Way[] {
+    const { types } = this;
+    return types.length === 1 && !this.#scope ? this.#vocabulary.ways(types[0]!) : [];
+  }
+
   /** Meanings of the kind that begin at the position, longest phrase first. */
   see<K extends Meaning['kind']>(kind: K, further = 0) {
-    const { subject } = this.#draft;
+    const { types } = this;
     const fits = (meaning: Meaning) =>
       meaning.kind === kind &&
-      (subject.length === 0 ||
+      (types.length === 0 ||
         kind === 'type' ||
         !('types' in meaning) ||
-        meaning.types.some((type) => subject.includes(type)));
+        meaning.types.some((type) => types.includes(type)));
     const found = lookUp(this.#vocabulary, this.#cursor.norms, this.#cursor.at + further, fits);
     return found && { length: found.length, meanings: found.meanings as Extract<Meaning, { kind: K }>[] };
   }
@@ -45,14 +79,14 @@ export class QuestionNames {
       return undefined;
     }
     const field = meanings[0]!;
-    if (field.path.startsWith('attributes.')) this.#draft.typesOfFields.push(field.types);
-    return field;
+    this.#noteTypes(field);
+    return { ...field, path: this.pathOf(field.path) };
   }
 
   /** Consumes one or several options of one field, such as `tolerate or invest`; of the given field, if any. */
   takeOptions(path?: string): { path: string; values: OptionMeaning[] } | undefined {
     const start = this.#cursor.at;
-    const first = this.#optionsHere(path);
+    const first = this.#optionsHere(path?.slice(this.pathOf('').length));
     if (!first) return undefined;
     this.#cursor.at += first.length;
     const paths = new Set(first.meanings.map((option) => option.path));
@@ -62,7 +96,8 @@ export class QuestionNames {
       return undefined;
     }
     const chosen = named ?? first.meanings[0]!.path;
-    const values = [first.meanings.find((option) => option.path === chosen)!];
+    // one word can stand for several options: "cloud"
+    const values = first.meanings.filter((option) => option.path === chosen);
     for (;;) {
       const joint = this.#cursor.at;
       // most fields have one value per card, so that "and" joins alternatives; except tags
@@ -74,12 +109,50 @@ export class QuestionNames {
         break;
       }
       this.#cursor.at += next.length;
-      values.push(next.meanings[0]!);
+      // "high business value and low effort"
+      if (this.#seesOtherField(chosen)) {
+        this.#cursor.at = joint;
+        break;
+      }
+      values.push(...next.meanings);
     }
     // "mission critical business criticality" also names the field
     if (!named && path === undefined) this.#fieldBehind(new Set([chosen]));
-    if (chosen.startsWith('attributes.')) this.#draft.typesOfFields.push(values[0]!.types);
-    return { path: chosen, values };
+    this.#noteTypes(values[0]!);
+    return { path: this.pathOf(chosen), values };
+  }
+
+  /** Whether a field with options is next that is not the given one. */
+  #seesOtherField(path: string): boolean {
+    const fields = this.see('field')?.meanings.filter(({ valueType }) => valueType === 'options') ?? [];
+    return fields.length > 0 && !fields.some((field) => field.path === path);
+  }
+
+  #noteTypes({ path, types }: { path: string; types: string[] }): void {
+    if (path.startsWith('attributes.') && !this.#scope) this.#draft.typesOfFields.push(types);
+  }
+
+  /** A word for several stakeholder roles, such as owner: any of them. */
+  takeRoles(): { paths: string[]; label: string } | undefined {
+    const found = this.see('field');
+    const paths = [...new Set(found?.meanings.map(({ path }) => this.pathOf(path)))];
+    if (!found || paths.length < 2 || !found.meanings.every(({ path }) => path.startsWith('stakeholder.'))) return undefined;
+    this.#cursor.at += found.length;
+    return { paths, label: found.meanings.map(({ label }) => label).join(' or ') };
+  }
+
+  /** What a field counts, such as users. */
+  takeCounted(): { path: string; label: string } | undefined {
+    const found = this.see('counted');
+    const [counted, ...others] = found?.meanings ?? [];
+    if (!counted || others.length > 0) return undefined;
+    this.#cursor.at += found!.length;
+    this.#noteTypes(counted);
+    return { path: this.pathOf(counted.path), label: counted.label };
+  }
+
+  labelOf(type: string): string {
+    return this.#vocabulary.metamodel.cardTypes.get(type)!.label;
   }
 
   /** A lifecycle phase or a date field. */
@@ -88,7 +161,7 @@ export class QuestionNames {
     if (phase) {
       this.#cursor.at += phase.length;
       const { phase: key, label } = phase.meanings[0]!;
-      return { path: `lifecycle.${key}`, label };
+      return { path: this.pathOf(`lifecycle.${key}`), label };
     }
     return this.takeField(({ valueType }) => valueType === 'date' || valueType === 'timestamp');
   }
@@ -111,7 +184,7 @@ export class QuestionNames {
     if (!found || subject.length !== 1) return undefined;
     const { type, label } = found.meanings[0]!;
     this.#cursor.at += found.length;
-    return { label, paths: pathsTo(this.#vocabulary.metamodel, subject[0]!, type) };
+    return { label, paths: this.#vocabulary.ways(subject[0]!).filter((way) => way.type === type) };
   }
 
   #optionsHere(path: string | undefined) {
@@ -141,87 +214,3 @@ const isTagOf = (path: string, option: OptionMeaning) => path === 'tags' && opti
 
 const describe = (meaning: Meaning): string =>
   'path' in meaning ? `${meaning.label} (${meaning.path})` : meaning.label;
-
-/** The relation paths between two types, in the filter language. */
-function pathsTo(metamodel: Metamodel, from: string, to: string): { path: string; label: string }[] {
-  return metamodel.visibleRelationTypes.flatMap((key) => {
-    const { source_type_key: source, target_type_key: target, label } = metamodel.relationTypes.get(key)!;
-    if (source === from && target === to) return [{ path: `relation.${key}.target`, label }];
-    return target === from && source === to ? [{ path: `relation.${key}.source`, label }] : [];
-  });
-}
-
-/** The subject of a question. */
-export interface Subject {
-  types: string[];
-  /** Condition of the subtype, if one is named. */
-  filter?: string;
-  label: string;
-  /** The words of the subject. */
-  start: number;
-  end: number;
-}
-
-export const isNeutral = (norm: string): boolean => grammar.neutralTypes.includes(norm);
-
-/** The first card type or subtype that is named as the subject, with those joined to it by "and". */
-export function findSubject(vocabulary: Vocabulary, norms: readonly string[]): Subject | undefined {
-  for (let at = 0; at < norms.length; ) {
-    const found = lookUp(vocabulary, norms, at);
-    const subject = found && !isElsewhere(norms, at) ? subjectOf(vocabulary, norms, at, found) : undefined;
-    if (subject) return joined(vocabulary, norms, subject);
-    at += found?.length ?? 1;
-  }
-  return undefined;
-}
-
-function isElsewhere(norms: readonly string[], at: number): boolean {
-  const before = norms[at - 1] === 'a' || norms[at - 1] === 'an' ? norms[at - 2] : norms[at - 1];
-  return before !== undefined && grammar.beforeOtherTypes.includes(before);
-}
-
-function subjectOf(
-  vocabulary: Vocabulary,
-  norms: readonly string[],
-  at: number,
-  { meanings, length }: { meanings: Meaning[]; length: number },
-): Subject | undefined {
-  const end = at + length;
-  const type = meanings.find((meaning) => meaning.kind === 'type');
-  if (type) return { types: [type.type], label: type.label, start: at, end };
-  const subtypes = meanings.filter((meaning) => meaning.kind === 'subtype');
-  const [first] = subtypes;
-  if (first) {
-    const types = [...new Set(subtypes.flatMap((subtype) => subtype.types))];
-    const keys = [...new Set(subtypes.map(({ subtype }) => subtype))];
-    const filter = keys.length > 1 ? `subtype in (${keys.join(', ')})` : `subtype = ${keys[0]}`;
-    return { types, filter, label: first.label, start: at, end };
-  }
-  // "commercial applications" is the field Commercial Application, and names the type
-  if (!meanings.some((meaning) => meaning.kind === 'field' && meaning.valueType === 'boolean'))
-    return undefined;
-  for (let from = at + 1; from < end; from += 1) {
-    const inner = lookUp(vocabulary, norms, from, (meaning) => meaning.kind === 'type');
-    const named = inner?.meanings[0];
-    if (named?.kind === 'type' && from + inner!.length === end) {
-      // the words remain, to be parsed as a condition
-      return { types: [named.type], label: named.label, start: -1, end: -1 };
-    }
-  }
-  return undefined;
-}
-
-/** "applications and interfaces": both types are the subject. */
-function joined(vocabulary: Vocabulary, norms: readonly string[], subject: Subject): Subject {
-  if (subject.filter !== undefined || subject.start < 0) return subject;
-  let { types, label, end } = subject;
-  while (norms[end] === 'and' || norms[end] === 'or' || norms[end] === ',') {
-    const found = lookUp(vocabulary, norms, end + 1);
-    const type = found?.meanings.find((meaning) => meaning.kind === 'type');
-    if (!type) break;
-    types = [...types, type.type];
-    label = `${label}, ${type.label}`;
-    end += 1 + found!.length;
-  }
-  return { ...subject, types, label, end };
-}

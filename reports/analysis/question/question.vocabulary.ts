@@ -1,10 +1,11 @@
 import { approvalStatuses } from '../../../domain/inventory/cards/cards.model.ts';
-import type { CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { CardType, CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
-import { phraseOf } from './question.words.ts';
+import { type Way, waysFrom } from './question.verbs.ts';
+import { phraseOf, wordsOf } from './question.words.ts';
 
 /** The value type of a field, for questions. */
 type FieldKind = 'text' | 'number' | 'date' | 'timestamp' | 'boolean' | 'options' | 'key';
@@ -15,7 +16,20 @@ export type Meaning =
   | { kind: 'subtype'; types: string[]; subtype: string; label: string }
   | { kind: 'field'; path: string; valueType: FieldKind; unit?: 'cost'; types: string[]; label: string }
   | { kind: 'option'; path: string; value: string; types: string[]; label: string }
-  | { kind: 'phase'; phase: LifecyclePhase; label: string };
+  /** A phase; an event, such as ending, is only complete with its day. */
+  | { kind: 'phase'; phase: LifecyclePhase; isEvent: boolean; label: string }
+  /** What a field counts: `users`, if the field is the number of users. */
+  | { kind: 'counted'; path: string; types: string[]; label: string }
+  | CardMeaning;
+
+/** A card with this name, or cards with this text in their names. */
+export interface CardMeaning {
+  kind: 'card';
+  type: string;
+  name: string;
+  partial: boolean;
+  label: string;
+}
 
 /** All names for questions, by phrase. */
 export interface Vocabulary {
@@ -24,6 +38,7 @@ export interface Vocabulary {
   phrases: ReadonlyMap<string, Meaning[]>;
   /** Words of the longest phrase. */
   longest: number;
+  ways(from: string): Way[];
 }
 
 /** More tags than that are not looked for in questions. */
@@ -55,6 +70,8 @@ const fieldKinds: Record<CompiledField['type'], FieldKind> = {
   multiple_select: 'options',
 };
 
+const phaseEvents: Partial<Record<LifecyclePhase, string[]>> = grammar.phaseEvents;
+
 /** Fields that every card has. */
 const commonFields = grammar.fields as { path: string; kind: FieldKind; names: string[] }[];
 
@@ -70,7 +87,11 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
   const phrases = new Map<string, Meaning[]>();
   let longest = 1;
   const add = (name: string, meaning: Meaning) => {
-    const words = phraseOf(name);
+    addWords(phraseOf(name), meaning);
+    // "SaaS" is one word, in keys an upper-case letter begins another
+    if (/\p{Ll}\p{Lu}/u.test(name)) addWords(wordsOf(name).map(({ norm }) => norm), meaning);
+  };
+  const addWords = (words: string[], meaning: Meaning) => {
     if (words.length === 0) return;
     longest = Math.max(longest, words.length);
     const phrase = words.join(' ');
@@ -92,7 +113,9 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
   }
   for (const phase of lifecyclePhases) {
     for (const name of grammar.phases[phase])
-      add(name, { kind: 'phase', phase, label: phaseLabel(phase).toLowerCase() });
+      add(name, { kind: 'phase', phase, isEvent: false, label: phaseLabel(phase).toLowerCase() });
+    for (const name of phaseEvents[phase] ?? [])
+      add(name, { kind: 'phase', phase, isEvent: true, label: phaseLabel(phase).toLowerCase() });
   }
   for (const key of visibleTypes) addType(metamodel, key, add);
   for (const { group, tag } of tags) {
@@ -108,12 +131,32 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
       });
     }
   }
-  return { metamodel, phrases, longest };
+  const ways = new Map(visibleTypes.map((key) => [key, waysFrom(metamodel, key)]));
+  return { metamodel, phrases, longest, ways: (from) => ways.get(from) ?? [] };
 }
 
-function addType(metamodel: Metamodel, key: string, add: (name: string, meaning: Meaning) => void): void {
+/** The vocabulary with cards that a question names. */
+export function withCards(vocabulary: Vocabulary, cards: readonly CardMeaning[]): Vocabulary {
+  if (cards.length === 0) return vocabulary;
+  const phrases = new Map(vocabulary.phrases);
+  let { longest } = vocabulary;
+  for (const card of cards) {
+    const words = wordsOf(card.name).map(({ norm }) => norm);
+    const phrase = words.join(' ');
+    longest = Math.max(longest, words.length);
+    phrases.set(phrase, [...(phrases.get(phrase) ?? []), card]);
+  }
+  return { ...vocabulary, phrases, longest };
+}
+
+type Add = (name: string, meaning: Meaning) => void;
+
+const typeSynonyms: Readonly<Record<string, string[]>> = grammar.types;
+
+function addType(metamodel: Metamodel, key: string, add: Add): void {
   const type = metamodel.cardTypes.get(key)!;
-  for (const name of [type.label, key]) add(name, { kind: 'type', type: key, label: type.label });
+  for (const name of [type.label, key, ...(typeSynonyms[key] ?? [])])
+    add(name, { kind: 'type', type: key, label: type.label });
   for (const subtype of type.subtypes) {
     for (const name of [subtype.label, subtype.key]) {
       add(name, { kind: 'subtype', types: [key], subtype: subtype.key, label: subtype.label });
@@ -121,23 +164,60 @@ function addType(metamodel: Metamodel, key: string, add: (name: string, meaning:
   }
   for (const role of type.stakeholderRoles) {
     const path = `stakeholder.${part(role.key)}`;
-    add(role.label, { kind: 'field', path, valueType: 'key', types: [key], label: role.label });
+    // "technical owner" of an application is its Technical Application Owner
+    const short = role.label.replace(` ${type.label}`, '');
+    for (const name of [role.label, short, ...(/ owner$/i.test(short) ? ['owner'] : [])])
+      add(name, { kind: 'field', path, valueType: 'key', types: [key], label: role.label });
   }
-  for (const field of type.fields.values()) {
-    const path = `attributes.${part(field.key)}`;
-    const valueType = fieldKinds[field.type];
-    const unit = field.type === 'cost' ? { unit: 'cost' as const } : {};
-    const meaning: Meaning = { kind: 'field', path, valueType, ...unit, types: [key], label: field.label };
-    for (const name of [field.label, field.key]) add(name, meaning);
-    if (unit.unit) add('cost', meaning);
-    for (const option of field.options) {
-      const label = field.optionLabels.get(option) ?? option;
-      for (const name of [label, option]) {
-        const value = part(option);
-        add(name, { kind: 'option', path, value, types: [key], label: `${field.label} ${label}` });
-      }
-    }
+  for (const field of type.fields.values()) addField(type, field, add);
+}
+
+function addField(type: CardType, field: CompiledField, add: Add): void {
+  const path = `attributes.${part(field.key)}`;
+  const types = [type.key];
+  const valueType = fieldKinds[field.type];
+  const unit = field.type === 'cost' ? { unit: 'cost' as const } : {};
+  const meaning: Meaning = { kind: 'field', path, valueType, ...unit, types, label: field.label };
+  for (const name of [field.key, ...namesOf(type, field)]) add(name, meaning);
+  if (unit.unit) add('cost', meaning);
+  const counted = /^number of (.+)$/i.exec(field.label)?.[1];
+  if (counted) add(counted, { kind: 'counted', path, types, label: field.label });
+  for (const option of field.options) {
+    const label = field.optionLabels.get(option) ?? option;
+    const value = part(option);
+    const adverb = /^\p{L}+(?= \p{L}+$)/u.exec(field.label)?.[0];
+    for (const name of [option, ...namesOfOption(label), ...(adverb ? [`${adverb}ly ${label}`] : [])])
+      add(name, { kind: 'option', path, value, types, label: `${field.label} ${label}` });
   }
+}
+
+/** The label of a field, and shorter forms that are usual: `AI features` for Has AI Features, `risk` for Risk Level. */
+function namesOf(type: CardType, { label, type: kind }: CompiledField): string[] {
+  const names = [label, `${type.label} ${label}`];
+  if (kind === 'boolean') names.push(label.replace(/^(has|is|contains|uses) /i, ''));
+  if (kind === 'single_select') names.push(label.replace(/(?<=.) (level|type)$/i, ''));
+  if (kind === 'date') {
+    const event = label.replace(/(?<=.) date$/i, '');
+    names.push(event, ...eventForms(event));
+  }
+  return names;
+}
+
+/** `contract ends` and `ending` for End. */
+function eventForms(event: string): string[] {
+  const rest = event.split(' ');
+  const last = rest.pop()!;
+  if (!/^(end|start)$/i.test(last)) return [];
+  return ['ing', 'ed'].map((ending) => [...rest, last + ending].join(' '));
+}
+
+/** The label of an option, `Initial` for 1 - Initial, `SaaS` and `Cloud` for Cloud (SaaS), `should be migrated` for Migrate. */
+function namesOfOption(label: string): string[] {
+  const plain = label.replace(/^\d+ - /, '');
+  const [, head, detail] = /^(.+?) \((.+)\)$/.exec(plain) ?? [];
+  const verbs = /^\p{L}+(at|st|e)e?$/u.test(plain) ? [`${plain.replace(/e$/, '')}ed`] : [];
+  const asked = verbs.flatMap((verb) => [`should be ${verb}`, `to be ${verb}`, `must be ${verb}`]);
+  return [label, plain, ...(head ? [head, detail!, `${detail} ${head}`] : []), ...asked];
 }
 
 function isSame(a: Meaning, b: Meaning): boolean {
@@ -146,6 +226,7 @@ function isSame(a: Meaning, b: Meaning): boolean {
   if (a.kind === 'subtype' && b.kind === 'subtype') return a.subtype === b.subtype;
   if (a.kind === 'field' && b.kind === 'field') return a.path === b.path && a.valueType === b.valueType;
   if (a.kind === 'option' && b.kind === 'option') return a.path === b.path && a.value === b.value;
+  if (a.kind === 'counted' && b.kind === 'counted') return a.path === b.path;
   return a.kind === 'phase' && b.kind === 'phase' && a.phase === b.phase;
 }
 

@@ -5,6 +5,8 @@ export interface Word {
   text: string;
   /** Without case, accents and the ending of plurals; of quoted text the text in quotes. */
   norm: string;
+  /** Whether the word is a plural. */
+  isPlural?: boolean;
 }
 
 const pattern =
@@ -19,7 +21,7 @@ export function wordsOf(question: string): Word[] {
     if (day !== undefined) return { kind: 'day', text, norm: day };
     if (figure !== undefined) return { kind: 'number', text, norm: String(figureOf(figure, unit)) };
     if (comma !== undefined) return { kind: 'comma', text, norm: ',' };
-    if (word !== undefined) return { kind: 'word', text, norm: normalised(word) };
+    if (word !== undefined) return { kind: 'word', text, norm: normalised(word), isPlural: /s$/i.test(word) };
     return { kind: 'sign', text, norm: text };
   });
 }

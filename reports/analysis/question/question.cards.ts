@@ -1,0 +1,100 @@
+import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { queryRows } from '../../../platform/database.ts';
+import type { CardMeaning } from './question.vocabulary.ts';
+import { wordsOf } from './question.words.ts';
+
+/** Words of the longest name, and of the longest part of a name, that are looked up. */
+const LONGEST_NAME = 10;
+const LONGEST_PART = 3;
+/** Texts that are looked up for one question. */
+const MOST_TEXTS = 1_200;
+const MOST_FOUND = 200;
+/** Shorter parts of names are in too many of them. */
+const SHORTEST_PART = 3;
+
+/** A card's type and name. */
+export interface FoundCard {
+  type: string;
+  name: string;
+}
+
+/** Looks up names of active cards. */
+export interface CardLookUp {
+  /** Cards with one of the names, ignoring case. */
+  named(names: readonly string[]): Promise<FoundCard[]>;
+  /** For each text that is a word or words of a card's name: the types of such cards, with the text as `name`. */
+  containing(texts: readonly string[]): Promise<FoundCard[]>;
+}
+
+/** The texts of up to `most` consecutive words, as written; at least one of the words must be wanted. */
+function phrasesOf(question: string, most: number, isWanted: (text: string) => boolean): string[] {
+  const ends: { from: number; to: number; isWanted: boolean }[] = [];
+  let from = 0;
+  for (const { text } of wordsOf(question)) {
+    from = question.indexOf(text, from);
+    ends.push({ from, to: from + text.length, isWanted: isWanted(text) });
+    from += text.length;
+  }
+  const phrases = new Set<string>();
+  for (const [at, start] of ends.entries()) {
+    for (const [more, end] of ends.slice(at, at + most).entries()) {
+      if (ends.slice(at, at + more + 1).some((word) => word.isWanted))
+        phrases.add(question.slice(start.from, end.to));
+    }
+  }
+  return [...phrases].slice(0, MOST_TEXTS);
+}
+
+/** The cards whose names are in a question. */
+export async function cardsIn(cards: CardLookUp, question: string): Promise<CardMeaning[]> {
+  const found = await cards.named(phrasesOf(question, LONGEST_NAME, () => true));
+  return found.map(({ type, name }) => ({ kind: 'card', type, name, partial: false, label: type }));
+}
+
+/** The cards with some of the unknown words in their names. */
+export async function cardsWith(
+  cards: CardLookUp,
+  question: string,
+  unknown: readonly string[],
+): Promise<CardMeaning[]> {
+  const words = new Set(unknown);
+  const texts = phrasesOf(question, LONGEST_PART, (text) => words.has(text));
+  const found = await cards.containing(
+    texts.filter((text) => text.length >= SHORTEST_PART && !/[%_\\]/.test(text)),
+  );
+  return found.map(({ type, name }) => ({ kind: 'card', type, name, partial: true, label: type }));
+}
+
+/** Looks up the cards that the caller sees. */
+export function findCards(ctx: Ctx): CardLookUp {
+  const visible = visibleCards(ctx);
+  return {
+    named: async (names) =>
+      await queryRows<FoundCard>(
+        ctx.db,
+        `select distinct c.type, c.name from cards c
+         where c.name_key in (select fold(name) from unnest(?::text[]) as asked (name))
+           and c.status = 'ACTIVE' and ${visible.sql}
+         order by c.type, c.name limit ${MOST_FOUND}`,
+        [names, ...visible.bindings],
+      ),
+    containing: async (texts) =>
+      texts.length === 0
+        ? []
+        : await queryRows<FoundCard>(
+            ctx.db,
+            `select asked.text as name, c.type
+             from unnest(?::text[]) as asked (text)
+             cross join lateral (
+               select distinct c.type from cards c
+               where search_text(c.name_key, c.alias, c.external_id) like '%' || fold(asked.text) || '%'
+                 and ' ' || regexp_replace(c.name_key, '[^[:alnum:]]+', ' ', 'g') || ' '
+                   like '% ' || regexp_replace(fold(asked.text), '[^[:alnum:]]+', ' ', 'g') || ' %'
+                 and c.status = 'ACTIVE' and ${visible.sql}
+             ) c
+             order by name, c.type limit ${MOST_FOUND}`,
+            [texts, ...visible.bindings],
+          ),
+  };
+}

@@ -1,0 +1,464 @@
+import type { QueryDimension, QueryMeasure } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { LifecyclePhase } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import {
+  type Condition,
+  inPhase,
+  readDateFirst,
+  readDateTest,
+  readExistence,
+  readOptions,
+  readPeriod,
+  readQuantity,
+  readTest,
+  readTextTest,
+} from './question.conditions.ts';
+import type { QuestionCursor } from './question.cursor.ts';
+import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './question.draft.ts';
+import grammar from './question.grammar.json' with { type: 'json' };
+import { type FieldMeaning, QuestionNames } from './question.names.ts';
+import { RelatedReader } from './question.related.ts';
+import { findSubject, isNeutral } from './question.subject.ts';
+import type { Vocabulary } from './question.vocabulary.ts';
+import { normalised } from './question.words.ts';
+
+/** The default function of a field: percentages are averaged, others summed. */
+const amountOf = ({ path }: FieldMeaning): QueryMeasure => ({ fn: path === 'data_quality' ? 'avg' : 'sum' });
+
+const ignored = new Set(grammar.ignored.map(normalised));
+
+const functions = grammar.functions as (QueryMeasure & { words: string[] })[];
+
+/** Interprets the words of one question; see readQuestion. */
+export class QuestionReader {
+  readonly #draft = new QuestionDraft();
+  readonly #vocabulary: Vocabulary;
+  readonly #cursor: QuestionCursor;
+  readonly #names: QuestionNames;
+  readonly #related: RelatedReader;
+  #subjectAt: { start: number; end: number } | undefined;
+  /** Whether "how much" was asked. */
+  #wantsAmount = false;
+  /** Whether the question asks for a value: "what is", "who", "list". */
+  #asksValue = false;
+  /** Whether the last condition was only a field, which may be the requested value. */
+  #bareField = false;
+
+  constructor(vocabulary: Vocabulary, cursor: QuestionCursor, isTranslated: boolean) {
+    this.#vocabulary = vocabulary;
+    this.#cursor = cursor;
+    cursor.mark = () => this.#draft.mark();
+    this.#names = new QuestionNames(vocabulary, cursor, this.#draft);
+    const condition = () => this.#readCondition(false);
+    this.#related = new RelatedReader(cursor, this.#names, this.#draft, condition, isTranslated);
+  }
+
+  read(): ReadQuestion | UnreadQuestion {
+    const draft = this.#draft;
+    const cursor = this.#cursor;
+    const subject = findSubject(this.#vocabulary, cursor.words, cursor.norms);
+    if (subject) {
+      draft.subject = subject.types;
+      draft.reading.push(`cards: ${subject.label}`);
+      if (subject.filter !== undefined) draft.conditions.push(subject.filter);
+      draft.isSingular = subject.isSingular;
+      this.#subjectAt = subject;
+    }
+    /** Parsers of the parts of a question; each consumes words or does not change the position. */
+    const parts = [
+      () => this.#order(),
+      () => this.#opening(),
+      () => this.#asOf(),
+      () => this.#perCard(),
+      () => this.#groups(),
+      () => this.#measure(),
+      () => this.#related.clause(),
+      () => this.#absence(),
+      () => this.#presence(),
+      () => this.#condition(),
+    ];
+    while (!cursor.ended) {
+      if (cursor.at === this.#subjectAt?.start) cursor.at = this.#subjectAt.end;
+      else if (!parts.some((part) => part()) && !cursor.ended) this.#skipWord();
+    }
+    const unknown = [...new Set(draft.unknown)];
+    const { ambiguous, conflict } = draft;
+    if (conflict !== undefined && unknown.length + ambiguous.length === 0) {
+      const text = cursor.words.map((word) => word.text).join(' ');
+      return { unknown, ambiguous: [{ text, meanings: [conflict] }] };
+    }
+    if (unknown.length + ambiguous.length > 0) return { unknown, ambiguous };
+    return draft.finished() ?? { unknown: cursor.words.map(({ text }) => text), ambiguous: [] };
+  }
+
+  /** Skips a stop word; records any other word as unknown. */
+  #skipWord(): void {
+    const cursor = this.#cursor;
+    const word = cursor.words[cursor.at]!;
+    if (word.norm === 'or') this.#draft.isAlternative = true;
+    if (word.kind !== 'comma' && !ignored.has(word.norm) && !isNeutral(word.norm)) {
+      this.#draft.unknown.push(word.text);
+    }
+    cursor.at += 1;
+  }
+
+  /** Whether a field of several words begins here: "number of users" and "total annual cost" can be fields. */
+  #seesLongField(): boolean {
+    return (this.#names.see('field')?.length ?? 0) > 1;
+  }
+
+  #opening(): boolean {
+    const cursor = this.#cursor;
+    if (this.#amountOfCounted()) return true;
+    if (!this.#seesLongField() && cursor.takeAny(grammar.counting)) this.#draft.intent ??= 'count';
+    else if (cursor.takeAny(grammar.listing)) {
+      this.#asksValue = cursor.at === 1 && cursor.norms[0] !== 'which';
+      this.#draft.intent ??= 'list';
+    }
+    else if (cursor.takePhrase('how much')) this.#wantsAmount = true;
+    else if (cursor.at === 0 && cursor.takeAny(grammar.asking)) this.#asksValue = true;
+    else return false;
+    return true;
+  }
+
+  /** "how many users". */
+  #amountOfCounted(): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      if (this.#seesLongField() || !cursor.takeAny(grammar.counting)) return false;
+      const counted = this.#names.takeCounted();
+      if (!counted) return false;
+      this.#draft.measures.push({ fn: 'sum', field: counted.path });
+      this.#draft.reading.push(`sum of ${counted.label}`);
+      return true;
+    });
+  }
+
+  /** "does each application", if these are the subject. */
+  #perCard(): boolean {
+    const cursor = this.#cursor;
+    const draft = this.#draft;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(grammar.ownEach) || cursor.at !== this.#subjectAt?.start) return false;
+      const [measure, ...others] = draft.measures;
+      if (!measure || others.length > 0 || draft.top) return false;
+      cursor.at = this.#subjectAt.end;
+      // the average of all cards
+      if (measure.fn === 'avg') return true;
+      draft.isPerCard = true;
+      draft.reading.push('for each card');
+      return true;
+    });
+  }
+
+  /** "top 5", "the 10 most expensive". */
+  #order(): boolean {
+    const cursor = this.#cursor;
+    const draft = this.#draft;
+    if (draft.top) return false;
+    return cursor.attempt(() => {
+      const start = cursor.at;
+      const leads = cursor.takePhrase('top');
+      const number = leads || cursor.seesNumber ? cursor.takeNumber() : undefined;
+      const limit = number ?? (draft.isSingular ? 1 : 10);
+      const dear = cursor.takePhrase('most expensive');
+      const cheap = !dear && cursor.takeAny(['cheapest', 'least expensive']);
+      if ((!leads && !dear && !cheap) || !Number.isInteger(limit) || limit < 1 || limit > 10_000)
+        return false;
+      draft.top = { limit, dir: cheap ? 'asc' : 'desc' };
+      draft.reading.push(`the first ${limit}`);
+      if (dear || cheap) this.#orderByCost(cursor.textFrom(start));
+      return true;
+    });
+  }
+
+  #orderByCost(text: string): void {
+    const draft = this.#draft;
+    const costs = (this.#vocabulary.phrases.get('cost') ?? []).filter(
+      (meaning) => meaning.kind === 'field' && meaning.types.some((type) => draft.subject.includes(type)),
+    ) as FieldMeaning[];
+    if (costs.length === 1) this.#measureOf({ fn: 'sum' }, costs[0]!);
+    else draft.ambiguous.push({ text, meanings: costs.map(({ label, path }) => `${label} (${path})`) });
+  }
+
+  /** "as of 2026-01-01". */
+  #asOf(): boolean {
+    const cursor = this.#cursor;
+    const span = cursor.attempt(() => (cursor.takePhrase('as of') ? cursor.takeSpan() : undefined));
+    if (!span) return false;
+    this.#draft.as_of = `${span.from}T00:00:00.000Z`;
+    this.#draft.reading.push(`as of ${span.from}`);
+    return true;
+  }
+
+  /** "by provider and year of end of life"; after "top 5" it is the measure. */
+  #groups(): boolean {
+    const cursor = this.#cursor;
+    const draft = this.#draft;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(grammar.grouping)) return false;
+      if (draft.top && draft.measures.length === 0) return this.#orderMeasure();
+      let count = 0;
+      const next = () =>
+        count === 0 || cursor.takeAny([', and', 'and by', 'and', ',', 'by']) ? this.#dimension() : undefined;
+      for (let found = cursor.attempt(next); found; found = cursor.attempt(next)) {
+        draft.dimensions.push(found.value);
+        draft.reading.push(`by ${found.says}`);
+        count += 1;
+      }
+      return count > 0;
+    });
+  }
+
+  #orderMeasure(): boolean {
+    const cursor = this.#cursor;
+    cursor.takePhrase('the');
+    const fn = this.#seesLongField() ? undefined : this.#function();
+    const field = this.#names.takeField(({ valueType }) => valueType === 'number');
+    if (field) {
+      this.#measureOf(fn ?? amountOf(field), field);
+      return true;
+    }
+    cursor.takeAny(grammar.counting);
+    const way = this.#names.takeRelated();
+    if (!way) return false;
+    this.#draft.measures.push({ fn: 'count', field: `${way.path}.name` });
+    this.#draft.reading.push(`number of ${way.label}`);
+    return true;
+  }
+
+  #dimension(): { value: QueryDimension; says: string } | undefined {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      cursor.takePhrase('the');
+      const bucket = (['year', 'quarter', 'month', 'day'] as const).find((unit) => cursor.takePhrase(unit));
+      if (bucket) cursor.takeAny(['of the', 'of']);
+      const day = this.#names.takeDay();
+      if (day && !readDateTest(cursor, day)) {
+        const value = { field: day.path, bucket: bucket ?? ('year' as const) };
+        return { value, says: `${value.bucket} of ${day.label}` };
+      }
+      if (bucket !== undefined || day) return undefined;
+      const field = this.#names.takeField();
+      if (field) return { value: { field: field.path }, says: field.label };
+      const way = this.#names.takeRelated();
+      return way && { value: { field: `${way.path}.name` }, says: way.label };
+    });
+  }
+
+  #function(): QueryMeasure | undefined {
+    const found = functions.find(({ words }) => this.#cursor.takeAny(words));
+    return found && { fn: found.fn, ...(found.p === undefined ? {} : { p: found.p }) };
+  }
+
+  /** "average total annual cost"; "total number of" only counts. */
+  #measure(): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      const fn = this.#seesLongField() ? undefined : this.#function();
+      if (!fn) return false;
+      // "what do all applications cost in total"
+      if (fn.fn === 'sum' && this.#draft.measures.some((measure) => measure.fn === 'sum')) return true;
+      cursor.takeAny(['of the', 'of', 'the']);
+      const field = this.#names.takeField(
+        ({ valueType }) =>
+          valueType === 'number' || (valueType === 'date' && (fn.fn === 'min' || fn.fn === 'max')),
+      );
+      if (field) this.#measureOf(fn, field);
+      else if (fn.fn === 'sum' && cursor.takeAny(grammar.counting)) this.#draft.intent = 'count';
+      else return false;
+      return true;
+    });
+  }
+
+  #measureOf(fn: QueryMeasure, { path, label }: FieldMeaning): void {
+    this.#draft.measures.push({ ...fn, field: path });
+    this.#draft.reading.push(`${fn.fn === 'percentile' ? 'median' : fn.fn} of ${label}`);
+  }
+
+  /** "without an end of life", "with no provider", "not approved". */
+  #absence(): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => this.#lacking()) || cursor.attempt(() => this.#negated());
+  }
+
+  #lacking(): boolean {
+    const cursor = this.#cursor;
+    if (!cursor.takeAny(grammar.lacking)) return false;
+    cursor.takeAny(['a', 'an', 'any', 'the']);
+    if (this.#related.objects(true)) return true;
+    const found = cursor.attempt(() => readExistence(this.#names) ?? this.#readFlag());
+    if (!found) return false;
+    this.#draft.addCondition({ filter: `not (${found.filter})`, says: `without ${found.says}` });
+    cursor.takeAny(grammar.maintained);
+    return true;
+  }
+
+  #negated(): boolean {
+    const cursor = this.#cursor;
+    if (!cursor.takeAny(grammar.negating)) return false;
+    while (cursor.takeAny(grammar.fillers));
+    if (this.#related.clause(true)) return true;
+    const found = readPeriod(cursor, this.#names) ?? this.#readCondition(false);
+    if (found) this.#draft.addCondition({ filter: `not ${found.filter}`, says: `not ${found.says}` });
+    return found !== undefined;
+  }
+
+  /** A field that is yes or no. */
+  #readFlag(): Condition | undefined {
+    const field = this.#names.takeField(({ valueType }) => valueType === 'boolean');
+    return field && { filter: `${field.path} = true`, says: field.label };
+  }
+
+  /** "with an end of life", "with interfaces"; followed by a test it is a condition. */
+  #presence(): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(grammar.having)) return false;
+      if (this.#mostOf()) return true;
+      cursor.takeAny(['a', 'an', 'any', 'the', 'at least one']);
+      if (cursor.attempt(() => this.#condition(false))) return true;
+      if (this.#related.objects(false)) return true;
+      const found = readExistence(this.#names);
+      if (found) this.#draft.addCondition({ filter: found.filter, says: `with ${found.says}` });
+      return found !== undefined;
+    });
+  }
+
+  /** "the most users", "the fewest users". */
+  #mostOf(): boolean {
+    const cursor = this.#cursor;
+    const draft = this.#draft;
+    if (draft.top || draft.measures.length > 0) return false;
+    return cursor.attempt(() => {
+      const dir = this.#most();
+      const field =
+        dir &&
+        (this.#names.takeCounted() ?? this.#names.takeField(({ valueType }) => valueType === 'number'));
+      if (!field) return false;
+      draft.measures.push({ fn: 'sum', field: field.path });
+      draft.reading.push(`sum of ${field.label}`);
+      draft.takeFirst(dir);
+      return true;
+    });
+  }
+
+  #most(): 'asc' | 'desc' | undefined {
+    if (this.#cursor.takeAny(grammar.most.desc)) return 'desc';
+    return this.#cursor.takeAny(grammar.most.asc) ? 'asc' : undefined;
+  }
+
+  #condition(bare = true): boolean {
+    const condition = this.#readCondition(bare);
+    if (condition) this.#draft.addCondition(condition);
+    return condition !== undefined || this.#bareField;
+  }
+
+  /** @param bare whether a field without a test can be the requested value. */
+  #readCondition(bare: boolean): Condition | undefined {
+    const cursor = this.#cursor;
+    this.#bareField = false;
+    if (cursor.takeAny(['called', 'named'])) {
+      const text = readTextTest(cursor, { path: 'name', label: 'name' });
+      if (text) return text;
+    }
+    const first = readQuantity(cursor, this.#names) ?? readDateFirst(cursor, this.#names) ?? this.#verbOption();
+    if (first) return first;
+    const phase = this.#names.see('phase');
+    // a date of the card type itself, such as End Date, comes before the lifecycle
+    const own = phase && this.#names.see('field')?.meanings.some(({ valueType }) => valueType === 'date');
+    const options = phase && !own ? this.#optionOrPhase(phase.length) : readOptions(this.#names);
+    if (options) {
+      if (options.filter.startsWith('tags.')) cursor.takeAny(grammar.relevance);
+      // in German the verb comes last
+      if (cursor.at === cursor.words.length - 1) cursor.takeAny(grammar.optionVerbs);
+      return options;
+    }
+    if (phase && !own) {
+      cursor.at += phase.length;
+      const { phase: key, label } = phase.meanings[0]!;
+      const path = this.#names.pathOf(`lifecycle.${key}`);
+      const tested = readDateTest(cursor, { path, label });
+      if (tested) this.#show(path);
+      if (!tested && phase.meanings[0]!.isEvent) {
+        cursor.at -= phase.length;
+        return undefined;
+      }
+      return tested ?? this.#phaseToday(key, path);
+    }
+    const start = cursor.at;
+    const field = this.#names.takeField();
+    if (!field) return undefined;
+    const tested = readTest(cursor, this.#names, field);
+    if (tested) {
+      if (field.valueType !== 'boolean') this.#show(field.path);
+      return tested;
+    }
+    if (bare && field.valueType === 'number' && this.#extremeOf(field)) return undefined;
+    this.#bareField = bare && this.#asksFor(field);
+    if (!this.#bareField) cursor.at = start;
+    return undefined;
+  }
+
+  #show(field: string): void {
+    if (!this.#names.isRelated) this.#draft.shown.push({ field });
+  }
+
+  /** "hosted in the cloud", "run on premise". */
+  #verbOption(): Condition | undefined {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(grammar.optionVerbs)) return undefined;
+      while (cursor.takeAny(grammar.adverbs));
+      const options = cursor.attempt(() => readOptions(this.#names));
+      if (options) return options;
+      return cursor.takeAny(grammar.optionParticles) ? readOptions(this.#names) : undefined;
+    });
+  }
+
+  /** An option that is also named like a phase of the lifecycle is ambiguous, unless it is one of several. */
+  #optionOrPhase(length: number): Condition | undefined {
+    const cursor = this.#cursor;
+    const start = cursor.at;
+    const options = cursor.attempt(() => readOptions(this.#names));
+    if (options && cursor.at === start + length) {
+      const text = cursor.textFrom(start);
+      this.#draft.ambiguous.push({ text, meanings: [options.filter, `phase ${text} of the lifecycle`] });
+    }
+    return options;
+  }
+
+  /** Of related cards only the last phase can be tested: the other ones need several conditions on one card. */
+  #phaseToday(phase: LifecyclePhase, path: string): Condition | undefined {
+    const { today } = this.#cursor;
+    if (!this.#names.isRelated) return inPhase(phase, today);
+    if (phase !== 'endOfLife') return undefined;
+    return { filter: `${path} <= ${today}`, says: `in the phase ${phase} on ${today}` };
+  }
+
+  /** "cost the most". */
+  #extremeOf(field: FieldMeaning): boolean {
+    const draft = this.#draft;
+    if (draft.top || draft.measures.length > 0) return false;
+    const dir = this.#most();
+    if (!dir) return false;
+    this.#measureOf({ fn: 'sum' }, field);
+    draft.takeFirst(dir);
+    this.#bareField = true;
+    return true;
+  }
+
+  /** A field without a test: an amount to sum, or a column of a list. */
+  #asksFor(field: FieldMeaning): boolean {
+    const { intent, top } = this.#draft;
+    if (field.valueType === 'number' && intent !== 'list' && !top) {
+      if (intent === 'count' && !this.#wantsAmount) return false;
+      this.#measureOf(amountOf(field), field);
+      return true;
+    }
+    if (!this.#asksValue) return false;
+    this.#draft.intent = 'list';
+    this.#draft.shown.push({ field: field.path });
+    this.#draft.reading.push(`shows ${field.label}`);
+    return true;
+  }
+}

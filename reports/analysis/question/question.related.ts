@@ -1,0 +1,319 @@
+import type { Condition } from './question.conditions.ts';
+import type { QuestionCursor } from './question.cursor.ts';
+import type { QuestionDraft } from './question.draft.ts';
+import grammar from './question.grammar.json' with { type: 'json' };
+import type { QuestionNames } from './question.names.ts';
+import { isSuccession, stem, verbLength, type Way } from './question.verbs.ts';
+import { type CardMeaning, quoted } from './question.vocabulary.ts';
+
+/** How many related cards: none, each (a group), a number, or most. */
+type Quantifier =
+  | { kind: 'some' }
+  | { kind: 'none' }
+  | { kind: 'each' }
+  | { kind: 'number'; op: '=' | '<' | '<=' | '>' | '>='; value: number }
+  | { kind: 'most'; dir: 'asc' | 'desc' };
+
+interface Objects {
+  ways: readonly Way[];
+  isNegated: boolean;
+  /** Whether a text in a name, instead of a whole name, can stand for the cards. */
+  takesParts: boolean;
+  /** Consumes what follows the cards, such as the verb; false: these are not the cards. */
+  after?: (way: Way) => boolean;
+}
+
+const comparisons = Object.entries(grammar.comparisons).filter(([op]) => op !== '=') as [
+  '<' | '<=' | '>' | '>=',
+  string[],
+][];
+
+/** Reads what a question says about cards that are related to its subject. */
+export class RelatedReader {
+  readonly #cursor: QuestionCursor;
+  readonly #names: QuestionNames;
+  readonly #draft: QuestionDraft;
+  readonly #readCondition: () => Condition | undefined;
+  readonly #isTranslated: boolean;
+
+  /**
+   * @param readCondition reads a condition on the cards in the scope of `names`.
+   * @param isTranslated whether the order of subject and object is unknown, as in German.
+   */
+  constructor(
+    cursor: QuestionCursor,
+    names: QuestionNames,
+    draft: QuestionDraft,
+    readCondition: () => Condition | undefined,
+    isTranslated: boolean,
+  ) {
+    this.#cursor = cursor;
+    this.#names = names;
+    this.#draft = draft;
+    this.#readCondition = readCondition;
+    this.#isTranslated = isTranslated;
+  }
+
+  /** A verb with related cards: "support Billing", "used by more than 3 organizations", "does the provider Oracle offer". */
+  clause(isNegated = false): boolean {
+    if (this.#names.ways.length === 0) return false;
+    return this.#verbFirst(isNegated) || this.#agentFirst(isNegated) || this.#inverted(isNegated);
+  }
+
+  /** Related cards without a verb, after "with" or "without". */
+  objects(isNegated: boolean): boolean {
+    return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false });
+  }
+
+  #verbFirst(isNegated: boolean): boolean {
+    const cursor = this.#cursor;
+    const { ways } = this.#names;
+    const lengthOf = (way: Way) => verbLength(this.#verbsOf(way), cursor.norms, cursor.at);
+    const lengths = [...new Set(ways.map(lengthOf))].filter(Boolean).sort((a, b) => b - a);
+    return cursor.attempt(() => {
+      for (const length of lengths) {
+        const found = ways.filter((way) => lengthOf(way) === length);
+        const isRead = cursor.attempt(() => {
+          cursor.at += length;
+          return this.#objects({ ways: found, isNegated, takesParts: true });
+        });
+        if (isRead) return true;
+      }
+      if (!cursor.takeAny(grammar.anyRelation)) return false;
+      return this.#objects({ ways, isNegated, takesParts: false });
+    });
+  }
+
+  /** In German "welche Anwendungen nutzt Billing" has the subject last. */
+  #verbsOf({ path, verbs, reverseVerbs }: Way): string[][] {
+    return this.#isTranslated && !isSuccession(path.split('.')[1]!) ? [...verbs, ...reverseVerbs.filter((verb) => verb.at(-1) !== 'by')] : verbs;
+  }
+
+  /** "by no application supported". */
+  #agentFirst(isNegated: boolean): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(['by', 'of', 'from'])) return false;
+      const after = ({ verbs }: Way) => {
+        const passive = verbs.filter((verb) => verb.at(-1) === 'by').map((verb) => verb.slice(0, -1));
+        return this.#takeVerb(passive);
+      };
+      return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false, after });
+    });
+  }
+
+  /** "does Claims Operations use". */
+  #inverted(isNegated: boolean): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(['do', 'does', 'did'])) return false;
+      const after = ({ reverseVerbs }: Way) =>
+        this.#takeVerb(reverseVerbs) || (cursor.takePhrase('have') && !isNegated);
+      return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false, after });
+    });
+  }
+
+  #takeVerb(verbs: readonly string[][]): boolean {
+    const cursor = this.#cursor;
+    const verb = verbs.find((parts) =>
+      parts.every((part, offset) => stem(cursor.norms[cursor.at + offset] ?? '') === part),
+    );
+    cursor.at += verb?.length ?? 0;
+    return verb !== undefined;
+  }
+
+  /** The cards that a verb or preposition leads to; the type whose cards consume most words. */
+  #objects(objects: Objects): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      const quantifier = this.#quantifier();
+      cursor.takeAny(['the', 'our']);
+      const types = [...new Set(objects.ways.map(({ type }) => type))];
+      const read = (type: string) =>
+        cursor.attempt(() => {
+          const ways = objects.ways.filter((way) => way.type === type && !isSuccession(way.path.split('.')[1]!));
+          return ways.length > 0 && this.#objectsOf(type, { ...objects, ways }, quantifier);
+        });
+      const start = cursor.at;
+      const ends = types.map((type) => {
+        const undo = cursor.mark();
+        const end = read(type) ? cursor.at : 0;
+        cursor.at = start;
+        undo();
+        return end;
+      });
+      const end = Math.max(0, ...ends);
+      if (end === 0) return this.#successors(objects, quantifier);
+      // equal names of several types are not guessed at
+      if (ends.filter((other) => other === end).length > 1) return false;
+      return read(types[ends.indexOf(end)]!);
+    });
+  }
+
+  /** "no successor", "a predecessor". */
+  #successors(objects: Objects, quantifier: Quantifier): boolean {
+    const end = this.#cursor.takeAny(grammar.succession.successors)
+      ? 'source'
+      : this.#cursor.takeAny(grammar.succession.predecessors) && 'target';
+    const ways = this.#names.ways.filter(
+      ({ path }) => isSuccession(path.split('.')[1]!) && path.endsWith(`.${end}`),
+    );
+    if (ways.length === 0) {
+      // "replaces Ledgerline": the verb of a succession with a name
+      const own = objects.ways.filter(({ path }) => isSuccession(path.split('.')[1]!));
+      return objects.takesParts && own.length === 1 && this.#objectsOf(own[0]!.type, { ...objects, ways: own }, quantifier);
+    }
+    return this.#apply({ ...objects, ways }, quantifier, undefined, end === 'source' ? 'successor' : 'predecessor');
+  }
+
+  #quantifier(): Quantifier {
+    const cursor = this.#cursor;
+    if (cursor.takeAny(grammar.none)) return { kind: 'none' };
+    if (cursor.takeAny(grammar.each)) return { kind: 'each' };
+    if (cursor.takeAny(grammar.most.desc)) return { kind: 'most', dir: 'desc' };
+    if (cursor.takeAny(grammar.most.asc)) return { kind: 'most', dir: 'asc' };
+    if (cursor.takeAny(grammar.several)) return { kind: 'number', op: '>', value: 1 };
+    const number = cursor.attempt((): Quantifier | undefined => {
+      const op = cursor.takeAny(grammar.only) || cursor.takePhrase('exactly') ? '=' : comparisonAt(cursor);
+      const value = cursor.takeNumber();
+      if (value === undefined || !Number.isInteger(value)) return undefined;
+      if (cursor.takeAny(['or more'])) return op ? undefined : { kind: 'number', op: '>=', value };
+      if (!op) return undefined;
+      if (op === '>=' && value === 1) return { kind: 'some' };
+      return { kind: 'number', op, value };
+    });
+    if (number) return number;
+    cursor.takeAny(['a', 'an', 'any', 'some']);
+    return { kind: 'some' };
+  }
+
+  /** Cards of one type: "confidential data objects", "IT components that are end of life", "the initiative Horizon". */
+  #objectsOf(type: string, objects: Objects, quantifier: Quantifier): boolean {
+    const cursor = this.#cursor;
+    const [way] = objects.ways;
+    const read = this.#names.within(type, way!.path, () => {
+      const before = this.#readCondition();
+      const isNamed = this.#takeNoun(type);
+      const subtype = isNamed ? undefined : this.#takeSubtype(type);
+      const hasNoun = isNamed || subtype !== undefined;
+      const cards = this.#takeNames(type, way!, hasNoun || objects.takesParts, objects.isNegated);
+      const after = hasNoun && !cards ? this.#readRelative() : undefined;
+      if (after === null) return undefined;
+      const tests = [before, subtype, cards, after].filter((test) => test !== undefined);
+      // two conditions could be met by different related cards
+      if (tests.length > 1 || (tests.length === 0 && !hasNoun)) return undefined;
+      return { test: tests[0] };
+    });
+    if (!read || (read.test && objects.ways.length > 1)) return false;
+    if (objects.after && !objects.ways.every(objects.after)) return false;
+    const label = this.#names.labelOf(type);
+    cursor.takePhrase(',');
+    return this.#apply(objects, quantifier, read.test, label);
+  }
+
+  #takeNoun(type: string): boolean {
+    const found = this.#names.see('type');
+    if (!found?.meanings.some((meaning) => meaning.type === type)) return false;
+    this.#cursor.at += found.length;
+    return true;
+  }
+
+  #takeSubtype(type: string): Condition | undefined {
+    const found = this.#names.see('subtype');
+    const own = found?.meanings.find(({ types }) => types.includes(type));
+    if (!own) return undefined;
+    this.#cursor.at += found!.length;
+    return { filter: `${this.#names.pathOf('subtype')} = ${own.subtype}`, says: own.label };
+  }
+
+  /** "that are end of life", "with high strategic importance", "without an end of life"; null: not understood. */
+  #readRelative(): Condition | undefined | null {
+    const cursor = this.#cursor;
+    let isLacking = cursor.takeAny(grammar.lacking);
+    if (!isLacking) {
+      if (!cursor.takeAny(grammar.relatives)) return undefined;
+      cursor.takeAny(grammar.linking);
+      isLacking = cursor.takeAny(grammar.lacking);
+    }
+    cursor.takeAny(['a', 'an', 'any', 'the']);
+    if (!isLacking) return this.#readCondition() ?? null;
+    const field = this.#names.takeDay() ?? this.#names.takeField(({ path }) => !path.endsWith('.phase'));
+    return field ? { filter: `${field.path} is empty`, says: `without ${field.label}` } : null;
+  }
+
+  /** Names of cards: "Billing", "Billing or Rating". */
+  #takeNames(type: string, way: Way, takesParts: boolean, isNegated: boolean): Condition | undefined {
+    const cursor = this.#cursor;
+    const names = [this.#takeName(type, takesParts)].filter((name) => name !== undefined);
+    if (names.length === 0) return undefined;
+    const joints = new Set<string>();
+    for (;;) {
+      const start = cursor.at;
+      const joint = [', or', ', and', 'or', 'and', ','].find((words) => cursor.takePhrase(words));
+      const next = joint && this.#takeName(type, takesParts);
+      if (!next) {
+        cursor.at = start;
+        break;
+      }
+      names.push(next);
+      if (joint !== ',') joints.add(joint.replace(', ', ''));
+    }
+    const [joint = 'and', ...others] = joints;
+    if (others.length > 0 || (names.length > 1 && isNegated && joint === 'and')) return undefined;
+    const tests = names.map(({ partial, name }) => `${way.path}.name ${partial ? '~' : '='} ${quoted(name)}`);
+    return {
+      filter: tests.length > 1 ? `(${tests.join(` ${joint} `)})` : tests[0]!,
+      says: names.map(({ name, partial }) => (partial ? `"…${name}…"` : `"${name}"`)).join(` ${joint} `),
+    };
+  }
+
+  #takeName(type: string, takesParts: boolean): Pick<CardMeaning, 'name' | 'partial'> | undefined {
+    const cursor = this.#cursor;
+    cursor.takeAny(['called', 'named']);
+    const found = this.#names.see('card');
+    const own = found?.meanings.filter((card) => card.type === type && (takesParts || !card.partial));
+    const card = own?.find(({ partial }) => !partial) ?? own?.[0];
+    if (card) {
+      cursor.at += found!.length;
+      return card;
+    }
+    const name = cursor.takeQuoted();
+    return name === undefined ? undefined : { name, partial: true };
+  }
+
+  #apply(objects: Objects, quantifier: Quantifier, test: Condition | undefined, label: string): boolean {
+    const { ways, isNegated } = objects;
+    const draft = this.#draft;
+    const { path, label: verb } = ways[0]!;
+    const says = `${verb} ${label}${test ? ` ${test.says}` : ''}`;
+    if (quantifier.kind === 'some' || quantifier.kind === 'none') {
+      const isAbsent = quantifier.kind === 'none';
+      if (isAbsent && isNegated) return false;
+      const filter = test?.filter ?? ways.map((way) => `${way.path} is not empty`).join(' or ');
+      const isLacking = isAbsent || isNegated;
+      const plain = ways.length > 1 ? `(${filter})` : filter;
+      draft.addCondition({
+        filter: isLacking ? `not (${filter})` : plain,
+        says: isLacking ? `not: ${says}` : says,
+      });
+      return true;
+    }
+    if (isNegated || test || ways.length > 1) return false;
+    const measure = { fn: 'count' as const, field: `${path}.name` };
+    if (quantifier.kind === 'each') {
+      draft.dimensions.push({ field: measure.field });
+      draft.reading.push(`by ${label}`);
+    } else if (quantifier.kind === 'number') {
+      draft.having.push({ measure, op: quantifier.op, value: quantifier.value });
+      draft.reading.push(`${verb}: number of ${label} ${quantifier.op} ${quantifier.value}`);
+    } else {
+      if (draft.top || draft.measures.length > 0) return false;
+      draft.measures.push(measure);
+      draft.reading.push(`number of ${label} (${verb})`);
+      draft.takeFirst(quantifier.dir);
+    }
+    return true;
+  }
+}
+
+const comparisonAt = (cursor: QuestionCursor) => comparisons.find(([, phrases]) => cursor.takeAny(phrases))?.[0];
