@@ -31,9 +31,9 @@ export async function answerQuestion(
   settings: WorkspaceSettings,
   { question, run, use_model }: AskedQuestion,
 ): Promise<JsonText> {
-  const { found, tags } = await readInventoryQuestion(ctx, question);
+  const { found, tags, similar } = await readInventoryQuestion(ctx, question);
   const byRules = 'query' in found;
-  if (!byRules) requireModel(settings, use_model, found);
+  if (!byRules) requireModel(settings, use_model, found, similar);
   const read: Omit<ModelReading, 'model'> & Partial<ModelReading> = byRules
     ? found
     : await readByModel(ctx, services, { question, tags, faultsOf: (query) => faultsOf(ctx, query) });
@@ -50,16 +50,27 @@ export async function answerQuestion(
   return `${JSON.stringify(members).slice(0, -1)},"answer":${answer}}`;
 }
 
-/** @throws EstateError if no model may or can be used, with what the rules did not understand. */
-function requireModel(settings: WorkspaceSettings, wanted: boolean, unread: UnreadQuestion): void {
+/** @throws EstateError if no model may or can be used, with what the rules did not understand and a similar question. */
+function requireModel(
+  settings: WorkspaceSettings,
+  wanted: boolean,
+  unread: UnreadQuestion,
+  similar: () => string | undefined,
+): void {
   const missing = missingForAi(settings);
   if (wanted && missing.length === 0) return;
   const { unknown, ambiguous } = unread;
-  const extra = { unknown: unknown.slice(0, 50), ambiguous: ambiguous.slice(0, 20) };
+  const suggestion = similar();
+  const extra = {
+    unknown: unknown.slice(0, 50),
+    ambiguous: ambiguous.slice(0, 20),
+    suggestion: suggestion ?? null,
+  };
   const detail = [
     ...(unknown.length > 0 ? [`Not understood: ${unknown.slice(0, 10).join(', ')}.`] : []),
     ...ambiguous.slice(0, 3).map(({ text, meanings }) => `"${text}" can mean ${meanings.join(' or ')}.`),
     ...(unknown.length + ambiguous.length === 0 ? ['Nothing is asked.'] : []),
+    ...(suggestion === undefined ? [] : [`Understood is: ${suggestion}`]),
   ].join(' ');
   if (!wanted) throw new EstateError('question_not_understood', detail, { extra });
   const refusal = aiNotConfigured(missing);

@@ -54,9 +54,23 @@ const takeComparison = (cursor: QuestionCursor): string | undefined =>
   });
 
 /** "data quality below 50 %". */
-function readNumberTest(cursor: QuestionCursor, { path, label }: Field): Condition | undefined {
+function readNumberTest(
+  cursor: QuestionCursor,
+  names: QuestionNames,
+  { path, label }: Field,
+): Condition | undefined {
   const test = takeComparison(cursor);
-  return test === undefined ? undefined : { filter: `${path} ${test}`, says: `${label} ${test}` };
+  if (test === undefined) return undefined;
+  // "above 10 and below 20"
+  const second = cursor.attempt(() => {
+    if (names.isRelated || !cursor.takeAny(['and', 'but']) || cursor.sees('have') || cursor.sees('has'))
+      return undefined;
+    const further = takeComparison(cursor);
+    return names.see('counted') || names.see('field') || names.see('type') ? undefined : further;
+  });
+  const tests = second ? [test, second] : [test];
+  const filter = tests.map((text) => `${path} ${text}`).join(' and ');
+  return { filter: second ? `(${filter})` : filter, says: `${label} ${tests.join(' and ')}` };
 }
 
 /** "more than 1000 users", "below 50 % data quality". */
@@ -71,6 +85,13 @@ export const readQuantity = (cursor: QuestionCursor, names: QuestionNames): Cond
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!);
 
+/** Two conditions on related cards could be met by different ones, so that these have one. */
+const within = (path: string, { from, until }: { from: string; until: string }): string => {
+  if (!path.startsWith('relation.')) return `(${path} >= ${from} and ${path} < ${until})`;
+  const last = new Date(Date.parse(until) - 86_400_000).toISOString().slice(0, 10);
+  return `${path} between ${from} and ${last}`;
+};
+
 type DayTest = (field: Field) => Condition;
 
 /** A test of a day, such as `before 2027` or `in the next 12 months`. */
@@ -84,7 +105,7 @@ const takeDayTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefin
       );
       if (!span) continue;
       return ({ path, label }) => ({
-        filter: filled(filter, { path, ...span }),
+        filter: filter === '' ? within(path, span) : filled(filter, { path, ...span }),
         says: `${label} ${filled(reading, { ...span })}`,
       });
     }
@@ -101,9 +122,10 @@ const takeDurationTest = (cursor: QuestionCursor, isPast: boolean): DayTest | un
     const span = cursor.takeDuration(isPast || isBefore);
     if (!span || (isBefore && !cursor.takePhrase('ago'))) return undefined;
     const { from, until } = span;
-    if (isBefore) return ({ path, label }) => ({ filter: `${path} < ${from}`, says: `${label} before ${from}` });
+    if (isBefore)
+      return ({ path, label }) => ({ filter: `${path} < ${from}`, says: `${label} before ${from}` });
     return ({ path, label }) => ({
-      filter: `(${path} >= ${from} and ${path} < ${until})`,
+      filter: within(path, span),
       says: `${label} from ${from} to before ${until}`,
     });
   });
@@ -119,7 +141,10 @@ export const readDateTest = (cursor: QuestionCursor, field: Field): Condition | 
   });
 
 /** The test of a day before its name: "reach in 2027 their end of life". */
-export const readDateFirst = (cursor: QuestionCursor, names: QuestionNames): Condition | undefined =>
+export const readDateFirst = (
+  cursor: QuestionCursor,
+  names: QuestionNames,
+): (Condition & { path: string }) | undefined =>
   cursor.attempt(() => {
     const start = cursor.at;
     const isLasting = takeDurationTest(cursor, false) !== undefined;
@@ -128,7 +153,7 @@ export const readDateFirst = (cursor: QuestionCursor, names: QuestionNames): Con
     if (!test) return undefined;
     while (cursor.takeAny(grammar.beforeDays));
     const day = names.takeDay();
-    return day && test(day);
+    return day && { ...test(day), path: day.path };
   });
 
 /** A test of a text, with the text in quotes. */
@@ -144,16 +169,16 @@ export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Co
       : { filter: `${path} ${operator} ${quoted(text)}`, says: `${label} ${operator} "${text}"` };
   });
 
-/** A field, phase or related card that has a value. */
+/** A field or phase that has a value. */
 export function readExistence(names: QuestionNames): Condition | undefined {
   const roles = names.takeRoles();
-  if (roles) return { filter: `(${roles.paths.map((path) => `${path} is not empty`).join(' or ')})`, says: roles.label };
+  if (roles)
+    return {
+      filter: `(${roles.paths.map((path) => `${path} is not empty`).join(' or ')})`,
+      says: roles.label,
+    };
   const field = names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
-  if (field) return { filter: `${field.path} is not empty`, says: field.label };
-  const found = names.takePaths();
-  if (!found || found.paths.length === 0) return undefined;
-  const tests = found.paths.map(({ path }) => `${path} is not empty`);
-  return { filter: tests.length > 1 ? `(${tests.join(' or ')})` : tests[0]!, says: found.label };
+  return field && { filter: `${field.path} is not empty`, says: field.label };
 }
 
 /** Options of a field, of the given one if any. */
@@ -175,7 +200,7 @@ export function readTest(
 ): Condition | undefined {
   switch (field.valueType) {
     case 'number':
-      return readNumberTest(cursor, field);
+      return readNumberTest(cursor, names, field);
     case 'date':
     case 'timestamp':
       return readDateTest(cursor, field);

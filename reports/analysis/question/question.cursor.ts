@@ -4,6 +4,8 @@ import { normalised, type Word } from './question.words.ts';
 
 const numberWords: Readonly<Record<string, number>> = grammar.numbers;
 
+const scales: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, billion: 1e9 };
+
 /** A cursor over the words of a question. */
 export class QuestionCursor {
   at = 0;
@@ -58,8 +60,11 @@ export class QuestionCursor {
   takeNumber(): number | undefined {
     const word = this.words[this.at];
     const number = word?.kind === 'number' ? Number(word.norm) : numberWords[word?.norm ?? ''];
-    if (number !== undefined) this.at += 1;
-    return number;
+    if (number === undefined) return undefined;
+    this.at += 1;
+    const scale = scales[this.words[this.at]?.norm ?? ''];
+    if (scale !== undefined) this.at += 1;
+    return number * (scale ?? 1);
   }
 
   /** Whether a number, in digits or words, is at the position. */
@@ -80,11 +85,10 @@ export class QuestionCursor {
     return this.attempt(() => {
       const count = this.takeAny(['a', 'an']) ? 1 : this.takeNumber();
       const unit = units.find((name) => this.takePhrase(name));
-      if (!unit || count === undefined || !Number.isInteger(count) || count < 1 || count > 1_000) return undefined;
+      if (!unit || count === undefined || !Number.isInteger(count) || count < 1 || count > 1_000)
+        return undefined;
       const edge = moved(this.today, unit, isPast ? -count : count);
-      return isPast
-        ? { from: edge, until: nextDay(this.today) }
-        : { from: this.today, until: nextDay(edge) };
+      return isPast ? { from: edge, until: nextDay(this.today) } : { from: this.today, until: nextDay(edge) };
     });
   }
 
@@ -228,7 +232,8 @@ function readRelative(words: readonly Word[], at: number, today: string) {
   const unit = unitAt(second);
   if (unit) return { span: around(today, unit, offset), length: 2 };
   const many = unitAt(words[at + 2]);
-  const count = second?.kind === 'number' ? Number(second.norm) : (numberWords[second?.norm ?? ''] ?? Number.NaN);
+  const count =
+    second?.kind === 'number' ? Number(second.norm) : (numberWords[second?.norm ?? ''] ?? Number.NaN);
   if (!many || offset === 0 || !Number.isInteger(count) || count < 1 || count > 1_000) return undefined;
   const edge = moved(today, many, offset * count);
   const between = offset > 0 ? { from: today, until: nextDay(edge) } : { from: edge, until: nextDay(today) };

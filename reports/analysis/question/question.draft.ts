@@ -43,6 +43,14 @@ export class QuestionDraft implements UnreadQuestion {
   subject: string[] = [];
   /** Whether one card is asked for: "which application has ...". */
   isSingular = false;
+  /** The number of conditions that the name of the subject makes. */
+  subjectConditions = 0;
+  /** Whether the subject is one card. */
+  isCard = false;
+  /** Whether the last condition was negated by "not". */
+  isNegated = false;
+  /** Whether two conditions are joined by "or". */
+  hasAlternatives = false;
   /** Whether the measures are asked for each card. */
   isPerCard = false;
   /** Whether "or" was between the last condition and the current position. */
@@ -51,12 +59,23 @@ export class QuestionDraft implements UnreadQuestion {
   top: { limit: number; dir: 'asc' | 'desc' } | undefined;
   as_of: string | undefined;
 
+  /** Adds a condition; after "or" it is an alternative to the one before, if that is the only one. */
   addCondition({ filter, says }: { filter: string; says: string }): void {
-    // "or" is only supported between values of one field
-    if (this.isAlternative && this.conditions.length > 0) this.unknown.push('or');
+    const own = this.conditions.length - this.subjectConditions;
+    if (this.isAlternative && own > 0) {
+      // the scope of "not" and of several conditions would be a guess
+      if (own > 1 || this.isNegated || this.having.length > 0) this.unknown.push('or');
+      const before = this.conditions.pop()!;
+      this.conditions.push(`(${before} or ${filter})`);
+      this.hasAlternatives = true;
+      this.reading.push(`or ${says}`);
+    } else {
+      if (this.hasAlternatives) this.unknown.push('or');
+      this.conditions.push(filter);
+      this.reading.push(says);
+    }
     this.isAlternative = false;
-    this.conditions.push(filter);
-    this.reading.push(says);
+    this.isNegated = false;
   }
 
   /** Returns a function that restores the draft as it is now. */
@@ -73,17 +92,21 @@ export class QuestionDraft implements UnreadQuestion {
       this.having,
     ];
     const lengths = lists.map(({ length }) => length);
-    const { intent, top, as_of, isAlternative } = this;
+    const { intent, top, as_of, isAlternative, isNegated, hasAlternatives } = this;
+    const last = this.conditions.at(-1);
     return () => {
       for (const [at, list] of lists.entries()) list.length = lengths[at]!;
-      Object.assign(this, { intent, top, as_of, isAlternative });
+      Object.assign(this, { intent, top, as_of, isAlternative, isNegated, hasAlternatives });
+      // "or" replaces the last condition
+      if (last !== undefined) this.conditions[this.conditions.length - 1] = last;
     };
   }
 
   /** The query, or undefined if nothing was asked. */
   finished(): ReadQuestion | undefined {
     this.#readExtreme();
-    const asksForCards = this.intent === 'list' || (this.intent === undefined && this.dimensions.length === 0);
+    const asksForCards =
+      this.intent === 'list' || (this.intent === undefined && this.dimensions.length === 0);
     const lists = this.isPerCard || this.top !== undefined || (asksForCards && this.measures.length === 0);
     const said = this.subject.length + this.conditions.length + this.measures.length + this.dimensions.length;
     if (said === 0 && this.intent !== 'count') return undefined;
@@ -135,8 +158,17 @@ export class QuestionDraft implements UnreadQuestion {
     // a query groups cards and tests the groups, but does not count them
     if (test && (intent === 'count' || measures.length > 0 || dimensions.length > 0 || having.length > 1))
       return 'a condition on a number of related cards, which is only possible in a list';
+    if (this.isAlternative) return 'an alternative that is not a condition';
+    if (this.subject.length === 0 && this.typesOfFields.length > 0 && common(this.typesOfFields).length === 0)
+      return 'fields of different card types';
+    if (this.isCard && intent === undefined && measures.length === 0 && this.conditions.length > 1)
+      return 'a question for yes or no; ask which cards meet the condition';
     const options = this.conditions.flatMap((text) => /^([\w.]+) = [^ ]+$/.exec(text)?.[1] ?? []);
-    if (options.some((path, at) => /^(attributes|approval_status|subtype)/.test(path) && options.indexOf(path) !== at))
+    if (
+      options.some(
+        (path, at) => /^(attributes|approval_status|subtype)/.test(path) && options.indexOf(path) !== at,
+      )
+    )
       return 'two values of one field at the same time';
     return undefined;
   }

@@ -93,7 +93,11 @@ function withParticles(words: readonly Word[]): Word[] {
   const at = words.findIndex(({ norm }) => startsPhrase(`${last.norm}${norm}`));
   if (at < 0) return [...words];
   const [joined] = wordsOf(`${last.norm}${words[at]!.text.toLowerCase()}`);
-  return [...words.slice(0, at), { ...joined!, text: `${words[at]!.text} … ${last.text}` }, ...words.slice(at + 1, -1)];
+  return [
+    ...words.slice(0, at),
+    { ...joined!, text: `${words[at]!.text} … ${last.text}` },
+    ...words.slice(at + 1, -1),
+  ];
 }
 
 const startsPhrase = (word: string): boolean =>
@@ -145,7 +149,8 @@ function verbsFirst(words: readonly Word[]): Word[] {
     const clause = words.slice(at + 2, end);
     const verb = clause.findLastIndex(({ norm }) => clauseVerbs.has(norm));
     if (verb > 0) clause.unshift(...clause.splice(verb, 1));
-    moved.push(...clause);
+    // a clause after related cards is about these
+    moved.push({ kind: 'word', text: words[at + 1]!.text, norm: 'that' }, ...clause);
     at = end;
   }
   return moved;

@@ -1,7 +1,7 @@
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
-import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
 import type { Way } from './question.verbs.ts';
+import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
 
 export type FieldMeaning = Extract<Meaning, { kind: 'field' }>;
 export type OptionMeaning = Extract<Meaning, { kind: 'option' }>;
@@ -42,6 +42,17 @@ export class QuestionNames {
     }
   }
 
+  /** Reads names of the subject instead of those of a related type. */
+  outside<T>(read: () => T): T {
+    const before = this.#scope;
+    this.#scope = undefined;
+    try {
+      return read();
+    } finally {
+      this.#scope = before;
+    }
+  }
+
   /** A path of the cards in scope, as one of the subject. */
   pathOf(path: string): string {
     return `${this.#scope?.path ?? ''}${path}`;
@@ -64,6 +75,13 @@ export class QuestionNames {
         meaning.types.some((type) => types.includes(type)));
     const found = lookUp(this.#vocabulary, this.#cursor.norms, this.#cursor.at + further, fits);
     return found && { length: found.length, meanings: found.meanings as Extract<Meaning, { kind: K }>[] };
+  }
+
+  /** The words of the longest name of any kind at the position. */
+  longestHere(): number {
+    const own = (meaning: Meaning) =>
+      !('types' in meaning) || meaning.types.some((type) => this.#draft.subject.includes(type));
+    return lookUp(this.#vocabulary, this.#cursor.norms, this.#cursor.at, own)?.length ?? 0;
   }
 
   /** Consumes a field; records an ambiguity if several fields match. */
@@ -136,7 +154,8 @@ export class QuestionNames {
   takeRoles(): { paths: string[]; label: string } | undefined {
     const found = this.see('field');
     const paths = [...new Set(found?.meanings.map(({ path }) => this.pathOf(path)))];
-    if (!found || paths.length < 2 || !found.meanings.every(({ path }) => path.startsWith('stakeholder.'))) return undefined;
+    if (!found || paths.length < 2 || !found.meanings.every(({ path }) => path.startsWith('stakeholder.')))
+      return undefined;
     this.#cursor.at += found.length;
     return { paths, label: found.meanings.map(({ label }) => label).join(' or ') };
   }

@@ -5,6 +5,7 @@ import { QuestionCursor } from './question.cursor.ts';
 import type { ReadQuestion, UnreadQuestion } from './question.draft.ts';
 import { fromGerman } from './question.german.ts';
 import { QuestionReader } from './question.reader.ts';
+import { similarQuestion } from './question.refusal.ts';
 import {
   createVocabulary,
   lookUp,
@@ -28,7 +29,7 @@ export function readQuestion(
   question: string,
   today: string,
 ): ReadQuestion | UnreadQuestion {
-  const words = wordsOf(question);
+  const words = onlyAfterBy(wordsOf(question));
   if (words.length > MOST_WORDS)
     return { unknown: words.slice(MOST_WORDS).map(({ text }) => text), ambiguous: [] };
   const read = (of: readonly Word[], isTranslated = false) =>
@@ -55,32 +56,58 @@ function vocabularyOf(metamodel: Metamodel, tags: readonly NamedTag[]): Vocabula
   return vocabulary;
 }
 
+/** "only used by" and "used only by" as "used by only". */
+function onlyAfterBy(words: readonly Word[]): Word[] {
+  const moved = [...words];
+  for (const [at, { norm }] of words.entries()) {
+    if (norm !== 'only') continue;
+    const by = [at + 1, at + 2].find((place) => words[place]?.norm === 'by');
+    if (by !== undefined) moved.splice(by, 0, ...moved.splice(at, 1));
+  }
+  return moved;
+}
+
 /**
  * Interprets a question that can also name cards. First cards with exactly such a name are looked up, then, if words are still
  * unknown, cards with these words in their names.
+ * @returns what was read, with the vocabulary that contains the cards.
  */
 export async function readQuestionAboutCards(
   vocabulary: Vocabulary,
   cards: CardLookUp,
   question: string,
   today: string,
-): Promise<ReadQuestion | UnreadQuestion> {
-  const named = await cardsIn(cards, question);
-  const found = readQuestion(withCards(vocabulary, named), question, today);
-  if ('query' in found || found.unknown.length === 0) return found;
+): Promise<{ found: ReadQuestion | UnreadQuestion; named: Vocabulary }> {
+  const exact = await cardsIn(cards, question);
+  const named = withCards(vocabulary, exact);
+  const found = readQuestion(named, question, today);
+  if ('query' in found || found.unknown.length === 0) return { found, named };
   const parts = await cardsWith(cards, question, found.unknown);
-  if (parts.length === 0) return found;
-  const again = readQuestion(withCards(vocabulary, [...named, ...parts]), question, today);
-  return 'query' in again || again.unknown.length < found.unknown.length ? again : found;
+  if (parts.length === 0) return { found, named };
+  const partly = withCards(vocabulary, [...exact, ...parts]);
+  const again = readQuestion(partly, question, today);
+  return 'query' in again || again.unknown.length < found.unknown.length
+    ? { found: again, named: partly }
+    : { found, named };
+}
+
+/** A question as it was read, and how it can be read otherwise. */
+export interface ReadInventoryQuestion {
+  found: ReadQuestion | UnreadQuestion;
+  tags: NamedTag[];
+  /** A similar question that is understood. */
+  similar(): string | undefined;
 }
 
 /** Interprets a question with the names of the current metamodel, the tags, and the cards that the caller sees. */
-export async function readInventoryQuestion(
-  ctx: Ctx,
-  question: string,
-): Promise<{ found: ReadQuestion | UnreadQuestion; tags: NamedTag[] }> {
+export async function readInventoryQuestion(ctx: Ctx, question: string): Promise<ReadInventoryQuestion> {
   const tags = await readTagNames(ctx.db);
   const today = new Date().toISOString().slice(0, 10);
   const vocabulary = vocabularyOf(ctx.metamodel, tags);
-  return { found: await readQuestionAboutCards(vocabulary, findCards(ctx), question, today), tags };
+  const { found, named } = await readQuestionAboutCards(vocabulary, findCards(ctx), question, today);
+  const similar = () =>
+    'query' in found
+      ? undefined
+      : similarQuestion(named, question, found, (text) => readQuestion(named, text, today));
+  return { found, tags, similar };
 }

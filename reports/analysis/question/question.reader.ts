@@ -1,5 +1,6 @@
-import type { QueryDimension, QueryMeasure } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { QueryDimension } from '../../../domain/inventory/reports/report-query.job.ts';
 import type { LifecyclePhase } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { AmountReader, amountOf } from './question.amounts.ts';
 import {
   type Condition,
   inPhase,
@@ -21,12 +22,7 @@ import { findSubject, isNeutral } from './question.subject.ts';
 import type { Vocabulary } from './question.vocabulary.ts';
 import { normalised } from './question.words.ts';
 
-/** The default function of a field: percentages are averaged, others summed. */
-const amountOf = ({ path }: FieldMeaning): QueryMeasure => ({ fn: path === 'data_quality' ? 'avg' : 'sum' });
-
 const ignored = new Set(grammar.ignored.map(normalised));
-
-const functions = grammar.functions as (QueryMeasure & { words: string[] })[];
 
 /** Interprets the words of one question; see readQuestion. */
 export class QuestionReader {
@@ -35,11 +31,14 @@ export class QuestionReader {
   readonly #cursor: QuestionCursor;
   readonly #names: QuestionNames;
   readonly #related: RelatedReader;
+  readonly #amounts: AmountReader;
   #subjectAt: { start: number; end: number } | undefined;
   /** Whether "how much" was asked. */
   #wantsAmount = false;
   /** Whether the question asks for a value: "what is", "who", "list". */
   #asksValue = false;
+  /** Whether the question begins with "when". */
+  #asksDay = false;
   /** Whether the last condition was only a field, which may be the requested value. */
   #bareField = false;
 
@@ -48,6 +47,7 @@ export class QuestionReader {
     this.#cursor = cursor;
     cursor.mark = () => this.#draft.mark();
     this.#names = new QuestionNames(vocabulary, cursor, this.#draft);
+    this.#amounts = new AmountReader(vocabulary, cursor, this.#names, this.#draft);
     const condition = () => this.#readCondition(false);
     this.#related = new RelatedReader(cursor, this.#names, this.#draft, condition, isTranslated);
   }
@@ -61,24 +61,27 @@ export class QuestionReader {
       draft.reading.push(`cards: ${subject.label}`);
       if (subject.filter !== undefined) draft.conditions.push(subject.filter);
       draft.isSingular = subject.isSingular;
+      draft.subjectConditions = draft.conditions.length;
+      draft.isCard = subject.isCard === true;
       this.#subjectAt = subject;
     }
     /** Parsers of the parts of a question; each consumes words or does not change the position. */
     const parts = [
-      () => this.#order(),
+      () => this.#amounts.order(),
       () => this.#opening(),
       () => this.#asOf(),
-      () => this.#perCard(),
+      () => this.#amounts.perCard(this.#subjectAt),
       () => this.#groups(),
-      () => this.#measure(),
+      () => this.#amounts.measure(),
       () => this.#related.clause(),
       () => this.#absence(),
       () => this.#presence(),
       () => this.#condition(),
     ];
     while (!cursor.ended) {
-      if (cursor.at === this.#subjectAt?.start) cursor.at = this.#subjectAt.end;
-      else if (!parts.some((part) => part()) && !cursor.ended) this.#skipWord();
+      const { at } = cursor;
+      if (at === this.#subjectAt?.start) cursor.at = this.#subjectAt.end;
+      else if (!parts.some((part) => part()) && cursor.at === at) this.#skipWord();
     }
     const unknown = [...new Set(draft.unknown)];
     const { ambiguous, conflict } = draft;
@@ -101,83 +104,18 @@ export class QuestionReader {
     cursor.at += 1;
   }
 
-  /** Whether a field of several words begins here: "number of users" and "total annual cost" can be fields. */
-  #seesLongField(): boolean {
-    return (this.#names.see('field')?.length ?? 0) > 1;
-  }
-
   #opening(): boolean {
     const cursor = this.#cursor;
-    if (this.#amountOfCounted()) return true;
-    if (!this.#seesLongField() && cursor.takeAny(grammar.counting)) this.#draft.intent ??= 'count';
+    if (this.#amounts.ofCounted()) return true;
+    if (!this.#amounts.seesLongField() && cursor.takeAny(grammar.counting)) this.#draft.intent ??= 'count';
     else if (cursor.takeAny(grammar.listing)) {
       this.#asksValue = cursor.at === 1 && cursor.norms[0] !== 'which';
       this.#draft.intent ??= 'list';
-    }
-    else if (cursor.takePhrase('how much')) this.#wantsAmount = true;
+    } else if (cursor.takePhrase('how much')) this.#wantsAmount = true;
     else if (cursor.at === 0 && cursor.takeAny(grammar.asking)) this.#asksValue = true;
+    else if (cursor.at === 0 && cursor.takePhrase('when')) this.#asksDay = true;
     else return false;
     return true;
-  }
-
-  /** "how many users". */
-  #amountOfCounted(): boolean {
-    const cursor = this.#cursor;
-    return cursor.attempt(() => {
-      if (this.#seesLongField() || !cursor.takeAny(grammar.counting)) return false;
-      const counted = this.#names.takeCounted();
-      if (!counted) return false;
-      this.#draft.measures.push({ fn: 'sum', field: counted.path });
-      this.#draft.reading.push(`sum of ${counted.label}`);
-      return true;
-    });
-  }
-
-  /** "does each application", if these are the subject. */
-  #perCard(): boolean {
-    const cursor = this.#cursor;
-    const draft = this.#draft;
-    return cursor.attempt(() => {
-      if (!cursor.takeAny(grammar.ownEach) || cursor.at !== this.#subjectAt?.start) return false;
-      const [measure, ...others] = draft.measures;
-      if (!measure || others.length > 0 || draft.top) return false;
-      cursor.at = this.#subjectAt.end;
-      // the average of all cards
-      if (measure.fn === 'avg') return true;
-      draft.isPerCard = true;
-      draft.reading.push('for each card');
-      return true;
-    });
-  }
-
-  /** "top 5", "the 10 most expensive". */
-  #order(): boolean {
-    const cursor = this.#cursor;
-    const draft = this.#draft;
-    if (draft.top) return false;
-    return cursor.attempt(() => {
-      const start = cursor.at;
-      const leads = cursor.takePhrase('top');
-      const number = leads || cursor.seesNumber ? cursor.takeNumber() : undefined;
-      const limit = number ?? (draft.isSingular ? 1 : 10);
-      const dear = cursor.takePhrase('most expensive');
-      const cheap = !dear && cursor.takeAny(['cheapest', 'least expensive']);
-      if ((!leads && !dear && !cheap) || !Number.isInteger(limit) || limit < 1 || limit > 10_000)
-        return false;
-      draft.top = { limit, dir: cheap ? 'asc' : 'desc' };
-      draft.reading.push(`the first ${limit}`);
-      if (dear || cheap) this.#orderByCost(cursor.textFrom(start));
-      return true;
-    });
-  }
-
-  #orderByCost(text: string): void {
-    const draft = this.#draft;
-    const costs = (this.#vocabulary.phrases.get('cost') ?? []).filter(
-      (meaning) => meaning.kind === 'field' && meaning.types.some((type) => draft.subject.includes(type)),
-    ) as FieldMeaning[];
-    if (costs.length === 1) this.#measureOf({ fn: 'sum' }, costs[0]!);
-    else draft.ambiguous.push({ text, meanings: costs.map(({ label, path }) => `${label} (${path})`) });
   }
 
   /** "as of 2026-01-01". */
@@ -196,7 +134,7 @@ export class QuestionReader {
     const draft = this.#draft;
     return cursor.attempt(() => {
       if (!cursor.takeAny(grammar.grouping)) return false;
-      if (draft.top && draft.measures.length === 0) return this.#orderMeasure();
+      if (draft.top && draft.measures.length === 0) return this.#amounts.orderMeasure();
       let count = 0;
       const next = () =>
         count === 0 || cursor.takeAny([', and', 'and by', 'and', ',', 'by']) ? this.#dimension() : undefined;
@@ -207,23 +145,6 @@ export class QuestionReader {
       }
       return count > 0;
     });
-  }
-
-  #orderMeasure(): boolean {
-    const cursor = this.#cursor;
-    cursor.takePhrase('the');
-    const fn = this.#seesLongField() ? undefined : this.#function();
-    const field = this.#names.takeField(({ valueType }) => valueType === 'number');
-    if (field) {
-      this.#measureOf(fn ?? amountOf(field), field);
-      return true;
-    }
-    cursor.takeAny(grammar.counting);
-    const way = this.#names.takeRelated();
-    if (!way) return false;
-    this.#draft.measures.push({ fn: 'count', field: `${way.path}.name` });
-    this.#draft.reading.push(`number of ${way.label}`);
-    return true;
   }
 
   #dimension(): { value: QueryDimension; says: string } | undefined {
@@ -243,36 +164,6 @@ export class QuestionReader {
       const way = this.#names.takeRelated();
       return way && { value: { field: `${way.path}.name` }, says: way.label };
     });
-  }
-
-  #function(): QueryMeasure | undefined {
-    const found = functions.find(({ words }) => this.#cursor.takeAny(words));
-    return found && { fn: found.fn, ...(found.p === undefined ? {} : { p: found.p }) };
-  }
-
-  /** "average total annual cost"; "total number of" only counts. */
-  #measure(): boolean {
-    const cursor = this.#cursor;
-    return cursor.attempt(() => {
-      const fn = this.#seesLongField() ? undefined : this.#function();
-      if (!fn) return false;
-      // "what do all applications cost in total"
-      if (fn.fn === 'sum' && this.#draft.measures.some((measure) => measure.fn === 'sum')) return true;
-      cursor.takeAny(['of the', 'of', 'the']);
-      const field = this.#names.takeField(
-        ({ valueType }) =>
-          valueType === 'number' || (valueType === 'date' && (fn.fn === 'min' || fn.fn === 'max')),
-      );
-      if (field) this.#measureOf(fn, field);
-      else if (fn.fn === 'sum' && cursor.takeAny(grammar.counting)) this.#draft.intent = 'count';
-      else return false;
-      return true;
-    });
-  }
-
-  #measureOf(fn: QueryMeasure, { path, label }: FieldMeaning): void {
-    this.#draft.measures.push({ ...fn, field: path });
-    this.#draft.reading.push(`${fn.fn === 'percentile' ? 'median' : fn.fn} of ${label}`);
   }
 
   /** "without an end of life", "with no provider", "not approved". */
@@ -297,10 +188,15 @@ export class QuestionReader {
     const cursor = this.#cursor;
     if (!cursor.takeAny(grammar.negating)) return false;
     while (cursor.takeAny(grammar.fillers));
-    if (this.#related.clause(true)) return true;
+    if (this.#related.clause(true)) {
+      this.#draft.isNegated = true;
+      return true;
+    }
     const found = readPeriod(cursor, this.#names) ?? this.#readCondition(false);
-    if (found) this.#draft.addCondition({ filter: `not ${found.filter}`, says: `not ${found.says}` });
-    return found !== undefined;
+    if (!found) return false;
+    this.#draft.addCondition({ filter: `not ${found.filter}`, says: `not ${found.says}` });
+    this.#draft.isNegated = true;
+    return true;
   }
 
   /** A field that is yes or no. */
@@ -314,7 +210,7 @@ export class QuestionReader {
     const cursor = this.#cursor;
     return cursor.attempt(() => {
       if (!cursor.takeAny(grammar.having)) return false;
-      if (this.#mostOf()) return true;
+      if (this.#amounts.mostOf()) return true;
       cursor.takeAny(['a', 'an', 'any', 'the', 'at least one']);
       if (cursor.attempt(() => this.#condition(false))) return true;
       if (this.#related.objects(false)) return true;
@@ -322,29 +218,6 @@ export class QuestionReader {
       if (found) this.#draft.addCondition({ filter: found.filter, says: `with ${found.says}` });
       return found !== undefined;
     });
-  }
-
-  /** "the most users", "the fewest users". */
-  #mostOf(): boolean {
-    const cursor = this.#cursor;
-    const draft = this.#draft;
-    if (draft.top || draft.measures.length > 0) return false;
-    return cursor.attempt(() => {
-      const dir = this.#most();
-      const field =
-        dir &&
-        (this.#names.takeCounted() ?? this.#names.takeField(({ valueType }) => valueType === 'number'));
-      if (!field) return false;
-      draft.measures.push({ fn: 'sum', field: field.path });
-      draft.reading.push(`sum of ${field.label}`);
-      draft.takeFirst(dir);
-      return true;
-    });
-  }
-
-  #most(): 'asc' | 'desc' | undefined {
-    if (this.#cursor.takeAny(grammar.most.desc)) return 'desc';
-    return this.#cursor.takeAny(grammar.most.asc) ? 'asc' : undefined;
   }
 
   #condition(bare = true): boolean {
@@ -361,8 +234,13 @@ export class QuestionReader {
       const text = readTextTest(cursor, { path: 'name', label: 'name' });
       if (text) return text;
     }
-    const first = readQuantity(cursor, this.#names) ?? readDateFirst(cursor, this.#names) ?? this.#verbOption();
-    if (first) return first;
+    const quantity = readQuantity(cursor, this.#names) ?? this.#verbOption();
+    if (quantity) return quantity;
+    const dated = readDateFirst(cursor, this.#names);
+    if (dated) {
+      this.#show(dated.path);
+      return dated;
+    }
     const phase = this.#names.see('phase');
     // a date of the card type itself, such as End Date, comes before the lifecycle
     const own = phase && this.#names.see('field')?.meanings.some(({ valueType }) => valueType === 'date');
@@ -379,6 +257,8 @@ export class QuestionReader {
       const path = this.#names.pathOf(`lifecycle.${key}`);
       const tested = readDateTest(cursor, { path, label });
       if (tested) this.#show(path);
+      const asksDay = this.#asksDay || (this.#asksValue && (this.#draft.isCard || cursor.sees('of')));
+      if (!tested && asksDay && bare) return this.#showDay(path, label);
       if (!tested && phase.meanings[0]!.isEvent) {
         cursor.at -= phase.length;
         return undefined;
@@ -393,10 +273,21 @@ export class QuestionReader {
       if (field.valueType !== 'boolean') this.#show(field.path);
       return tested;
     }
-    if (bare && field.valueType === 'number' && this.#extremeOf(field)) return undefined;
+    if (bare && field.valueType === 'number' && this.#amounts.extremeOf(field)) {
+      this.#bareField = true;
+      return undefined;
+    }
     this.#bareField = bare && this.#asksFor(field);
     if (!this.#bareField) cursor.at = start;
     return undefined;
+  }
+
+  /** "what is the end of life of PolicyDesk": the day. */
+  #showDay(field: string, label: string): undefined {
+    this.#draft.intent = 'list';
+    this.#show(field);
+    this.#draft.reading.push(`shows ${label}`);
+    this.#bareField = true;
   }
 
   #show(field: string): void {
@@ -435,27 +326,15 @@ export class QuestionReader {
     return { filter: `${path} <= ${today}`, says: `in the phase ${phase} on ${today}` };
   }
 
-  /** "cost the most". */
-  #extremeOf(field: FieldMeaning): boolean {
-    const draft = this.#draft;
-    if (draft.top || draft.measures.length > 0) return false;
-    const dir = this.#most();
-    if (!dir) return false;
-    this.#measureOf({ fn: 'sum' }, field);
-    draft.takeFirst(dir);
-    this.#bareField = true;
-    return true;
-  }
-
   /** A field without a test: an amount to sum, or a column of a list. */
   #asksFor(field: FieldMeaning): boolean {
     const { intent, top } = this.#draft;
     if (field.valueType === 'number' && intent !== 'list' && !top) {
       if (intent === 'count' && !this.#wantsAmount) return false;
-      this.#measureOf(amountOf(field), field);
+      this.#amounts.measureOf(amountOf(field), field);
       return true;
     }
-    if (!this.#asksValue) return false;
+    if (!this.#asksValue && !this.#asksDay) return false;
     this.#draft.intent = 'list';
     this.#draft.shown.push({ field: field.path });
     this.#draft.reading.push(`shows ${field.label}`);

@@ -19,6 +19,8 @@ interface Objects {
   isNegated: boolean;
   /** Whether a text in a name, instead of a whole name, can stand for the cards. */
   takesParts: boolean;
+  /** Whether a card must be named. */
+  isNamed?: boolean;
   /** Consumes what follows the cards, such as the verb; false: these are not the cards. */
   after?: (way: Way) => boolean;
 }
@@ -57,7 +59,12 @@ export class RelatedReader {
   /** A verb with related cards: "support Billing", "used by more than 3 organizations", "does the provider Oracle offer". */
   clause(isNegated = false): boolean {
     if (this.#names.ways.length === 0) return false;
-    return this.#verbFirst(isNegated) || this.#agentFirst(isNegated) || this.#inverted(isNegated);
+    return (
+      this.#verbFirst(isNegated) ||
+      this.#agentFirst(isNegated) ||
+      this.#inverted(isNegated) ||
+      this.#ofCard(isNegated)
+    );
   }
 
   /** Related cards without a verb, after "with" or "without". */
@@ -86,7 +93,9 @@ export class RelatedReader {
 
   /** In German "welche Anwendungen nutzt Billing" has the subject last. */
   #verbsOf({ path, verbs, reverseVerbs }: Way): string[][] {
-    return this.#isTranslated && !isSuccession(path.split('.')[1]!) ? [...verbs, ...reverseVerbs.filter((verb) => verb.at(-1) !== 'by')] : verbs;
+    return this.#isTranslated && !isSuccession(path.split('.')[1]!)
+      ? [...verbs, ...reverseVerbs.filter((verb) => verb.at(-1) !== 'by')]
+      : verbs;
   }
 
   /** "by no application supported". */
@@ -131,7 +140,9 @@ export class RelatedReader {
       const types = [...new Set(objects.ways.map(({ type }) => type))];
       const read = (type: string) =>
         cursor.attempt(() => {
-          const ways = objects.ways.filter((way) => way.type === type && !isSuccession(way.path.split('.')[1]!));
+          const ways = objects.ways.filter(
+            (way) => way.type === type && !isSuccession(way.path.split('.')[1]!),
+          );
           return ways.length > 0 && this.#objectsOf(type, { ...objects, ways }, quantifier);
         });
       const start = cursor.at;
@@ -143,6 +154,8 @@ export class RelatedReader {
         return end;
       });
       const end = Math.max(0, ...ends);
+      // "technical owner" is not something technical
+      if (end > 0 && end - start < this.#names.longestHere()) return false;
       if (end === 0) return this.#successors(objects, quantifier);
       // equal names of several types are not guessed at
       if (ends.filter((other) => other === end).length > 1) return false;
@@ -158,12 +171,21 @@ export class RelatedReader {
     const ways = this.#names.ways.filter(
       ({ path }) => isSuccession(path.split('.')[1]!) && path.endsWith(`.${end}`),
     );
-    if (ways.length === 0) {
+    if (ways.length === 0 || objects.isNamed) {
       // "replaces Ledgerline": the verb of a succession with a name
       const own = objects.ways.filter(({ path }) => isSuccession(path.split('.')[1]!));
-      return objects.takesParts && own.length === 1 && this.#objectsOf(own[0]!.type, { ...objects, ways: own }, quantifier);
+      return (
+        objects.takesParts &&
+        own.length === 1 &&
+        this.#objectsOf(own[0]!.type, { ...objects, ways: own }, quantifier)
+      );
     }
-    return this.#apply({ ...objects, ways }, quantifier, undefined, end === 'source' ? 'successor' : 'predecessor');
+    return this.#apply(
+      { ...objects, ways },
+      quantifier,
+      undefined,
+      end === 'source' ? 'successor' : 'predecessor',
+    );
   }
 
   #quantifier(): Quantifier {
@@ -196,9 +218,10 @@ export class RelatedReader {
       const isNamed = this.#takeNoun(type);
       const subtype = isNamed ? undefined : this.#takeSubtype(type);
       const hasNoun = isNamed || subtype !== undefined;
-      const cards = this.#takeNames(type, way!, hasNoun || objects.takesParts, objects.isNegated);
-      const after = hasNoun && !cards ? this.#readRelative() : undefined;
-      if (after === null) return undefined;
+      const takesParts = hasNoun || objects.takesParts;
+      const cards = this.#takeNames(type, way!, takesParts, objects.isNegated);
+      const after = hasNoun && !cards ? this.#readRelative(objects.isNegated) : undefined;
+      if (after === null || (objects.isNamed && !cards)) return undefined;
       const tests = [before, subtype, cards, after].filter((test) => test !== undefined);
       // two conditions could be met by different related cards
       if (tests.length > 1 || (tests.length === 0 && !hasNoun)) return undefined;
@@ -227,18 +250,46 @@ export class RelatedReader {
   }
 
   /** "that are end of life", "with high strategic importance", "without an end of life"; null: not understood. */
-  #readRelative(): Condition | undefined | null {
+  #readRelative(isNegated: boolean): Condition | undefined | null {
     const cursor = this.#cursor;
     let isLacking = cursor.takeAny(grammar.lacking);
     if (!isLacking) {
-      if (!cursor.takeAny(grammar.relatives)) return undefined;
-      cursor.takeAny(grammar.linking);
+      if (!cursor.takeAny(grammar.relatives)) return this.#readAttached(isNegated);
+      while (cursor.takeAny(grammar.linking));
       isLacking = cursor.takeAny(grammar.lacking);
     }
     cursor.takeAny(['a', 'an', 'any', 'the']);
     if (!isLacking) return this.#readCondition() ?? null;
     const field = this.#names.takeDay() ?? this.#names.takeField(({ path }) => !path.endsWith('.phase'));
     return field ? { filter: `${field.path} is empty`, says: `without ${field.label}` } : null;
+  }
+
+  /** "IT components ending in 2027"; null: it is unclear what it is said of. */
+  #readAttached(isNegated: boolean): Condition | undefined | null {
+    const cursor = this.#cursor;
+    if (cursor.ended || grammar.separators.some((word) => cursor.sees(word))) return undefined;
+    // "IT components of Oracle", "interfaces used by PolicyDesk"
+    if (grammar.attached.some((word) => cursor.sees(word)) || /[^e]ed$/.test(cursor.norms[cursor.at]!)) {
+      return cursor.attempt(() => this.#readCondition()) ?? null;
+    }
+    const own = cursor.attempt(() => this.#readCondition());
+    // "without a provider ending in 2027" can be said of both
+    if (own) return isNegated ? null : own;
+    const start = cursor.at;
+    const undo = cursor.mark();
+    const other = this.#names.outside(() => this.#readCondition());
+    cursor.at = start;
+    undo();
+    return other ? null : undefined;
+  }
+
+  /** "of Microsoft", "for Billing". */
+  #ofCard(isNegated: boolean): boolean {
+    const cursor = this.#cursor;
+    return cursor.attempt(() => {
+      if (!cursor.takeAny(['of', 'from', 'for'])) return false;
+      return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false, isNamed: true });
+    });
   }
 
   /** Names of cards: "Billing", "Billing or Rating". */
@@ -316,4 +367,5 @@ export class RelatedReader {
   }
 }
 
-const comparisonAt = (cursor: QuestionCursor) => comparisons.find(([, phrases]) => cursor.takeAny(phrases))?.[0];
+const comparisonAt = (cursor: QuestionCursor) =>
+  comparisons.find(([, phrases]) => cursor.takeAny(phrases))?.[0];

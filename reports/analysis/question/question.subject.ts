@@ -8,6 +8,8 @@ export interface Subject {
   /** Condition of the subtype, if one is named. */
   filter?: string;
   label: string;
+  /** Whether the subject is one card without its type. */
+  isCard?: boolean;
   /** The words of the subject. */
   start: number;
   end: number;
@@ -23,7 +25,11 @@ export const isNeutral = (norm: string): boolean => grammar.neutralTypes.include
  * The first card type or subtype that is named as the subject, with those joined to it by "and"; else a card that is named.
  * A type after "per" is the subject if there is no other one.
  */
-export function findSubject(vocabulary: Vocabulary, words: readonly Word[], norms: readonly string[]): Subject | undefined {
+export function findSubject(
+  vocabulary: Vocabulary,
+  words: readonly Word[],
+  norms: readonly string[],
+): Subject | undefined {
   const first = (read: (at: number, found: Found) => Draft | undefined): Draft | undefined => {
     for (let at = 0; at < norms.length; ) {
       const found = lookUp(vocabulary, norms, at);
@@ -57,14 +63,26 @@ function cardSubject(norms: readonly string[], at: number, { meanings, length }:
   const { successors, predecessors } = grammar.succession;
   if (norms[at - 1] === 'of' && [...successors, ...predecessors].includes(norms[at - 2] ?? ''))
     return { types: [type], label, start: -1, end: -1 };
-  return { types: [type], filter: `name = ${quoted(name)}`, label: `${label} "${name}"`, start: at, end: at + length };
+  return {
+    types: [type],
+    filter: `name = ${quoted(name)}`,
+    label: `${label} "${name}"`,
+    isCard: true,
+    start: at,
+    end: at + length,
+  };
 }
 
 /** "the initiative Horizon": a card of the type. */
 function named(vocabulary: Vocabulary, norms: readonly string[], subject: Draft): Draft {
   const { types, end, start, filter } = subject;
   if (start < 0 || types.length !== 1 || filter !== undefined) return subject;
-  const found = lookUp(vocabulary, norms, end, (meaning) => meaning.kind === 'card' && meaning.type === types[0]);
+  const found = lookUp(
+    vocabulary,
+    norms,
+    end,
+    (meaning) => meaning.kind === 'card' && meaning.type === types[0],
+  );
   const card = found?.meanings[0];
   if (card?.kind !== 'card' || card.partial) return subject;
   return {

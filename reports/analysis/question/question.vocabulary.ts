@@ -1,5 +1,9 @@
 import { approvalStatuses } from '../../../domain/inventory/cards/cards.model.ts';
-import type { CardType, CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import type {
+  CardType,
+  CompiledField,
+  Metamodel,
+} from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
@@ -89,7 +93,11 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
   const add = (name: string, meaning: Meaning) => {
     addWords(phraseOf(name), meaning);
     // "SaaS" is one word, in keys an upper-case letter begins another
-    if (/\p{Ll}\p{Lu}/u.test(name)) addWords(wordsOf(name).map(({ norm }) => norm), meaning);
+    if (/\p{Ll}\p{Lu}/u.test(name))
+      addWords(
+        wordsOf(name).map(({ norm }) => norm),
+        meaning,
+      );
   };
   const addWords = (words: string[], meaning: Meaning) => {
     if (words.length === 0) return;
@@ -195,7 +203,9 @@ function addField(type: CardType, field: CompiledField, add: Add): void {
 function namesOf(type: CardType, { label, type: kind }: CompiledField): string[] {
   const names = [label, `${type.label} ${label}`];
   if (kind === 'boolean') names.push(label.replace(/^(has|is|contains|uses) /i, ''));
-  if (kind === 'single_select') names.push(label.replace(/(?<=.) (level|type)$/i, ''));
+  // "provider" is the card type, not its Provider Type
+  const plain = label.replace(/(?<=.) (level|type)$/i, '');
+  if (kind === 'single_select' && plain !== type.label) names.push(plain);
   if (kind === 'date') {
     const event = label.replace(/(?<=.) date$/i, '');
     names.push(event, ...eventForms(event));

@@ -91,6 +91,33 @@ describe('by rules', () => {
     expect(filtered).toMatchObject({ status: 403, body: { permission: 'costs.view' } });
   });
 
+  it('looks up the cards that are named, by their names or parts of these', async () => {
+    await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Oracle Database 19c' });
+    await admin.post('/api/v1/cards', { type: 'BusinessCapability', name: 'Mid-term & Annual Billing' });
+    const filterOf = async (question: string) =>
+      (await ask(admin, question, { run: false })).body.query?.filter;
+    expect(await filterOf('How much does PAYROLL cost?')).toBe('name = "Payroll"');
+    expect(await filterOf('Which applications use oracle database 19C?')).toBe(
+      'relation.relAppToITC.target.name = "Oracle Database 19c"',
+    );
+    expect(await filterOf('Which applications use Oracle?')).toBe(
+      'relation.relAppToITC.target.name ~ "Oracle"',
+    );
+    expect(await filterOf('Which applications support Mid-term & Annual Billing?')).toBe(
+      'relation.relAppToBC.target.name = "Mid-term & Annual Billing"',
+    );
+    expect(await filterOf('Which applications use Orac?')).toBeUndefined();
+  });
+
+  it('proposes a question that it understands', async () => {
+    const asked = { use_model: false };
+    const { body } = await ask(viewer, 'Which aplications are hosted on premise?', asked);
+    expect(body).toMatchObject({
+      unknown: ['aplications'],
+      suggestion: 'Which application are hosted on premise?',
+    });
+  });
+
   it('says what it does not understand, and what to set up', async () => {
     expect(await ask(viewer, 'How many applications in Atlantis?')).toMatchObject({
       status: 409,
@@ -98,6 +125,7 @@ describe('by rules', () => {
         code: 'ai_not_configured',
         unknown: ['Atlantis'],
         ambiguous: [],
+        suggestion: 'How many applications in?',
         missing: expect.arrayContaining(['enabled', 'model']),
       },
     });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { parseFilter } from '../../../../domain/inventory/filters/filters.parser.ts';
 import type { FilterCondition, FilterNode } from '../../../../domain/inventory/filters/filters.types.ts';
-import { lifecyclePhases } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
+import { type LifecyclePhase, lifecyclePhases } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { ReadQuestion, UnreadQuestion } from '../../../../reports/analysis/question/question.draft.ts';
 
 /** The day on which the questions of the files are asked. */
@@ -45,7 +45,9 @@ export function outcomeOf(asked: AskedQuestion, found: ReadQuestion | UnreadQues
 
 function expresses({ query, limit }: ReadQuestion, meaning: Meaning): boolean {
   const { ask, of, where = [], by = [], show = [], having, order, top } = meaning;
-  const dimensions = query.dimensions.map(({ field, bucket }) => (bucket ? `${field} ${bucket}` : field).replaceAll('"', ''));
+  const dimensions = query.dimensions.map(({ field, bucket }) =>
+    (bucket ? `${field} ${bucket}` : field).replaceAll('"', ''),
+  );
   const isList = dimensions.includes('id');
   const [measure, ...others] = query.measures;
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -69,8 +71,10 @@ function expresses({ query, limit }: ReadQuestion, meaning: Meaning): boolean {
 function withPhase(condition: string): string {
   const phase = /^phase = (\w+)$/.exec(condition)?.[1];
   if (!phase) return condition;
-  const later = lifecyclePhases.slice(lifecyclePhases.findIndex((name) => name === phase) + 1);
-  return [`lifecycle.${phase} <= ${TODAY}`, ...later.map((name) => `not lifecycle.${name} <= ${TODAY}`)].join(' and ');
+  const later = lifecyclePhases.slice(lifecyclePhases.indexOf(phase as LifecyclePhase) + 1);
+  return [`lifecycle.${phase} <= ${TODAY}`, ...later.map((name) => `not lifecycle.${name} <= ${TODAY}`)].join(
+    ' and ',
+  );
 }
 
 /** The conditions of a filter in one form and order, which all have to be met. */
@@ -81,7 +85,13 @@ function canonical(filter: string): string[] {
 
 function conjuncts(node: FilterNode): string[] {
   if (node.kind === 'and') return node.items.flatMap(conjuncts);
-  if (node.kind === 'or') return [node.items.map((item) => conjuncts(item).join(' & ')).sort().join(' | ')];
+  if (node.kind === 'or')
+    return [
+      node.items
+        .map((item) => conjuncts(item).join(' & '))
+        .sort()
+        .join(' | '),
+    ];
   if (node.kind === 'condition') return simple(node);
   const { item } = node as Extract<FilterNode, { kind: 'not' }>;
   if (item.kind === 'not') return conjuncts(item.item);
@@ -102,7 +112,13 @@ function simple({ path, operator, values }: FilterCondition): string[] {
   if (isDay && operator === '<=') return [`${field} < ${dayAfter(first)}`];
   if (isDay && operator === '>') return [`${field} >= ${dayAfter(first)}`];
   if (operator === '!=') return [`not ${field} = ${first}`];
-  if (operator === 'in') return [`${field} in ${values.map(({ text }) => text).sort().join(', ')}`];
+  if (operator === 'in')
+    return [
+      `${field} in ${values
+        .map(({ text }) => text)
+        .sort()
+        .join(', ')}`,
+    ];
   return [`${field} ${operator} ${operator === '~' ? first.toLowerCase() : first}`.trim()];
 }
 

@@ -48,7 +48,10 @@ it.each([
     'Welche Anwendungen haben die höchsten Gesamtkosten?',
     'Which applications have the highest total annual cost?',
   ],
-  ['Welche Anwendungen gehen in den nächsten 12 Monaten live?', 'Which applications go live in the next 12 months?'],
+  [
+    'Welche Anwendungen gehen in den nächsten 12 Monaten live?',
+    'Which applications go live in the next 12 months?',
+  ],
   [
     'Welche Anwendungen enden in den nächsten 12 Monaten?',
     'Which applications ending in the next 12 months?',

@@ -77,6 +77,11 @@ describe('counting and grouping', () => {
       ['Application'],
       'attributes.numberOfUsers between 10 and 1000',
     ],
+    [
+      'how many applications tolerate or approved',
+      ['Application'],
+      '(attributes.timeModel = tolerate or approval_status = APPROVED)',
+    ],
     ['how many applications tagged South America', ['Application'], 'tags.Region = "South America"'],
     ['how many applications called "claims"', ['Application'], 'name ~ "claims"'],
     ['How many applications were created since 2026-01-01?', ['Application'], 'created_at >= 2026-01-01'],
@@ -225,7 +230,8 @@ describe('what is not understood', () => {
   it.each([
     ['How many applications in Germany?', ['Germany']],
     ['Delete all applications', ['Delete']],
-    ['how many applications tolerate or approved', ['or']],
+    ['how many applications not tolerate or approved', ['or']],
+    ['how many commercial applications tolerate or approved', ['or']],
     ['how many applications over 5', ['over', '5']],
     ['SELECT * FROM users; DROP TABLE cards', expect.arrayContaining(['DROP', 'TABLE'])],
     ['', []],
