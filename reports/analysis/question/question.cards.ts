@@ -14,7 +14,7 @@ const MOST_FOUND = 200;
 const SHORTEST_PART = 3;
 
 /** A card's type and name. */
-export interface FoundCard {
+interface FoundCard {
   type: string;
   name: string;
 }

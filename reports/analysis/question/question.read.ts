@@ -92,7 +92,7 @@ export async function readQuestionAboutCards(
 }
 
 /** A question as it was read, and how it can be read otherwise. */
-export interface ReadInventoryQuestion {
+interface ReadInventoryQuestion {
   found: ReadQuestion | UnreadQuestion;
   tags: NamedTag[];
   /** A similar question that is understood. */
