@@ -174,7 +174,7 @@ function idRange(after: string | undefined, to: string | undefined): IdRange {
 const SETTINGS = 'set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = 0';
 
 /** Whether one more connection may be taken by a request that has one: nobody waits, and half of the pool stays for others. */
-export function hasSpareConnection({ client: { pool } }: Db): boolean {
+function hasSpareConnection({ client: { pool } }: Db): boolean {
   return pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2;
 }
 

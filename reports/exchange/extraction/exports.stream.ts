@@ -9,7 +9,7 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { hasSpareConnection, type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
+import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import { exportName, mediaTypes } from './extraction.manifest.ts';
@@ -63,9 +63,9 @@ export async function streamExport(
   request: ExportRequest,
 ): Promise<StartedFile> {
   const plan = await planExtraction(ctx, request);
-  const recorded = recordStream(ctx, { ...request });
+  await recordStream(ctx, { ...request });
   const file = { name: exportName(request, new Date()), mediaType: mediaTypes[request.format] };
-  return await stream(services, ctx, file, recorded, async (snapshot) => {
+  return await stream(services, ctx, file, async (snapshot) => {
     const position = await snapshotPosition(snapshot, request.after);
     const { write } = await prepareExtraction(snapshot, ctx, plan, position);
     return { position, write: (out) => write(out, {}) };
@@ -78,39 +78,30 @@ export async function streamExport(
  */
 export async function streamJson(services: Services, ctx: Ctx, query: JsonQuery): Promise<StartedFile> {
   const plan = await planJson(ctx, query);
-  const recorded = recordStream(ctx, { format: 'json', ...query });
+  await recordStream(ctx, { format: 'json', ...query });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
   const file = { name, mediaType: 'application/json; charset=utf-8' };
-  return await stream(services, ctx, file, recorded, async (snapshot) => ({
+  return await stream(services, ctx, file, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
     write: (out) => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
   }));
 }
 
 /** Records that an extraction is streamed. The event must be durable before the first row is sent. */
-function recordStream(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
-  const recorded = command(ctx, async ({ emit }) => emit({ event_type: 'export.streamed', data }));
-  // `stream` awaits it and reports the failure
-  recorded.catch(() => undefined);
-  return recorded;
+async function recordStream(ctx: Ctx, data: Record<string, unknown>): Promise<void> {
+  await command(ctx, async ({ emit }) => emit({ event_type: 'export.streamed', data }));
 }
 
-/**
- * Starts to write what `prepare` returns, from one snapshot. If the pool has a spare connection, rows are read while the
- * event commits.
- */
+/** Starts to write what `prepare` returns, from one snapshot. */
 async function stream(
   { db }: Services,
   ctx: Ctx,
   file: { name: string; mediaType: string },
-  recorded: Promise<void>,
   prepare: (snapshot: Snapshot) => Promise<{ position: string; write: (out: Writable) => Promise<void> }>,
 ): Promise<StartedFile> {
-  if (!hasSpareConnection(db)) await recorded;
   return await startStream(ctx.caller, (out, start) =>
     withSnapshot(db, async (snapshot) => {
       const { position, write } = await prepare(snapshot);
-      await recorded;
       start({ ...file, position, out });
       await write(out);
     }),
