@@ -1,6 +1,15 @@
-import { axis, groupColour, halo, heading, omittedNote, withNote } from './charts.parts.ts';
+import {
+  axis,
+  groupColour,
+  halo,
+  heading,
+  namesAxis,
+  omittedNote,
+  widthOfNames,
+  withNote,
+} from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
-import { colour, FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
+import { FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
 import type { BarsChart, ChartWorkspace, Layout } from './charts.types.ts';
 
 const MOST = 200;
@@ -19,7 +28,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
   const several = chart.series.length > 1;
   const beside = several && chart.beside === true;
   const last = chart.series.length - 1;
-  const colourOf = (at: number) => groupColour(colour, at, chart.rest ? last : chart.series.length);
+  const colourOf = (at: number) => groupColour(at, chart.rest ? last : chart.series.length);
   const head = heading(
     { title: chart.title, note: withNote(chart.note, omittedNote(items.length, chart.items.length)) },
     several ? chart.series.map((name, index) => ({ name, color: colourOf(index) })) : [],
@@ -33,7 +42,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
   const ends = chart.series.map((_, at) =>
     items.map(({ values }) => (beside ? written(values[at]) : at === last ? written(sum(values)) : '')),
   );
-  const left = MARGIN + 28 + Math.max(40, ...names.map((name) => textWidth(name, FONT_SIZE)));
+  const left = widthOfNames(names);
   const right = MARGIN + 8 + Math.max(20, ...ends.flat().map((text) => textWidth(text, FONT_SIZE)));
   const row = beside ? Math.max(ROW, chart.series.length * BESIDE + 10) : ROW;
   const itemAxis = labels.fit(chart.itemAxis, ITEM_AXIS, FONT_SIZE);
@@ -57,13 +66,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
           hideOverlap: true,
         },
       }),
-      yAxis: axis(itemAxis, left - MARGIN - 8, {
-        type: 'category',
-        inverse: true,
-        data: names,
-        splitLine: { show: false },
-        axisLabel: { interval: 0 },
-      }),
+      yAxis: namesAxis(itemAxis, names, left),
       series: chart.series.map((name, at) => ({
         name,
         type: 'bar',

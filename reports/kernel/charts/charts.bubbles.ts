@@ -1,7 +1,7 @@
 import { NAME_GAP, type NamePosition, placeNames } from './charts.names.ts';
 import { axis, groupColour, groupNames, halo, heading, omittedNote, withNote } from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
-import { colour, FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
+import { FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { BubbleAxis, BubblesChart, ChartWorkspace, Layout } from './charts.types.ts';
 
 const MOST = 500;
@@ -21,9 +21,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
     items.map(({ group }) => group ?? ''),
     PALETTE.length,
   );
-  const colouredGroups =
-    Math.min(groups.all.length, PALETTE.length - 1) + (groups.all.length < PALETTE.length ? 1 : 0);
-  const colourOf = (index: number) => groupColour(colour, index, colouredGroups);
+  const colourOf = (index: number) => groupColour(index, groups.kept);
   const coloured = chart.groupAxis !== undefined;
   const parts = [
     chart.note,

@@ -1,7 +1,7 @@
 import { NAME_GAP, placeNames } from './charts.names.ts';
 import { groupColour, groupNames, halo, heading, omittedNote, withNote } from './charts.parts.ts';
 import { Labels, plain, shorten, textWidth } from './charts.text.ts';
-import { colour, FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
+import { FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { GraphChart, Layout } from './charts.types.ts';
 
 const MOST_NODES = 300;
@@ -23,17 +23,12 @@ export function layoutGraph(chart: GraphChart): Layout {
     nodes.map(({ group }) => group),
     PALETTE.length,
   );
-  const colouredGroups =
-    groups.all.length <= PALETTE.length && groups.all.at(-1)?.endsWith(' others')
-      ? groups.all.length - 1
-      : groups.all.length;
-  const colourOf = (index: number) => groupColour(colour, index, colouredGroups);
   const head = heading(
     {
       title: chart.title,
       note: withNote(withNote(chart.note, `Colour: ${chart.groupAxis}`), omittedNote(nodes.length, all)),
     },
-    groups.all.map((name, index) => ({ name, color: colourOf(index) })),
+    groups.all.map((name, index) => ({ name, color: groupColour(index, groups.kept) })),
     labels,
     WIDTH,
   );
@@ -88,7 +83,11 @@ export function layoutGraph(chart: GraphChart): Layout {
             id,
             name: named[index] ? labels.fit(name, NAME_WIDTH, FONT_SIZE) : '',
             symbolSize: centre ? SIZE.centre : SIZE.other,
-            itemStyle: { color: colourOf(groups.of(group)), borderColor: PAPER, borderWidth: 1 },
+            itemStyle: {
+              color: groupColour(groups.of(group), groups.kept),
+              borderColor: PAPER,
+              borderWidth: 1,
+            },
             label: {
               show: named[index] !== undefined,
               position: named[index]?.side,

@@ -1,6 +1,6 @@
 import { axis, groupColour, heading } from './charts.parts.ts';
 import { axisTitle, formatDate, formatValue, Labels } from './charts.text.ts';
-import { colour, FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
+import { FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
 import { formatSpan, spanStarts } from './charts.time.ts';
 import type { ChartWorkspace, Layout, LinesChart } from './charts.types.ts';
 
@@ -14,8 +14,8 @@ const NAMED = 9;
 /** Lines over time, interrupted at missing values. */
 export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layout {
   const labels = new Labels();
-  const colouredGroups = chart.rest ? chart.series.length - 1 : chart.series.length;
-  const colourOf = (index: number) => groupColour(colour, index, colouredGroups);
+  const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
+  const colourOf = (index: number) => groupColour(index, kept);
   const { step } = chart;
   const head = heading(
     chart,

@@ -1,4 +1,4 @@
-import { axis, heading, omittedNote, withNote } from './charts.parts.ts';
+import { axis, heading, namesAxis, omittedNote, widthOfNames, withNote } from './charts.parts.ts';
 import { shadeScale } from './charts.shades.ts';
 import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
 import { FONT_SIZE, inkOn, MARGIN, WIDTH } from './charts.theme.ts';
@@ -21,7 +21,7 @@ export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Lay
     (value) => formatValue(value, chart.unit, workspace),
     chart.unit === 'count',
   );
-  const left = MARGIN + 28 + Math.max(40, ...rows.map((name) => textWidth(name, FONT_SIZE)));
+  const left = widthOfNames(rows);
   const upright = 36 + Math.max(20, ...columns.map((name) => textWidth(name, FONT_SIZE)));
   const wanted = columns.length * (numbers ? CELL.wide : CELL.narrow);
   const width = Math.max(WIDTH, left + wanted + MARGIN);
@@ -58,12 +58,7 @@ export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Lay
         data: columns,
         axisLabel: { interval: 0, rotate: 90 },
       }),
-      yAxis: axis(chart.rowAxis, left - MARGIN - 8, {
-        type: 'category',
-        inverse: true,
-        data: rows,
-        axisLabel: { interval: 0 },
-      }),
+      yAxis: namesAxis(chart.rowAxis, rows, left),
       series: [
         {
           type: 'heatmap',

@@ -1,5 +1,5 @@
 import { formatCount, type Labels, plain, textWidth } from './charts.text.ts';
-import { AXIS, FAINT, FONT_SIZE, INK, MARGIN, OTHERS, PAPER, TITLE_SIZE } from './charts.theme.ts';
+import { AXIS, colour, FAINT, FONT_SIZE, INK, MARGIN, OTHERS, PAPER, TITLE_SIZE } from './charts.theme.ts';
 
 /** Height of one line of a legend, in pixels. */
 const LEGEND_LINE = 24;
@@ -103,6 +103,20 @@ export function axis(
   };
 }
 
+/** The width left of a plot with these names of rows, including the title of their axis. */
+export const widthOfNames = (names: readonly string[]): number =>
+  MARGIN + 28 + Math.max(40, ...names.map((name) => textWidth(name, FONT_SIZE)));
+
+/** The axis of rows with names, from top to bottom. @param left {@link widthOfNames} */
+export const namesAxis = (title: string, names: readonly string[], left: number): Record<string, unknown> =>
+  axis(title, left - MARGIN - 8, {
+    type: 'category',
+    inverse: true,
+    data: names,
+    splitLine: { show: false },
+    axisLabel: { interval: 0 },
+  });
+
 /** Appends a sentence to the note. */
 export const withNote = (note: string | undefined, more: string | undefined): string | undefined =>
   [note, more].filter(Boolean).join(' · ') || undefined;
@@ -118,7 +132,7 @@ export function groupNames(
   names: Iterable<string>,
   bound: number,
   known: readonly string[] = [],
-): { of(name: string): number; all: string[] } {
+): { of(name: string): number; all: string[]; kept: number } {
   const counts = new Map<string, number>(known.map((name) => [name, 0]));
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   const ranked = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
@@ -128,9 +142,9 @@ export function groupNames(
   return {
     of: (name) => index.get(name) ?? kept.length,
     all: rest > 0 ? [...kept, `${formatCount(rest)} others`] : kept,
+    kept: kept.length,
   };
 }
 
 /** The colour of the n-th group, grey for the combined ones. */
-export const groupColour = (colours: (index: number) => string, index: number, kept: number): string =>
-  index >= kept ? OTHERS : colours(index);
+export const groupColour = (index: number, kept: number): string => (index >= kept ? OTHERS : colour(index));

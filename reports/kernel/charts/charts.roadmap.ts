@@ -1,5 +1,5 @@
-import { axis, heading, omittedNote, withNote } from './charts.parts.ts';
-import { formatDate, Labels, textWidth } from './charts.text.ts';
+import { axis, heading, namesAxis, omittedNote, widthOfNames, withNote } from './charts.parts.ts';
+import { formatDate, Labels } from './charts.text.ts';
 import { colour, FONT_SIZE, INK, MARGIN, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, RoadmapChart } from './charts.types.ts';
 
@@ -28,7 +28,7 @@ export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): L
     WIDTH,
   );
   const names = items.map(({ name }) => labels.fit(name, LABEL, FONT_SIZE));
-  const left = MARGIN + 28 + Math.max(40, ...names.map((name) => textWidth(name, FONT_SIZE)));
+  const left = widthOfNames(names);
   const { from, to } = rangeOf(chart);
   const tall = items.length > TALL;
   const top = head.bottom + (tall ? 42 : 22);
@@ -57,13 +57,7 @@ export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): L
         axis('Date', 32, dates),
         ...(tall ? [axis('', 0, { ...dates, position: 'top', splitLine: { show: false } })] : []),
       ],
-      yAxis: axis(chart.itemAxis, left - MARGIN - 8, {
-        type: 'category',
-        inverse: true,
-        data: names,
-        splitLine: { show: false },
-        axisLabel: { interval: 0 },
-      }),
+      yAxis: namesAxis(chart.itemAxis, names, left),
       series: [
         {
           type: 'custom',

@@ -1,6 +1,7 @@
 import { type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
 import type { CompiledField } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
+import { phaseLabel } from '../../../kernel/charts/charts.labels.ts';
 import type { EdmType, ODataProperty } from './model.types.ts';
 
 const noOptions: ReadonlyMap<string, string> = new Map();
@@ -34,14 +35,6 @@ function dateIn(object: Fragment, key: string): Fragment {
   const text = sql`(${object} ->> ${key}::text)`;
   return sql`(case when ${text} ~ '^\\d{4}-\\d\\d-\\d\\d$' then ${text} end)`;
 }
-
-const lifecycleLabels: Record<(typeof lifecyclePhases)[number], string> = {
-  plan: 'Plan',
-  phaseIn: 'Phase in',
-  active: 'Active',
-  phaseOut: 'Phase out',
-  endOfLife: 'End of life',
-};
 
 const TAGS = (alias: string): Fragment =>
   raw(`(select coalesce(jsonb_agg(g.name || '/' || t.name order by lower(g.name), lower(t.name), t.id), '[]')
@@ -86,7 +79,7 @@ export const cardProperties: [string, ODataProperty][] = [
   column('data_quality', 'Edm.Double', 'Data quality in percent', { nullable: false }),
   ...lifecyclePhases.map((phase): [string, ODataProperty] => {
     const name = `lifecycle_${phase}`;
-    const label = `Lifecycle: ${lifecycleLabels[phase]}`;
+    const label = `Lifecycle: ${phaseLabel(phase)}`;
     const value = (alias: string) => dateIn(raw(`${alias}.lifecycle`), phase);
     // returned as stored, since writes validate it
     const shown = { as: 'inside', column: 'lifecycle', key: phase, form: 'date' } as const;
