@@ -1,76 +1,76 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Value } from '../../domain/exchange/itsm/mappings.types.ts';
 
-/** A field as the remote tells it: what it stores, and what it shows people where that is something else. */
+/** A field of a record: the stored value, and the display value if it differs. */
 export interface RemoteField {
   value: Value;
   display?: string;
 }
 
-/** A row of a table outside, in the shape that every connector gives. */
+/** A record of a remote table. */
 export interface RemoteRecord {
   table: string;
-  /** The remote's own key: never changes and is never given again. */
+  /** The remote's key, which never changes and is never reused. */
   id: string;
   fields: Record<string, RemoteField>;
   /** When the remote last changed it, by the remote's clock; RFC 3339. */
   updatedAt: string;
-  /** What a write can be made to depend on, where the remote offers that and the record was looked at by itself. */
+  /** For conditional writes, if the remote supports them and the record was read by key. */
   version?: string;
-  /** The remote keeps it but calls it deleted. */
+  /** The remote still has the record but marks it as deleted. */
   deleted?: boolean;
 }
 
-/** The remote's word that a record is gone. */
+/** The remote's record of a deletion. */
 export interface RemoteTombstone {
   table: string;
   id: string;
   /** By the remote's clock; RFC 3339. */
   at: string;
-  /** The record that has taken its place, where the remote knows of merges. */
+  /** The surviving record, if the remote reports merges. */
   mergedInto?: string;
 }
 
 /** Why a call to a remote failed. */
 export type RemoteErrorCode = keyof typeof advice;
 
-/** What a person can do about each kind of error. */
+/** What a user can do about each kind of error. */
 export const advice = {
   address_refused: 'Correct the address of the connection, or have OUTBOUND_ALLOW name its host and port.',
   unreachable:
-    'Check the address, the network and the certificates; the run can be repeated as soon as the remote answers.',
+    'Check the address, the network and the certificates; the run can be repeated as soon as the remote responds.',
   timed_out:
     'The remote is slow, also with the smaller pages that the run has tried. Narrow the filter of the mapping, or run at a quieter time.',
   credentials_refused: 'Renew the password or the OAuth client of the connection, and test it.',
   forbidden: 'Give the account of the connection the rights that its test names for this table.',
   limited:
-    'The remote accepts no more requests for now. Run later, or have the rate limit of the account raised.',
+    'The remote accepts no more requests at present. Run later, or have the rate limit of the account raised.',
   outage:
-    'The remote has an error of its own. Nothing has to be done here: the run continues once the remote answers again.',
+    'The remote has an internal error. No action is needed here: the run resumes when the remote responds again.',
   unreadable_answer:
-    'Something other than the remote answered, such as a login or maintenance page. Check the address, and the proxies in between.',
+    'The response is not from the API of the remote, but for example a login or maintenance page. Check the address, and the proxies in between.',
   incomplete_answer:
-    'The remote stopped in the middle of its answer, also with the smaller pages that the run has tried. If it happens again, narrow the filter.',
+    'The remote truncates its responses, also with the smaller pages that the run has tried. If it happens again, narrow the filter.',
   not_found:
     'The table or record does not exist, or is hidden from the account. Check the mapping against the tables of the remote.',
   refused: 'The remote rejects the request. Check the mapped fields against the dictionary of the remote.',
   changed_meanwhile:
-    'Somebody changed the record after it was read; their change is still there, or was restored at once. The next run takes it over.',
+    'The record was changed after it was read; that change was retained or restored. The next run reads it.',
   ambiguous: 'The remote has several records with the same identity. Remove the duplicates there.',
   bad_rows:
     'Correct the list at its source, or its description in the connection: each row needs a key, and each line the columns of the header.',
   answer_lost:
-    'It is unknown whether the write was executed. Repeat the run: it looks the write up before it tries again.',
+    'It is unknown whether the write was executed. Repeat the run: it looks up the write before it sends it again.',
   paging_ignored:
     'The remote ignores the requested order. Check that its table has the columns by which pages are sorted.',
-  stopped: 'The run was stopped; when it is started again, it continues from where it stopped.',
+  stopped: 'The run was stopped; when it is started again, it resumes.',
 } as const;
 
-/** A call to a remote failed: what was tried, where, and what a person can do about it. */
+/** A failed call to a remote: what was attempted, where, and what a user can do about it. */
 export class RemoteError extends Error {
   override readonly name = 'RemoteError';
   readonly code: RemoteErrorCode;
-  /** What was tried, and how it ended. */
+  /** What was attempted, and how it failed. */
   readonly what: string;
   /** The address or the table, without secrets. */
   readonly where: string;
@@ -103,23 +103,27 @@ export class RemoteError extends Error {
 export const isRemoteError = (error: unknown, ...codes: RemoteErrorCode[]): error is RemoteError =>
   error instanceof RemoteError && (codes.length === 0 || codes.includes(error.code));
 
-/** The value of a call, or `instead` if it fails with one of these codes. @throws RemoteError with any other code. */
-export async function unless<T, U>(call: Promise<T>, codes: RemoteErrorCode[], instead: U): Promise<T | U> {
+/** The value of a call, or `fallback` if it fails with one of these codes. @throws RemoteError with any other code. */
+export async function withFallback<T, U>(
+  call: Promise<T>,
+  codes: RemoteErrorCode[],
+  fallback: U,
+): Promise<T | U> {
   try {
     return await call;
   } catch (error) {
-    if (isRemoteError(error, ...codes)) return instead;
+    if (isRemoteError(error, ...codes)) return fallback;
     throw error;
   }
 }
 
-/** Time as integrations see it, so that waiting can be made free where nothing real is waited for. */
+/** The clock of integrations; tests replace it to avoid real delays. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /** @throws the signal's reason once it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Aborts its signal when the time has passed; to be cleared when what it watches has ended. */
+  /** Aborts its signal when the time has passed; clear it when the guarded operation has ended. */
   deadline(ms: number): Deadline;
 }
 
@@ -128,18 +132,18 @@ interface Deadline {
   clear(): void;
 }
 
-/** What the signal of a deadline is aborted with. */
+/** The abort reason of a deadline. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
   readonly ms: number;
 
   constructor(ms: number) {
-    super(`no answer within ${ms / 1000} s`);
+    super(`no response within ${ms / 1000} s`);
     this.ms = ms;
   }
 }
 
-/** The time of the machine. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {

@@ -4,8 +4,8 @@ import type { LimiterState, LimiterStore } from '../../integrations/itsm/limiter
 export function memoryLimiterStore(): LimiterStore {
   const states = new Map<string, LimiterState>();
   return {
-    look: async (account) => states.get(account),
-    async change(account, step) {
+    read: async (account) => states.get(account),
+    async update(account, step) {
       const { state, result } = step(states.get(account));
       states.set(account, state);
       return result;

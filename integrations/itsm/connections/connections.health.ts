@@ -3,41 +3,41 @@ import { type LoadedConnection, loadConnection } from '../../../domain/exchange/
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Db } from '../../../platform/database.ts';
-import { type Budget, budgetOf, type LimiterState } from '../limiter/limiter.state.ts';
+import { type Budget, budgetAt, type LimiterState } from '../limiter/limiter.state.ts';
 import { openConnection, type RemoteTools } from './connections.open.ts';
 
-/** How a connection has fared of late. */
+/** The recent state of a connection. */
 export interface ConnectionHealth {
-  /** `paused`, `failing`: its last run failed or its circuit is open; `waiting`: a person has to look; else `ok`. */
+  /** `failing`: the last run failed or the circuit is open; `waiting`: a plan, a review item or drift needs a user. */
   status: 'ok' | 'waiting' | 'failing' | 'paused';
   /** RFC 3339. */
   last_success_at: string | null;
   last_failure_at: string | null;
   last_failure: string | null;
-  /** Runs that failed since the last that did not. */
+  /** Failed runs since the last successful one. */
   failures_in_row: number;
   runs_open: number;
   plans_waiting: number;
   questions_open: number;
   mappings: { total: number; active: number; drifted: number };
-  /** Requests that runs of the last 24 hours have sent. */
+  /** Requests that were sent by runs of the last 24 hours. */
   calls_last_day: number;
   limiter: {
-    /** Requests a second that are sent at most. */
+    /** Maximum requests per second. */
     rate: number;
-    /** RFC 3339; null: it has not asked for a pause. */
+    /** RFC 3339; null if the remote has not requested a pause. */
     paused_until: string | null;
     circuit: 'closed' | 'open';
     open_until: string | null;
-    /** What the remote tells of its rule; null where it tells nothing. */
+    /** Null if the remote does not report its rate limit. */
     budget: Budget | null;
-    /** Part of the usual page that is asked for. */
+    /** The requested part of the usual page size. */
     page_scale: number;
   } | null;
 }
 
 /**
- * How a connection has fared, without calling the remote.
+ * Reads the recent state of a connection, without calling the remote.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function readHealth(ctx: Ctx, tools: RemoteTools, id: string): Promise<ConnectionHealth> {
@@ -46,9 +46,9 @@ export async function readHealth(ctx: Ctx, tools: RemoteTools, id: string): Prom
   const counts = await countRuns(ctx.db, id);
   const limiter = limiterHealth(await limiterState(tools, connection));
   const failing = counts.failures_in_row > 0 || limiter?.circuit === 'open';
-  const waiting = counts.plans_waiting + counts.questions_open + counts.mappings.drifted > 0;
+  const needsUser = counts.plans_waiting + counts.questions_open + counts.mappings.drifted > 0;
   return {
-    status: !connection.settings.is_active ? 'paused' : failing ? 'failing' : waiting ? 'waiting' : 'ok',
+    status: !connection.settings.is_active ? 'paused' : failing ? 'failing' : needsUser ? 'waiting' : 'ok',
     ...counts,
     limiter,
   };
@@ -75,7 +75,7 @@ async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'st
   return rows[0];
 }
 
-/** What is known of the account's limits. */
+/** The state of the account's rate limiter. */
 async function limiterState(tools: RemoteTools, connection: LoadedConnection): Promise<LimiterState | null> {
   const remote = openConnection(tools, connection);
   try {
@@ -88,13 +88,13 @@ async function limiterState(tools: RemoteTools, connection: LoadedConnection): P
 function limiterHealth(state: LimiterState | null): ConnectionHealth['limiter'] {
   if (!state) return null;
   const now = Date.now();
-  const ahead = (moment: number) => (moment > now ? new Date(moment).toISOString() : null);
+  const ifFuture = (ms: number) => (ms > now ? new Date(ms).toISOString() : null);
   return {
     rate: Math.round(state.rate * 100) / 100,
-    paused_until: ahead(state.pausedUntil),
+    paused_until: ifFuture(state.pausedUntil),
     circuit: state.openUntil > now ? 'open' : 'closed',
-    open_until: ahead(state.openUntil),
-    budget: budgetOf(state, now),
+    open_until: ifFuture(state.openUntil),
+    budget: budgetAt(state, now),
     page_scale: state.pageScale,
   };
 }

@@ -5,40 +5,39 @@ import type {
 } from '../../../domain/exchange/itsm/connections.input.ts';
 import type { LoadedConnection } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import type { OutboundTls } from '../../../platform/outbound.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
 import type { HttpAuth } from '../connectors/http/config.ts';
 import { connectHttp } from '../connectors/http/http.ts';
 import { connectItop } from '../connectors/itop/itop.ts';
 import { connectNetBox } from '../connectors/netbox/netbox.ts';
-import { type CreateApi, type ServiceNowAuth, usualConfig } from '../connectors/servicenow/config.ts';
+import { type CreateApi, defaultConfig, type ServiceNowAuth } from '../connectors/servicenow/config.ts';
 import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
 import type { ConnectorParts, TransportConfig } from '../connectors/transport.ts';
 import { databaseLimiterStore, type Limiter } from '../limiter/limiter.ts';
 
-/** What a connector is made from, besides its connection. */
-interface OpenParts extends Omit<ConnectorParts<unknown>, 'config' | 'random'> {
-  transport: Partial<TransportConfig> & { tls: OutboundTls };
+/** What a connector needs besides its connection. */
+interface ConnectorDependencies extends Omit<ConnectorParts<unknown>, 'config' | 'random'> {
+  transport: Partial<TransportConfig>;
   /** Stores the refresh token that replaces a used one. */
   refreshTokens: RefreshTokens;
 }
 
 /** An open connection. */
 export type OpenedRemote = Connector & {
-  /** Absent if nothing is limited. */
+  /** Undefined if requests are not limited. */
   limiter?: Limiter;
 };
 
 /** How connections of one kind are opened and tested. */
 interface RemoteKind {
   /** The credentials were checked when the connection was stored. */
-  open(connection: ConnectionWithSecrets, parts: OpenParts): OpenedRemote;
-  /** The rights that a test of the connection looks at. */
-  tested(connection: ConnectionWithSecrets): readonly Tested[];
+  open(connection: ConnectionWithSecrets, parts: ConnectorDependencies): OpenedRemote;
+  /** The rights that a connection test checks. */
+  rightsToTest(connection: ConnectionWithSecrets): readonly TestedTable[];
 }
 
 /** Rights on a table; a test fails only if a needed one is missing. */
-export interface Tested {
+export interface TestedTable {
   table: string;
   rights: Right[];
   needed: readonly Right[];
@@ -52,12 +51,12 @@ const serviceNow: RemoteKind = {
         url: connection.settings.instance_url,
         auth: serviceNowAuth(connection),
         createApi: createApiOf(connection),
-        correlationField: connection.settings.correlation_column ?? usualConfig.correlationField,
+        correlationField: connection.settings.correlation_column ?? defaultConfig.correlationField,
         refreshTokens,
         ...transport,
       },
     }),
-  tested: (connection) => {
+  rightsToTest: (connection) => {
     const api = createApiOf(connection);
     const staging = api.kind === 'import_set' ? new Set(Object.values(api.staging)) : [];
     return [
@@ -68,7 +67,7 @@ const serviceNow: RemoteKind = {
       { table: 'sys_choice', rights: ['read'], needed: [] },
       { table: 'sys_audit', rights: ['read'], needed: [] },
       { table: 'sys_audit_delete', rights: ['read'], needed: [] },
-      ...[...staging].map((table): Tested => ({ table, rights: ['create'], needed: [] })),
+      ...[...staging].map((table): TestedTable => ({ table, rights: ['create'], needed: [] })),
     ];
   },
 };
@@ -126,7 +125,7 @@ const itop: RemoteKind = {
       },
     });
   },
-  tested: () => [
+  rightsToTest: () => [
     { table: 'FunctionalCI', rights: ['read', 'update', 'delete'], needed: ['read'] },
     { table: 'Server', rights: ['create'], needed: [] },
     { table: 'lnkApplicationSolutionToFunctionalCI', rights: ['read', 'create', 'delete'], needed: [] },
@@ -141,7 +140,7 @@ const netBox: RemoteKind = {
       ...parts,
       config: { url: settings.instance_url, token: secrets.token!, ...transport },
     }),
-  tested: () => [
+  rightsToTest: () => [
     { table: 'dcim/devices', rights: ['read', 'create', 'update', 'delete'], needed: ['read'] },
     { table: 'virtualization/virtual-machines', rights: ['read', 'create', 'update'], needed: [] },
     { table: 'dcim/sites', rights: ['read'], needed: [] },
@@ -167,7 +166,7 @@ const http: RemoteKind = {
     const config = { url, auth: httpAuth(connection), sources: sources ?? [], ...transport };
     return connectHttp({ ...parts, config });
   },
-  tested: ({ settings }) =>
+  rightsToTest: ({ settings }) =>
     (settings.sources ?? []).map(({ name }) => ({ table: name, rights: ['read'], needed: ['read'] })),
 };
 
@@ -179,11 +178,11 @@ export const remoteKinds: Record<ConnectionKind, RemoteKind> = {
   http,
 };
 
-/** What calling a remote needs of the process. */
+/** The services that calling a remote needs. */
 export type RemoteTools = Pick<Services, 'config' | 'db' | 'secrets' | 'log'>;
 
-export type OpenOptions = Pick<OpenParts, 'signal' | 'clock'> &
-  Partial<Pick<OpenParts, 'limits'>> & {
+export type OpenOptions = Pick<ConnectorDependencies, 'signal' | 'clock'> &
+  Partial<Pick<ConnectorDependencies, 'limits'>> & {
     /** Timeouts and retries that differ from those of runs. */
     transport?: Partial<TransportConfig>;
   };

@@ -12,18 +12,18 @@ import { textLiteral } from '../../../domain/kernel/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import type { Connector, Right, RightFound } from '../connectors/connector.ts';
-import { isRemoteError, RemoteError, unless } from '../remote.ts';
-import { openConnection, type RemoteTools, remoteKinds, type Tested } from './connections.open.ts';
+import type { Connector, Right, RightResult } from '../connectors/connector.ts';
+import { isRemoteError, RemoteError, withFallback } from '../remote.ts';
+import { openConnection, type RemoteTools, remoteKinds, type TestedTable } from './connections.open.ts';
 
-/** How long a request waits for a remote. */
+/** Maximum duration of a request to a remote. */
 const MAX_MS = 10_000;
 /** A test reads many tables, and the remote may be slow. */
 const MAX_TEST_MS = 30_000;
 
 /** A right that was tested. */
-interface TestedRight extends Omit<RightFound, 'blocks'> {
-  /** Nothing can be read without it. */
+interface TestedRight extends Omit<RightResult, 'blocksRuns'> {
+  /** The test fails without it. */
   needed: boolean;
 }
 
@@ -44,13 +44,13 @@ export async function testConnection(ctx: Ctx, tools: RemoteTools, id: string): 
   requirePermission(ctx.caller, MANAGE_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const kind = remoteKinds[connection.settings.kind];
-  const tested = withMapped(kind.tested(connection), await loadMappingsOf(ctx.db, id));
+  const tested = addMappedTables(kind.rightsToTest(connection), await loadMappingsOf(ctx.db, id));
   const needs = tested.map(({ table, rights }) => ({ table, rights }));
   const test = await callWithin(tools, connection, (remote) => remote.testRights(needs), MAX_TEST_MS).then(
-    (found) => judge(found, tested),
+    (found) => summarizeRights(found, tested),
     (error) => {
       if (!isRemoteError(error)) throw error;
-      return { success: false, message: sentence(error), failure: error.code, rights: [] };
+      return { success: false, message: describeRemoteError(error), failure: error.code, rights: [] };
     },
   );
   await storeTestResult(ctx, connection, {
@@ -60,51 +60,51 @@ export async function testConnection(ctx: Ctx, tools: RemoteTools, id: string): 
   return test;
 }
 
-/** Tables of mappings that are tested at most, since a request waits for the test. */
-const MAX_MAPPED = 10;
+/** Maximum number of tested tables of mappings, since a request waits for the test. */
+const MAX_MAPPED_TABLES = 10;
 
-/** The usual tables, and those of the connection's mappings with the rights that these need. */
-function withMapped(usual: readonly Tested[], mappings: readonly Mapping[]): Tested[] {
-  const tested = new Map(usual.map((one) => [one.table, one]));
+/** Adds the tables of the connection's mappings, with the rights that they need. */
+function addMappedTables(defaults: readonly TestedTable[], mappings: readonly Mapping[]): TestedTable[] {
+  const tested = new Map(defaults.map((one) => [one.table, one]));
   for (const { remote_table: table, sync_direction, sync_mode } of mappings) {
-    if (!tested.has(table) && tested.size >= usual.length + MAX_MAPPED) continue;
+    if (!tested.has(table) && tested.size >= defaults.length + MAX_MAPPED_TABLES) continue;
     const writes = sync_direction !== 'pull';
     const { rights, needed } = tested.get(table) ?? { rights: [], needed: [] };
-    const more: Right[] = ['read'];
-    if (writes) more.push('create', 'update');
-    if (writes && sync_mode !== 'additive') more.push('delete');
+    const mapped: Right[] = ['read'];
+    if (writes) mapped.push('create', 'update');
+    if (writes && sync_mode !== 'additive') mapped.push('delete');
     tested.set(table, {
       table,
-      rights: [...new Set([...rights, ...more])],
+      rights: [...new Set([...rights, ...mapped])],
       needed: [...new Set([...needed, 'read' as const])],
     });
   }
   return [...tested.values()];
 }
 
-function judge(found: RightFound[], tested: readonly Tested[]): ConnectionTest {
-  const rights = found.map(({ blocks = false, ...one }) => ({
+function summarizeRights(found: RightResult[], tested: readonly TestedTable[]): ConnectionTest {
+  const rights = found.map(({ blocksRuns: blocks = false, ...one }) => ({
     ...one,
     needed: blocks || tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),
   }));
   const missing = rights.filter(({ needed, granted }) => needed && granted === false);
   const denied = rights.filter(({ needed, granted }) => !needed && granted === false);
-  const named = (some: TestedRight[]) => some.map(({ right, table }) => `${right} ${table}`).join(', ');
-  const blocking = found.find(({ blocks, granted }) => blocks && granted === false);
+  const list = (some: TestedRight[]) => some.map(({ right, table }) => `${right} ${table}`).join(', ');
+  const blocking = found.find(({ blocksRuns, granted }) => blocksRuns && granted === false);
   const message = blocking
     ? blocking.how
     : missing.length > 0
-      ? `The account lacks rights: ${named(missing)}.`
+      ? `The account lacks rights: ${list(missing)}.`
       : denied.length > 0
-        ? `The account can read. It lacks further rights: ${named(denied)}.`
-        : 'The account can read, and lacks no right as far as it shows.';
+        ? `The account can read. It lacks other rights: ${list(denied)}.`
+        : 'The account can read; no missing right was found.';
   return { success: missing.length === 0, message, failure: null, rights };
 }
 
-const sentence = ({ what, advice }: RemoteError): string => `${what}. ${advice}`;
+const describeRemoteError = ({ what, advice }: RemoteError): string => `${what}. ${advice}`;
 
-/** A list of what a remote has, by name. */
-async function listFound(
+/** Pages, sorts and searches rows that a remote returned. */
+async function listRows(
   ctx: Ctx,
   found: unknown[],
   {
@@ -141,7 +141,7 @@ export async function listRemoteTables(
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
   const tables = await callRemote(tools, connection, (remote) => remote.describeTables(search));
-  return await listFound(ctx, tables, {
+  return await listRows(ctx, tables, {
     name: 'itsm-remote-tables',
     id: 'r.name',
     columns: 'name text, label text, parent text',
@@ -164,10 +164,10 @@ export async function listRemoteFields(
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
   const fields = await callRemote(tools, connection, (remote) =>
-    unless(remote.describeFields(table), ['not_found'], null),
+    withFallback(remote.describeFields(table), ['not_found'], null),
   );
   if (fields === null) throw notFound('table at the remote', table);
-  return await listFound(ctx, fields, {
+  return await listRows(ctx, fields, {
     name: 'itsm-remote-fields',
     id: 'r.name',
     columns: `name text, label text, kind text, "remoteKind" text, reference text, "maxLength" int, mandatory boolean,
@@ -200,7 +200,7 @@ export async function listRemoteRelationTypes(
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
   const types = await callRemote(tools, connection, (remote) => remote.describeRelationTypes());
-  return await listFound(ctx, types, {
+  return await listRows(ctx, types, {
     name: 'itsm-remote-relation-types',
     id: 'r.id',
     columns: 'id text, name text, forward text, reverse text',
@@ -219,7 +219,7 @@ export async function loadActive(ctx: Ctx, tools: RemoteTools, id: string): Prom
   throw new EstateError('wrong_state', 'The connection is paused; set is_active to true.');
 }
 
-/** Calls a remote within the time of a request: with fewer attempts and shorter waits. @throws RemoteError */
+/** Calls a remote with fewer attempts and shorter waits than a run. @throws RemoteError */
 async function callWithin<T>(
   tools: RemoteTools,
   connection: LoadedConnection,
@@ -228,19 +228,19 @@ async function callWithin<T>(
 ): Promise<T> {
   const remote = openConnection(tools, connection, {
     signal: AbortSignal.timeout(maxMs),
-    transport: { timeoutMs: 8_000, attempts: 2, longestWaitMs: 3_000 },
+    transport: { timeoutMs: 8_000, attempts: 2, maxWaitMs: 3_000 },
   });
   try {
     return await call(remote);
   } catch (error) {
     if (!isRemoteError(error, 'stopped')) throw error;
-    throw new RemoteError('timed_out', error.where, `The remote did not answer within ${maxMs / 1000} s`);
+    throw new RemoteError('timed_out', error.where, `The remote did not respond within ${maxMs / 1000} s`);
   } finally {
     await remote.close();
   }
 }
 
-/** Calls a remote within a request. @throws EstateError `upstream_failed`, with what to do. */
+/** Calls a remote within an API request. @throws EstateError `upstream_failed`, with the advice of the error. */
 export async function callRemote<T>(
   tools: RemoteTools,
   connection: LoadedConnection,
@@ -254,6 +254,9 @@ export async function callRemote<T>(
     const headers: Record<string, string> = retryAfterMs
       ? { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
       : {};
-    throw new EstateError('upstream_failed', sentence(error), { extra: { failure: code }, headers });
+    throw new EstateError('upstream_failed', describeRemoteError(error), {
+      extra: { failure: code },
+      headers,
+    });
   }
 }

@@ -1,32 +1,32 @@
 import type { RemoteRecord, RemoteTombstone } from '../remote.ts';
 
-/** A table outside. */
+/** A table of the remote. */
 export interface RemoteTable {
   name: string;
   label: string;
-  /** The table whose columns and meaning it takes over. */
+  /** The table that it extends. */
   parent: string | null;
 }
 
-/** A column outside. */
+/** A column of a remote table. */
 export interface RemoteColumn {
   name: string;
   label: string;
   kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'date' | 'datetime' | 'reference' | 'other';
-  /** What the remote itself calls the kind. */
+  /** The remote's own name of the kind. */
   remoteKind: string;
   /** The table that a reference leads to. */
   reference: string | null;
-  /** Longer texts are refused or truncated by the remote. */
+  /** The remote refuses or truncates longer texts. */
   maxLength: number | null;
   mandatory: boolean;
-  /** The remote fills it by itself, and takes nothing for it. */
+  /** The remote sets the value; it cannot be written. */
   readonly?: true;
-  /** Stored value and what people see of it, where the values are a list. */
+  /** The allowed values with their labels; empty if any value is allowed. */
   choices: { value: string; label: string }[];
 }
 
-/** A kind of relation outside, with both of its readings. */
+/** A relation type of the remote, with a label for each direction. */
 export interface RemoteRelationType {
   id: string;
   name: string;
@@ -36,7 +36,7 @@ export interface RemoteRelationType {
 
 export interface RemoteRelation {
   id: string;
-  /** The id of its kind. */
+  /** The id of its relation type. */
   type: string;
   from: string;
   to: string;
@@ -45,102 +45,101 @@ export interface RemoteRelation {
 
 export interface ReadRequest {
   table: string;
-  /** Columns to read; the record's key and time of update come always. */
+  /** Columns to read, besides the key and the time of the last update. */
   fields: string[];
-  /** In the remote's own language. */
+  /** In the remote's query language. */
   filter?: string;
-  /** Rows of a page; fewer come where the remote is slow. */
+  /** Maximum rows of a page; a slow remote returns fewer. */
   limit: number;
-  /** `next` of the page before, or null for the first. */
+  /** `next` of the previous page; null for the first. */
   cursor: string | null;
-  /** Whether to read what people see of values too; they are unless told otherwise. */
+  /** Whether to read display values too; true by default. */
   display?: boolean;
 }
 
 export interface DeltaRequest extends ReadRequest {
-  /** By the remote's clock, RFC 3339; null reads all. */
+  /** By the remote's clock, RFC 3339; null reads everything. */
   since: string | null;
-  /** How much before `since` the reading begins, for writes that became visible late; 60 s unless given. */
+  /** How long before `since` the read starts, for writes that became visible late; by default the connector's own overlap. */
   overlapMs?: number;
 }
 
 export interface Page {
-  /** Each record once, even where the remote repeated it. */
+  /** Each record once, even if the remote repeats it. */
   records: RemoteRecord[];
-  /** Null after the last page. A page may be short, even empty, though more follow. */
+  /** Null after the last page. A page can be short or empty although more follow. */
   next: string | null;
-  /** The remote keeps rows of this stretch back: what is missing here is not gone. */
-  withheld: boolean;
-  /** Some of them are missing since other rows came twice in their place. */
-  repeated?: true;
+  /** The remote hides rows of this page from the account: a missing record is not gone. */
+  hasHiddenRows: boolean;
+  /** Some rows are missing because the remote returned others twice. */
+  hasRepeatedRows?: true;
 }
 
-/** Columns of a table as a person may want to write them; null empties one. */
+/** Values to write, by column; null empties a column. */
 export type RemoteValues = Record<string, string | number | boolean | null>;
 
-/** A direct look at one record. */
-export type RemoteLook = { kind: 'there'; record: RemoteRecord } | { kind: 'gone' } | { kind: 'unknown' };
+/** The result of reading one record by key. */
+export type RecordLookup = { kind: 'there'; record: RemoteRecord } | { kind: 'gone' } | { kind: 'unknown' };
 
-/** What came of a write that may have been done before. */
-export interface Written {
+export interface WriteResult {
   record: RemoteRecord;
-  /** The answer had been lost, and the record was found as it should be. */
-  recovered: boolean;
-  /** Of a create: whether the remote took a record that it had before for the new one; missing where `adopted` is to be asked. */
+  /** The response was lost, and a lookup found the write executed. */
+  isRecovered: boolean;
+  /** Of a create: whether the remote used an existing record instead; undefined if `wasAdopted` must be called. */
   adopted?: boolean;
-  /** What somebody should know about the write, though it was done. */
+  /** What users should know about the write. */
   notice?: string;
 }
 
 export type Right = 'read' | 'create' | 'update' | 'delete';
 
-export interface RightFound {
+export interface RightResult {
   table: string;
   right: Right;
-  /** Null when the remote does not let it be found out without a try. */
+  /** Null if it cannot be determined without a write. */
   granted: boolean | null;
-  /** How that is known, or what to ask the remote's administrator for. */
+  /** How it was determined, or what to request from the remote's administrator. */
   how: string;
-  /** Runs fail while it is lacking, whatever else is granted. */
-  blocks?: true;
+  /** Without this right every run fails. */
+  blocksRuns?: true;
 }
 
 /**
- * A remote database of configuration items. Calls wait for the remote's rate limits and are repeated as long as that is
- * safe. All of them throw RemoteError.
+ * Calls one remote. Calls wait for the remote's rate limit and are retried as long as that cannot execute a write twice.
+ * All methods throw RemoteError.
  */
 export interface Connector {
-  /** The column that holds the correlation id of records made here, where records can be read with it. */
+  /** The column that stores the correlation id of created records, if records can be read with it. */
   correlationColumn?: string;
-  /** Complete readings do not prove that a record is gone, since the remote does not tell that it hides records. */
-  absenceProvesNothing?: true;
+  /** The remote omits hidden records without reporting it: full reads do not prove that a record is gone. */
+  omitsHiddenRecords?: true;
   describeTables(search?: string): Promise<RemoteTable[]>;
   /**
-   * Columns of a table, inherited ones included, by name.
-   * @param whole fails with `forbidden` where the remote keeps columns from the account, rather than describing the others.
+   * Columns of a table, including inherited ones, by name.
+   * @param whole fails with `forbidden` if the remote hides columns from the account; otherwise hidden columns are omitted.
    */
   describeFields(table: string, whole?: boolean): Promise<RemoteColumn[]>;
   describeRelationTypes(): Promise<RemoteRelationType[]>;
-  /** Names in a filter that the table does not have; a remote may pass over such a condition in silence. */
-  unknownInFilter(table: string, filter: string): Promise<string[]>;
-  /** Columns that are filled outside but shown empty to the account: their values are unknown, not empty. */
-  withheldFields(table: string, fields: string[]): Promise<string[]>;
-  /** When the table last changed, by the remote's clock; to be asked before a complete reading. */
-  newestChange(table: string, filter?: string): Promise<string | null>;
-  /** A page in the order of keys: a record that is there throughout is met exactly once, whatever comes and goes. */
+  /** Names in a filter that are no columns of the table; a remote may silently ignore such a condition. */
+  findUnknownColumns(table: string, filter: string): Promise<string[]>;
+  /** Those of the columns that have values but are returned empty to the account: their values are unknown. */
+  findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
+  /** When the table last changed, by the remote's clock; the watermark of a full read, so call it before. */
+  findNewestChange(table: string, filter?: string): Promise<string | null>;
+  /** Reads a page in the order of keys: a record that exists throughout is returned exactly once. */
   readPage(request: ReadRequest): Promise<Page>;
-  /** A page in the order of change; records changed while it is read may be met twice. */
+  /** Reads a page in the order of changes; a record that changes meanwhile may be returned twice. */
   readSince(request: DeltaRequest): Promise<Page>;
-  /** Looks at records one by one, whatever filter they fit. */
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RemoteLook>>;
+  /** Reads records by key, regardless of any filter. */
+  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;
   /**
-   * The classes of those of these records that are no longer in the table they were read from, but in another one under the
-   * same key. Missing where a record never changes its class.
+   * The current class of those of these records that have moved to another table under the same key. Undefined if records never
+   * change their class.
    */
-  reclassified?(ids: string[]): Promise<Map<string, string>>;
+  findReclassified?(ids: string[]): Promise<Map<string, string>>;
   /**
-   * As readPage and readSince, of the relations of these kinds; of all when none is named. `ends`: only those with one of
-   * these records at an end are asked for; a remote that cannot be asked so shows all.
+   * As readPage and readSince, for relations of these types, all types if empty. `ends` restricts the result to relations with one
+   * of these records at an end, if the remote supports that.
    */
   readRelations(request: {
     types: string[];
@@ -148,35 +147,34 @@ export interface Connector {
     since: string | null;
     limit: number;
     cursor: string | null;
-  }): Promise<{ relations: RemoteRelation[]; next: string | null; withheld: boolean }>;
+  }): Promise<{ relations: RemoteRelation[]; next: string | null; hasHiddenRows: boolean }>;
   /**
-   * Why the account cannot read what has changed, and what that costs; null if it can. Runs then read everything. Missing if
-   * every account can.
+   * Why the account cannot read changes, and the consequences; null if it can. Runs then read everything. Undefined if every
+   * account can.
    */
-  deltaUnavailable?(): Promise<string | null>;
-  /** Records of a table, or relations, that were deleted since a moment of the remote's clock. */
-  deletionsSince(table: string, since: string): Promise<RemoteTombstone[]>;
-  relationDeletionsSince(since: string): Promise<RemoteTombstone[]>;
+  explainMissingDelta?(): Promise<string | null>;
+  /** Records of a table that were deleted since a time of the remote's clock. */
+  readDeletions(table: string, since: string): Promise<RemoteTombstone[]>;
+  readRelationDeletions(since: string): Promise<RemoteTombstone[]>;
   /**
-   * Those of these relations that are there, though they were deleted: a restored one keeps the tombstone of its deletion. Missing
-   * where no relation comes back under its own key.
+   * Those of these deleted relations that exist again: a restored relation still has its tombstone. Undefined if no relation is
+   * restored under its own key.
    */
-  relationsThere?(ids: string[]): Promise<Set<string>>;
+  findExistingRelations?(ids: string[]): Promise<Set<string>>;
   /**
-   * Makes a record under an id of our own, by which it is looked up when the answer is lost, before it is tried again.
-   * After a run that was killed ask `findCreated` first.
+   * Creates a record with a correlation id, by which it is looked up before a retry if the response is lost. After a killed run,
+   * call `findCreated` first.
    */
-  create(table: string, values: RemoteValues, correlation: string): Promise<Written>;
-  /** The record made under a correlation id, if it was. */
+  create(table: string, values: RemoteValues, correlation: string): Promise<WriteResult>;
+  /** The record that was created with a correlation id; null if there is none. */
   findCreated(table: string, correlation: string): Promise<RemoteRecord | null>;
-  /** Whether the record in which a create ended had been there before. Missing where the remote always makes one. */
-  adopted?(table: string, id: string): Promise<boolean>;
+  /** Whether the record that a create returned existed before. Undefined if the remote always creates a new one. */
+  wasAdopted?(table: string, id: string): Promise<boolean>;
   /**
-   * @param version the record as it was looked at: where the remote can, it is written only while it still is that, and
-   * is `changed_meanwhile` otherwise. Where it can only tell afterwards that somebody was between, what they had written is
-   * put back, and that is `changed_meanwhile` too.
-   * @param seen what it held then: a write whose answer was lost is only sent again while that still stands, and is
-   * `changed_meanwhile` otherwise.
+   * @param version the record is written only if it still has this version, if the remote supports that. If the remote only shows
+   * afterwards that another user's change was overwritten, that change is restored.
+   * @param seen the values that were read: a write whose response is lost is sent again only if they are unchanged.
+   * @throws RemoteError `changed_meanwhile` in all three cases.
    */
   update(
     table: string,
@@ -184,18 +182,18 @@ export interface Connector {
     values: RemoteValues,
     version?: string,
     seen?: RemoteRecord['fields'],
-  ): Promise<Written>;
-  /** As update. @returns whether there was something to delete. */
+  ): Promise<WriteResult>;
+  /** As update. @returns whether the record existed. */
   delete(table: string, id: string, version?: string, seen?: RemoteRecord['fields']): Promise<boolean>;
-  /** Makes a relation; when the answer is lost it is looked up by its ends and kind first. @returns its id. */
+  /** Creates a relation; if the response is lost it is looked up by type and ends. @returns its id. */
   createRelation(type: string, from: string, to: string): Promise<string>;
   deleteRelation(id: string): Promise<boolean>;
-  /** The id of the relation of a kind between two records, null where there is none; for remotes that tell such. */
+  /** The id of the relation of a type between two records; null if there is none. Undefined if the remote cannot search for it. */
   findRelation?(type: string, from: string, to: string): Promise<string | null>;
-  testRights(needs: { table: string; rights: Right[] }[]): Promise<RightFound[]>;
-  /** How far the remote's clock is ahead of ours in milliseconds, to a second; null before the first answer. */
+  testRights(needs: { table: string; rights: Right[] }[]): Promise<RightResult[]>;
+  /** How far the remote's clock is ahead of ours, in milliseconds with a precision of one second; null before the first response. */
   clockAheadMs(): number | null;
-  /** Requests sent so far, failed ones too. */
+  /** Number of requests sent, including failed ones. */
   calls(): number;
   close(): Promise<void>;
 }

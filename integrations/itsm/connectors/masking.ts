@@ -1,17 +1,17 @@
-/** Stands for a secret that a remote has repeated. */
+/** Replaces secrets in messages of a remote. */
 const MASK = '[cut]';
 
-/** Takes secrets out of a text. */
+/** Removes secrets from a text. */
 export type Mask = (text: string) => string;
 
 /**
- * Takes these secrets out of texts, however a remote may have written them: as they are, or encoded for an address, a page, JSON
- * or in base64.
+ * Creates a function that removes these secrets from texts, in plain form or encoded as the remote may return them: for URLs, HTML,
+ * JSON or base64.
  */
 export function maskOf(secrets: readonly (string | undefined)[]): Mask {
   const forms = new Set(secrets.flatMap((secret) => (secret ? formsOf(secret) : [])));
   if (forms.size === 0) return (text) => text;
-  // the longer one first: a header holds what a shorter secret is a part of
+  // longest first: a shorter secret may be part of a longer one
   const longest = [...forms].sort((left, right) => right.length - left.length);
   const pattern = new RegExp(
     longest.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
@@ -20,7 +20,7 @@ export function maskOf(secrets: readonly (string | undefined)[]): Mask {
   return (text) => text.replace(pattern, MASK);
 }
 
-/** The secrets in a header: itself, what follows its scheme, and the password of a Basic one. */
+/** The secrets in an Authorization header: the whole header, the credentials after the scheme, and the password of Basic. */
 export function secretsIn(authorization: string): string[] {
   const [, scheme, token = ''] = /^(\S+)\s+(.+)$/.exec(authorization) ?? [];
   if (token === '') return authorization === '' ? [] : [authorization];

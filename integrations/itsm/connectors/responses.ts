@@ -1,6 +1,6 @@
 import { type OutboundAnswer, OutboundOverflow, OutboundRefusal } from '../../../platform/outbound.ts';
 import { DeadlinePassed, RemoteError, type RemoteErrorCode } from '../remote.ts';
-import type { RemoteLook } from './connector.ts';
+import type { RecordLookup, RemoteTable } from './connector.ts';
 import type { Mask } from './masking.ts';
 
 /** What a response means, and what follows from it. */
@@ -44,16 +44,22 @@ export function readJson(response: OutboundAnswer, context: ResponseContext, dia
   if (document === undefined) {
     const html = /text\/html/i.test(headers['content-type'] ?? '');
     if (html) {
-      const what = 'was answered with a web page instead of data';
-      return unclear(context, status, 'outage', 'unreadable_answer', what);
+      const what = 'returned a web page instead of data';
+      return uncertainFailure(context, status, 'outage', 'unreadable_answer', what);
     }
-    return unclear(context, status, 'incomplete', 'incomplete_answer', 'got an answer that breaks off');
+    return uncertainFailure(
+      context,
+      status,
+      'incomplete',
+      'incomplete_answer',
+      'returned a truncated response',
+    );
   }
-  // a remote may send the status 200 before it finds that it cannot go on
+  // a remote may have sent the status 200 before an error occurs
   const message = dialect.errorOf(document, status);
   if (message === undefined) return { kind: 'done', result: document };
-  const what = `got a part of the answer only${inBrackets(context, message)}`;
-  return unclear(context, status, 'incomplete', 'incomplete_answer', what);
+  const what = `returned a partial response${inBrackets(context, message)}`;
+  return uncertainFailure(context, status, 'incomplete', 'incomplete_answer', what);
 }
 
 /** What the status of an unsuccessful response means; undefined for a successful one. */
@@ -76,20 +82,20 @@ export function readRefusal(
     return { kind: 'limited', error: new RemoteError('limited', where, what, more) };
   }
   const message = dialect.errorOf(document, status);
-  const said = inBrackets(context, message);
+  const quoted = inBrackets(context, message);
   if (status >= 500)
-    return unclear(context, status, 'outage', 'outage', `was answered with the status ${status}${said}`);
-  if (status < 400) return final('unreadable_answer', `was sent elsewhere with the status ${status}`);
+    return uncertainFailure(context, status, 'outage', 'outage', `returned the status ${status}${quoted}`);
+  if (status < 400) return final('unreadable_answer', `was redirected with the status ${status}`);
   const code = dialect.meaningOf?.(status, message) ?? usualMeanings[status] ?? 'refused';
   switch (code) {
     case 'credentials_refused':
-      return final(code, 'was refused: the credentials do not count');
+      return final(code, 'was refused: the credentials are invalid');
     case 'forbidden':
-      return final(code, `was refused${said}`);
+      return final(code, `was refused${quoted}`);
     case 'not_found':
-      return final(code, `found nothing${said}`);
+      return final(code, `found nothing${quoted}`);
     default:
-      return final(code, `was refused with the status ${status}${said}`);
+      return final(code, `was refused with the status ${status}${quoted}`);
   }
 }
 
@@ -100,7 +106,7 @@ const usualMeanings: Record<number, RemoteErrorCode> = {
 };
 
 /** A response after which a write may have been executed. */
-export const unclear = (
+export const uncertainFailure = (
   { where, doing, isRead }: ResponseContext,
   status: number,
   kind: 'incomplete' | 'outage',
@@ -162,24 +168,25 @@ export function connectionError(
   ) => ({ error: new RemoteError(code, where, what, more), canRetry, isTooSlow });
   if (error instanceof OutboundRefusal) return of('address_refused', error.message);
   if (error instanceof OutboundOverflow) {
-    const what = `${doing} got an answer that is too long`;
+    const what = `${doing} returned a response that is too long`;
     return of(isRead ? 'incomplete_answer' : 'answer_lost', what, { canRetry: isRead, isTooSlow: true });
   }
   const { code: causeCode, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
-  // ports that no client calls (Fetch standard, port blocking)
-  if (message === 'bad port') return of('address_refused', `${doing} would go to a port that is not called`);
+  // Fetch standard, port blocking
+  if (message === 'bad port')
+    return of('address_refused', `${doing} would use a port that the Fetch standard blocks`);
   const code = String(causeCode ?? error.code ?? '');
   const isCertificate = certificate.test(code);
   const isTooSlow = error instanceof DeadlinePassed || error.name === 'TimeoutError';
-  // closed and filtered ports read the same; an error of a certificate has to be named to be corrected
+  // closed and filtered ports have the same message; a certificate error is named, so that it can be corrected
   const named = isCertificate ? ` (${code})` : '';
-  const what = isTooSlow ? `${doing} had no answer in time` : `${doing} lost its connection${named}`;
+  const what = isTooSlow ? `${doing} timed out` : `${doing} lost its connection${named}`;
   if (!isRead && !isCertificate && !notConnected.has(code))
     return of('answer_lost', what, { isTooSlow, ...(isTooSlow ? { mayBeRunning: true } : {}) });
   return of(isTooSlow ? 'timed_out' : 'unreachable', what, { canRetry: !isCertificate, isTooSlow });
 }
 
-/** Slices of a list, each of at most `size` elements. */
+/** Slices of at most `size` elements. */
 export const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
@@ -189,8 +196,25 @@ export const byTime = (a: { at: string; id: string }, b: { at: string; id: strin
 
 export const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
-/** The record of a look that found it. */
-export const foundBy = (look: RemoteLook | undefined) => (look?.kind === 'there' ? look.record : undefined);
+/** The tables whose name or label contains a text, by name. */
+export function searchTables(tables: readonly RemoteTable[], search: string): RemoteTable[] {
+  const text = search.trim().toLowerCase();
+  return tables.filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text)).sort(byName);
+}
+
+/** The columns that none of the rows has; none if there are no rows. */
+export const absentColumns = <Row>(
+  rows: readonly Row[],
+  columns: readonly string[],
+  valueAt: (row: Row, column: string) => unknown,
+): string[] =>
+  rows.length === 0
+    ? []
+    : columns.filter((column) => rows.every((row) => valueAt(row, column) === undefined));
+
+/** The record of a lookup; undefined if it was not found. */
+export const recordIn = (lookup: RecordLookup | undefined) =>
+  lookup?.kind === 'there' ? lookup.record : undefined;
 
 /** All pages of a paged read. @param read the page at a cursor, null for the first. */
 export async function* pagesOf<P extends { next: C | null }, C = string>(
@@ -204,22 +228,23 @@ export async function* pagesOf<P extends { next: C | null }, C = string>(
   } while (cursor !== null);
 }
 
-/** `filter: …` if there is one, for requests whose filter is optional. */
-export const filterBy = (filter: string | null | undefined): { filter?: string } =>
+/** The optional member `filter` of a request. */
+export const optionalFilter = (filter: string | null | undefined): { filter?: string } =>
   filter === undefined || filter === null ? {} : { filter };
 
-/** A page of several lists that are read one after the other. @param read a page of one of them. */
-export async function pageOfLists<L, P extends { next: string | null }>(
+/** Reads several lists one after the other, as one paged list. @param read reads a page of one of them. */
+export async function readListsInTurn<L, P extends { next: string | null }>(
   lists: readonly L[],
   cursor: string | null,
   read: (list: L, cursor: string | null) => Promise<P>,
 ): Promise<P> {
-  interface Place {
+  interface ListCursor {
     index: number;
     within: string | null;
   }
-  const { index, within }: Place = cursor === null ? { index: 0, within: null } : JSON.parse(cursor);
+  const { index, within }: ListCursor = cursor === null ? { index: 0, within: null } : JSON.parse(cursor);
   const page = await read(lists[index]!, within);
-  const place: Place = page.next === null ? { index: index + 1, within: null } : { index, within: page.next };
-  return { ...page, next: place.index < lists.length ? JSON.stringify(place) : null };
+  const next: ListCursor =
+    page.next === null ? { index: index + 1, within: null } : { index, within: page.next };
+  return { ...page, next: next.index < lists.length ? JSON.stringify(next) : null };
 }

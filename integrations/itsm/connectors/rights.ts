@@ -1,34 +1,34 @@
 import { createSemaphore } from '../../../platform/semaphore.ts';
 import { isRemoteError, type RemoteError } from '../remote.ts';
-import type { Right, RightFound } from './connector.ts';
+import type { Right, RightResult } from './connector.ts';
 
-/** How many tables are tested at once. */
+/** Number of tables that are tested concurrently. */
 const CONCURRENCY = 4;
 
-/** What is to be tested about a table. */
+/** The rights to test on a table. */
 export interface Need {
   table: string;
   rights: Right[];
 }
 
-type Verdict = Pick<RightFound, 'granted' | 'how' | 'blocks'>;
+type Verdict = Pick<RightResult, 'granted' | 'how' | 'blocksRuns'>;
 export type WriteRight = Exclude<Right, 'read'>;
 
 /** How one kind of remote is tested. */
 export interface RightsTest {
   /** Reads the table. @throws RemoteError; `forbidden`, `not_found` and `bad_rows` become a verdict. */
   read(table: string): Promise<Verdict>;
-  /** Finds out about a right to write, without writing. @throws RemoteError */
+  /** Determines a right to write, without writing. @throws RemoteError */
   write(table: string, right: WriteRight): Promise<Verdict>;
   /** Why the table cannot be read, and what the account needs. */
   unreadable(error: RemoteError, table: string): string;
 }
 
 /**
- * Tests rights table by table, in the given order: the first table alone, since an error that is not about a table alone
- * would repeat for each. @throws RemoteError
+ * Tests rights table by table, in the given order. The first table is tested before the others, since errors such as invalid
+ * credentials would repeat for each. @throws RemoteError
  */
-export async function testRights(needs: readonly Need[], test: RightsTest): Promise<RightFound[]> {
+export async function testRights(needs: readonly Need[], test: RightsTest): Promise<RightResult[]> {
   const testOne = async (table: string, right: Right): Promise<Verdict> => {
     if (right !== 'read') return await test.write(table, right);
     try {
@@ -39,8 +39,8 @@ export async function testRights(needs: readonly Need[], test: RightsTest): Prom
     }
   };
   let hasFailed = false;
-  const testTable = async ({ table, rights }: Need): Promise<RightFound[]> => {
-    const found: RightFound[] = [];
+  const testTable = async ({ table, rights }: Need): Promise<RightResult[]> => {
+    const found: RightResult[] = [];
     try {
       for (const right of hasFailed ? [] : rights)
         found.push({ table, right, ...(await testOne(table, right)) });

@@ -1,26 +1,26 @@
 import { isRemoteError, RemoteError, type RemoteRecord } from '../remote.ts';
 import type { Call, Transport } from './transport.ts';
 
-/** How often a write is sent at most, after it was looked up and not found. */
+/** How often a write is sent at most; before each retry it is looked up. */
 const ATTEMPTS = 3;
 
 /** The result of a write, and whether it was found executed after its response was lost. */
-export interface SafelyWritten<T> {
+export interface SafeWriteResult<T> {
   value: T;
-  recovered: boolean;
+  isRecovered: boolean;
 }
 
 /**
  * Sends a write; when its response is lost, looks up whether it was executed before it is sent again.
- * @param find what the write has left; null where it was not executed.
- * @param read throws `answer_lost` when the response does not show what was written.
+ * @param find finds the result of the write; null if it was not executed.
+ * @param read reads the response; throws `answer_lost` when the response does not show what was written.
  * @throws RemoteError `answer_lost` when it is unknown whether the write was executed.
  */
 export type SafeWrite = <T>(
   call: Call,
   find: () => Promise<T | null>,
   read: (result: unknown, headers: Record<string, string>) => T,
-) => Promise<SafelyWritten<T>>;
+) => Promise<SafeWriteResult<T>>;
 
 /** @param settleMs how long the remote may still be executing a write that timed out. */
 export function createSafeWrite(
@@ -32,12 +32,12 @@ export function createSafeWrite(
       let lost: RemoteError;
       try {
         const { result, headers } = await send(call);
-        return { value: read(result, headers), recovered: false };
+        return { value: read(result, headers), isRecovered: false };
       } catch (error) {
         if (!isRemoteError(error, 'answer_lost')) throw error;
         lost = error;
       }
-      // only later a look tells whether it was executed; once stopped, the look fails for the same reason
+      // a lookup is reliable only after the remote has settled; after an abort it fails too
       if (lost.mayBeRunning) await clock.sleep(settleMs, signal).catch(() => undefined);
       let found: Awaited<ReturnType<typeof find>>;
       try {
@@ -45,12 +45,18 @@ export function createSafeWrite(
       } catch (error) {
         throw isRemoteError(error) ? lookupError(lost, error) : error;
       }
-      if (found !== null) return { value: found, recovered: true };
+      if (found !== null) return { value: found, isRecovered: true };
       if (attempt < ATTEMPTS) continue;
-      const what = `${call.doing} had no answer ${ATTEMPTS} times, and was not done`;
+      const what = `${call.doing} got no response ${ATTEMPTS} times and was not executed`;
       throw new RemoteError('answer_lost', call.path, what);
     }
   };
+}
+
+/** The record in the response to a write. @throws RemoteError `answer_lost` if there is none. */
+export function requireRecord(table: string, record: RemoteRecord | undefined): RemoteRecord {
+  if (record) return record;
+  throw new RemoteError('answer_lost', `table ${table}`, 'The response to the write contains no record');
 }
 
 /** The error of a write whose lookup failed too. */
@@ -61,12 +67,12 @@ function lookupError(lost: RemoteError, lookup: RemoteError): RemoteError {
   return new RemoteError(
     'answer_lost',
     lost.where,
-    `${lost.what}, and looking for it failed: ${lookup.what}`,
+    `${lost.what}, and the lookup failed: ${lookup.what}`,
     more,
   );
 }
 
-/** The first of the columns whose value differs from what was seen. */
+/** The first of the columns whose value has changed since it was read. */
 export function changedColumn(
   fields: RemoteRecord['fields'],
   seen: RemoteRecord['fields'],
@@ -77,7 +83,7 @@ export function changedColumn(
 }
 
 /**
- * Requires that nobody changed the columns of a lost write since they were seen, so that it may be sent again.
+ * Requires that the columns of a lost write are unchanged since they were read, so that it may be sent again.
  * @returns null, for the `find` of a safe write. @throws RemoteError `changed_meanwhile`
  */
 export function requireUnchanged(
@@ -91,6 +97,6 @@ export function requireUnchanged(
   throw new RemoteError(
     'changed_meanwhile',
     where,
-    `${doing} had no answer, and ${changed} was changed since`,
+    `${doing} got no response, and ${changed} was changed since`,
   );
 }

@@ -18,20 +18,24 @@ export interface TransportConfig {
   timeoutMs: number;
   /** How often one call is sent at most. */
   attempts: number;
-  /** Before the second attempt; doubled each time, of which a random part is waited. */
-  pauseMs: number;
-  /** How long one call waits at most for the rate limit of the remote. */
-  longestWaitMs: number;
+  /** Maximum pause before the second attempt, doubled for each further one; at least half of it is waited. */
+  firstPauseMs: number;
+  /** How long one call waits at most for the rate limiter. */
+  maxWaitMs: number;
+  /** How long the remote may still be executing a write that timed out. */
+  settleMs: number;
+  tls?: OutboundTls;
 }
 
-export const usualTransport: TransportConfig = {
+export const defaultTransport: TransportConfig = {
   timeoutMs: 60_000,
   attempts: 6,
-  pauseMs: 500,
-  longestWaitMs: 300_000,
+  firstPauseMs: 500,
+  maxWaitMs: 300_000,
+  settleMs: 30_000,
 };
 
-/** What every connector is made with. */
+/** What every connector is created with. */
 export interface ConnectorParts<Config> {
   config: Config;
   /** Entries of OUTBOUND_ALLOW. */
@@ -70,7 +74,7 @@ export interface Call {
   form?: (pageSize: number) => Record<string, string>;
   /** Stores nothing, although its method would. */
   isRead?: boolean;
-  /** What is tried, in words, such as `Reading cmdb_ci_server`. */
+  /** The attempted operation for messages, such as `Reading cmdb_ci_server`. */
   doing: string;
 }
 
@@ -101,7 +105,7 @@ export interface Transport {
 
 interface TransportOptions {
   base: string;
-  /** Whose limits count. */
+  /** The account whose rate limit applies. */
   account: string;
   read: ResponseReader;
   session: Session | ((parts: Pick<Transport, 'outbound' | 'clock' | 'signal'>) => Session);
@@ -154,7 +158,7 @@ async function requestOnce(
       },
       ...(body === undefined ? {} : { body }),
       signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
-      // after the deadline, for a clock that does not move
+      // later than the deadline, for clocks of tests
       timeoutMs: timeoutMs * 2,
       maxBytes,
     });
@@ -165,7 +169,7 @@ async function requestOnce(
   }
 }
 
-/** Sends calls one by one at the rate of the limiter, and repeats them as long as that cannot execute a write twice. */
+/** Sends calls at the rate of the limiter, and retries them as long as that cannot execute a write twice. */
 export function openTransport(
   {
     config,
@@ -175,7 +179,7 @@ export function openTransport(
     clock = systemClock,
     random = Math.random,
     signal,
-  }: ConnectorParts<TransportConfig & { tls?: OutboundTls }>,
+  }: ConnectorParts<TransportConfig>,
   { base, account, read: readResponse, session: sessionOf, maxBytes = MAX_BYTES }: TransportOptions,
 ): Transport {
   const outbound = createOutbound(outboundAllow, { tls: config.tls ?? {}, ...(log ? { log } : {}) });
@@ -187,7 +191,7 @@ export function openTransport(
 
   const mask: Mask = (text) => maskOf([...secretsIn(sent), ...(session.secrets?.() ?? [])])(text);
 
-  // the query may hold values of records
+  // without the query, which may contain values of records
   const whereOf = ({ path }: Call): string => `${base}${path.split('?')[0]}`;
 
   const once = (call: Call, authorization: string, pageSize: number): Promise<OutboundAnswer> => {
@@ -201,19 +205,19 @@ export function openTransport(
   };
 
   /** Waits for the limiter. @throws RemoteError when that takes too long; `last` after a failed attempt. */
-  const awaitTurn = async (call: Call, last: RemoteError | undefined): Promise<void> => {
-    const turn = await limiter.turn(config.longestWaitMs, signal);
-    if (turn.kind !== 'wait_too_long') return;
-    // the error of the last attempt says more than that the limiter pauses
+  const awaitSlot = async (call: Call, last: RemoteError | undefined): Promise<void> => {
+    const acquired = await limiter.acquire(config.maxWaitMs, signal);
+    if (acquired.kind !== 'wait_too_long') return;
+    // the error of the last attempt is more specific
     if (last) throw last;
     const what =
-      turn.because === 'limited'
-        ? `${call.doing} has to wait for the limits of the remote`
-        : `${call.doing} was not tried, since the remote has been failing`;
-    throw new RemoteError(turn.because, whereOf(call), what, { retryAfterMs: turn.ms });
+      acquired.reason === 'limited'
+        ? `${call.doing} was not sent: the rate limit of the remote requires a longer wait`
+        : `${call.doing} was not sent: the remote has failed repeatedly`;
+    throw new RemoteError(acquired.reason, whereOf(call), what, { retryAfterMs: acquired.ms });
   };
 
-  const sendOften = async (call: Call): Promise<Response> => {
+  const sendWithRetries = async (call: Call): Promise<Response> => {
     const where = whereOf(call);
     const isRead = call.isRead === true || call.method === 'GET' || call.method === 'OPTIONS';
     let refusedHeader: string | undefined;
@@ -221,16 +225,16 @@ export function openTransport(
     let last: RemoteError | undefined;
     for (let attempt = 1; attempt <= config.attempts; attempt += 1) {
       if (last) await pause(attempt - 1);
-      await awaitTurn(call, last);
+      await awaitSlot(call, last);
       let header: string;
       try {
         header = await session.authorization(refusedHeader);
       } catch (error) {
-        const isPassing =
+        const isTemporary =
           error instanceof RemoteError && (error.code === 'unreachable' || error.code === 'timed_out');
-        if (!isPassing) throw error;
+        if (!isTemporary) throw error;
         last = error;
-        await limiter.learn({ kind: 'outage' });
+        await limiter.recordOutcome({ kind: 'outage' });
         continue;
       }
       sent = header;
@@ -244,17 +248,17 @@ export function openTransport(
           throw new RemoteError('answer_lost', where, `${call.doing} was stopped`);
         signal?.throwIfAborted();
         const lost = connectionError({ doing: call.doing, isRead, where }, error as Error);
-        await limiter.learn({ kind: lost.isTooSlow ? 'too_slow' : 'outage' });
+        await limiter.recordOutcome({ kind: lost.isTooSlow ? 'too_slow' : 'outage' });
         last = lost.error;
         if (!lost.canRetry) throw last;
         continue;
       }
       const date = Date.parse(response.headers.date ?? '');
       if (!Number.isNaN(date)) ahead = Math.round((date - clock.now()) / 1000) * 1000;
-      // the remote names times by its own clock
+      // times in responses are by the clock of the remote
       const now = clock.now() + (ahead ?? 0);
       const read = readResponse(response, { where, doing: call.doing, isRead, now, mask });
-      await limiter.learn(outcomeOf(read, rateOf(response, ahead ?? 0)));
+      await limiter.recordOutcome(outcomeOf(read, rateOf(response, ahead ?? 0)));
       if (read.kind === 'done') {
         const { status, headers } = response;
         return { status, headers, result: read.result, total: totalOf(response), pageSize };
@@ -269,18 +273,18 @@ export function openTransport(
       // a write that may have been executed is looked up before it is repeated
       else if (!isRead && read.kind !== 'limited') throw last;
     }
-    throw last ?? new RemoteError('stopped', where, `${call.doing} was not begun`);
+    throw last ?? new RemoteError('stopped', where, `${call.doing} was not sent`);
   };
 
   const pause = async (attempt: number): Promise<void> => {
-    const longest = Math.min(LONGEST_PAUSE_MS, config.pauseMs * 2 ** (attempt - 1));
+    const longest = Math.min(LONGEST_PAUSE_MS, config.firstPauseMs * 2 ** (attempt - 1));
     await clock.sleep(Math.round(longest * (0.5 + random() / 2)), signal);
   };
 
   return {
     async send(call) {
       try {
-        return await sendOften(call);
+        return await sendWithRetries(call);
       } catch (error) {
         if (!(error instanceof RemoteError) && signal?.aborted)
           throw new RemoteError('stopped', whereOf(call), `${call.doing} was stopped`);
@@ -298,8 +302,11 @@ export function openTransport(
   };
 }
 
-/** What the limiter learns from a response. */
-function outcomeOf(read: ReadResponse, rate: { rate?: RateHeaders }): Parameters<Limiter['learn']>[0] {
+/** The outcome of a response for the limiter. */
+function outcomeOf(
+  read: ReadResponse,
+  rate: { rate?: RateHeaders },
+): Parameters<Limiter['recordOutcome']>[0] {
   switch (read.kind) {
     case 'limited': {
       const { retryAfterMs } = read.error;

@@ -1,50 +1,42 @@
-/** What is known about one remote account's limits: plain data that all workers share. */
+/** The state of one account's rate limiter: JSON that all workers share. */
 export interface LimiterState {
-  /** Requests a second that are sent now. */
+  /** Current rate, requests per second. */
   rate: number;
-  /** The rate at which the remote last refused, if it ever did. */
+  /** The rate at which the remote last rejected requests; null if it never did. */
   ceiling: number | null;
   /** When the next request may be sent. */
   nextAt: number;
-  /** The remote asked for no request before this time. */
+  /** The remote requested a pause until this time. */
   pausedUntil: number;
+  /** When the rate was last reduced, and raised. */
   cutAt: number;
   raisedAt: number;
-  /** Answers by whole second of the last few, oldest first. */
+  /** Number of responses in each of the last seconds, oldest first. */
   passed: { second: number; count: number }[];
-  /** When a request last had to wait: a rate is only raised if requests wait for it. */
+  /** When a request last had to wait: the rate is only raised while requests wait. */
   pressedAt: number;
   /** The rate limit rule, as far as the headers of responses show it. */
   rule: { limit: number; remaining: number; resetAt: number; windowMs: number | null } | null;
-  /** Outages in a row, and until when the circuit is open because of them. */
+  /** Consecutive outages; until when the circuit is open; how often it was opened in a row. */
   outages: number;
   openUntil: number;
   openings: number;
   /** The part of the usual page size that is requested, 1 to 1/32. */
   pageScale: number;
-  /** Pages read in time since the last that was not. */
+  /** Pages that were read in time since the last slow one. */
   goodPages: number;
 }
 
-/** The bounds of a limiter; rates are requests a second. */
-export interface LimiterBounds {
-  startRate: number;
-  maxRate: number;
-  minRate: number;
-  /** Outages in a row that open the circuit. */
-  outages: number;
-  /** How long an open circuit stays so at first; doubled each time up to the longest. */
-  openMs: number;
-  longestOpenMs: number;
-}
-
-export const usualBounds: LimiterBounds = {
+/** The bounds of every limiter; rates are requests per second. */
+export const limiterBounds = {
   startRate: 20,
   maxRate: 100,
   minRate: 0.2,
+  /** Consecutive outages that open the circuit. */
   outages: 5,
+  /** How long the circuit is open the first time; doubled each time, up to the maximum. */
   openMs: 15_000,
-  longestOpenMs: 600_000,
+  maxOpenMs: 600_000,
 };
 
 /** The outcome of a request, as far as it concerns limits. */
@@ -62,23 +54,23 @@ export interface RateHeaders {
   resetAt: number;
 }
 
-/** The used share of a known limit: the rest allows for differing clocks. */
-const SHARE = 0.97;
-/** The share of the passed rate that is used after a refusal, and for how long before it is raised again. */
-const AFTER_REFUSAL = 0.955;
+/** The used share of a known limit; the rest allows for different clocks. */
+const LIMIT_SHARE = 0.97;
+/** The share of the accepted rate that is used after a rejection, for how long, and the factor by which it is then raised. */
+const REJECTION_SHARE = 0.955;
 const STEADY_MS = 45_000;
-const STEP = 1.04;
-/** An unused slot can be used for this long. */
+const RAISE_FACTOR = 1.04;
+/** How long an unused slot remains usable. */
 const CREDIT_MS = 50;
-/** Delays up to this are ignored: requests take as long to arrive. */
-const LATE_MS = 20;
-/** A refusal so soon after the rate was reduced belongs to the previous rate. */
+/** Shorter delays are ignored: they are similar to the latency of requests. */
+const MAX_DELAY_MS = 20;
+/** A rejection within this time after a reduction was caused by the previous rate. */
 const SETTLE_MS = 1_000;
 const SMALLEST_PAGE = 1 / 32;
 const PAGES_BEFORE_GROWTH = 10;
 
-export const freshState = (now: number, bounds: LimiterBounds): LimiterState => ({
-  rate: bounds.startRate,
+export const createLimiterState = (now: number): LimiterState => ({
+  rate: limiterBounds.startRate,
   ceiling: null,
   nextAt: now,
   pausedUntil: 0,
@@ -95,7 +87,7 @@ export const freshState = (now: number, bounds: LimiterBounds): LimiterState => 
 });
 
 /** Reserves the next slot. @returns its time. */
-export function reserve(state: LimiterState, now: number): { state: LimiterState; at: number } {
+export function reserveSlot(state: LimiterState, now: number): { state: LimiterState; at: number } {
   const at = Math.max(now, state.nextAt, state.pausedUntil, state.openUntil);
   return {
     at,
@@ -111,48 +103,48 @@ export function reserve(state: LimiterState, now: number): { state: LimiterState
  * Whether a slot was used so late that the next window of the rule has started: that window has slots of its own, and one
  * request more would exceed the limit.
  */
-export function isMissed({ rule }: LimiterState, at: number, now: number): boolean {
+export function isSlotMissed({ rule }: LimiterState, at: number, now: number): boolean {
   const windowMs = rule?.windowMs ?? null;
-  if (!rule || windowMs === null || now - at <= LATE_MS) return false;
+  if (!rule || windowMs === null || now - at <= MAX_DELAY_MS) return false;
   const windowOf = (time: number) => Math.floor((time - rule.resetAt) / windowMs);
   return windowOf(now) !== windowOf(at);
 }
 
 /** The state after a request has ended. */
-export function learn(
-  state: LimiterState,
-  outcome: Outcome,
-  now: number,
-  bounds: LimiterBounds,
-): LimiterState {
+export function applyOutcome(state: LimiterState, outcome: Outcome, now: number): LimiterState {
   switch (outcome.kind) {
     case 'outage':
-      return afterOutage(state, now, bounds);
+      return afterOutage(state, now);
     case 'too_slow':
       return {
-        ...afterOutage(state, now, bounds),
+        ...afterOutage(state, now),
         pageScale: Math.max(SMALLEST_PAGE, state.pageScale / 2),
         goodPages: 0,
       };
     case 'limited':
-      return afterRefusal(withRule(state, outcome.rate, now, bounds), outcome.retryAfterMs, now, bounds);
+      return afterRejection(withRule(state, outcome.rate, now), outcome.retryAfterMs, now);
     case 'passed':
-      return afterPass(withRule(state, outcome.rate, now, bounds), now, bounds);
+      return afterPass(withRule(state, outcome.rate, now), now);
   }
 }
 
-function afterOutage(before: LimiterState, now: number, bounds: LimiterBounds): LimiterState {
-  // an outage that ended so long ago does not count
-  const isPast = before.openUntil > 0 && now - before.openUntil > bounds.longestOpenMs;
+function afterOutage(before: LimiterState, now: number): LimiterState {
+  // an outage that ended that long ago does not count
+  const isPast = before.openUntil > 0 && now - before.openUntil > limiterBounds.maxOpenMs;
   const state = isPast ? { ...before, outages: 0, openings: 0, openUntil: 0 } : before;
   const outages = state.outages + 1;
-  if (outages < bounds.outages || state.openUntil > now) return { ...state, outages };
-  const openMs = Math.min(bounds.longestOpenMs, bounds.openMs * 2 ** state.openings);
-  // one more outage after the pause opens the circuit again at once
-  return { ...state, outages: bounds.outages - 1, openUntil: now + openMs, openings: state.openings + 1 };
+  if (outages < limiterBounds.outages || state.openUntil > now) return { ...state, outages };
+  const openMs = Math.min(limiterBounds.maxOpenMs, limiterBounds.openMs * 2 ** state.openings);
+  // a single outage after the pause opens the circuit again
+  return {
+    ...state,
+    outages: limiterBounds.outages - 1,
+    openUntil: now + openMs,
+    openings: state.openings + 1,
+  };
 }
 
-/** Answers per second over the last whole seconds. */
+/** Responses per second over the last whole seconds. */
 function passedRate(state: LimiterState, now: number): number {
   const second = Math.floor(now / 1000);
   const whole = state.passed.filter((one) => one.second < second && one.second >= second - 2);
@@ -160,20 +152,18 @@ function passedRate(state: LimiterState, now: number): number {
   return Math.max(current, ...whole.map(({ count }) => count), 0);
 }
 
-function afterRefusal(
-  state: LimiterState,
-  retryAfterMs: number | undefined,
-  now: number,
-  bounds: LimiterBounds,
-): LimiterState {
+function afterRejection(state: LimiterState, retryAfterMs: number | undefined, now: number): LimiterState {
   const pausedUntil = Math.max(state.pausedUntil, now + (retryAfterMs ?? 0));
   if (now - state.cutAt < SETTLE_MS) return { ...state, pausedUntil };
-  // under a known rule a single refusal is due to requests with long latency: only further ones count
+  // under a known rule a single rejection may be due to latency: only further ones reduce the rate
   const isFirst = now - state.cutAt >= STEADY_MS;
   if (isFirst && (state.rule?.windowMs ?? null) !== null) return { ...state, pausedUntil, cutAt: now };
-  // the rate that just passed is the best estimate of the limit; never more than was sent
-  const ceiling = Math.max(bounds.minRate, Math.min(state.rate, passedRate(state, now) || state.rate / 2));
-  const rate = Math.max(bounds.minRate, ceiling * AFTER_REFUSAL);
+  // the rate that was just accepted is the best estimate of the limit
+  const ceiling = Math.max(
+    limiterBounds.minRate,
+    Math.min(state.rate, passedRate(state, now) || state.rate / 2),
+  );
+  const rate = Math.max(limiterBounds.minRate, ceiling * REJECTION_SHARE);
   return {
     ...state,
     ceiling,
@@ -184,23 +174,23 @@ function afterRefusal(
   };
 }
 
-function afterPass(state: LimiterState, now: number, bounds: LimiterBounds): LimiterState {
+function afterPass(state: LimiterState, now: number): LimiterState {
   const second = Math.floor(now / 1000);
   const last = state.passed.at(-1);
   const passed =
     last?.second === second
       ? [...state.passed.slice(0, -1), { second, count: last.count + 1 }]
       : [...state.passed.filter((one) => one.second >= second - 3), { second, count: 1 }];
-  const calm: LimiterState = { ...state, passed, outages: 0, openings: 0, ...grownPage(state) };
-  const known = calm.rule?.windowMs ?? null;
-  const pressed = now - state.pressedAt < 1_000;
-  // a known rule needs no probing
-  if (known !== null || !pressed || now - state.raisedAt < 1_000) return calm;
+  const accepted: LimiterState = { ...state, passed, outages: 0, openings: 0, ...grownPage(state) };
+  const windowMs = accepted.rule?.windowMs ?? null;
+  const hasWaiting = now - state.pressedAt < 1_000;
+  // a known limit need not be explored
+  if (windowMs !== null || !hasWaiting || now - state.raisedAt < 1_000) return accepted;
   if (state.ceiling === null) {
-    return { ...calm, rate: Math.min(bounds.maxRate, state.rate * 2), raisedAt: now };
+    return { ...accepted, rate: Math.min(limiterBounds.maxRate, state.rate * 2), raisedAt: now };
   }
-  if (now - state.cutAt < STEADY_MS) return calm;
-  return { ...calm, rate: Math.min(bounds.maxRate, state.rate * STEP), raisedAt: now };
+  if (now - state.cutAt < STEADY_MS) return accepted;
+  return { ...accepted, rate: Math.min(limiterBounds.maxRate, state.rate * RAISE_FACTOR), raisedAt: now };
 }
 
 function grownPage(state: LimiterState): Pick<LimiterState, 'pageScale' | 'goodPages'> {
@@ -211,20 +201,15 @@ function grownPage(state: LimiterState): Pick<LimiterState, 'pageScale' | 'goodP
   return { pageScale: Math.min(1, state.pageScale * 2), goodPages: 0 };
 }
 
-/** The state with the rule that headers show: the start of the next window shows the length of one. */
-function withRule(
-  state: LimiterState,
-  headers: RateHeaders | undefined,
-  now: number,
-  bounds: LimiterBounds,
-): LimiterState {
+/** Updates the rule from headers: the time between two resets is the length of a window. */
+function withRule(state: LimiterState, headers: RateHeaders | undefined, now: number): LimiterState {
   if (!headers) return state;
   const before = state.rule;
   let windowMs = before?.windowMs ?? null;
   const moved = before ? headers.resetAt - before.resetAt : 0;
   // times are whole seconds: a window has at least one
   if (moved >= 900) windowMs = Math.min(windowMs ?? Number.POSITIVE_INFINITY, Math.max(1_000, moved));
-  // responses may overtake each other: an older window is ignored
+  // responses may arrive out of order: those of an older window are ignored
   if (
     moved < -900 ||
     (moved < 900 && before && headers.limit === before.limit && headers.remaining > before.remaining)
@@ -232,11 +217,14 @@ function withRule(
     return state;
   }
   let { rate, pausedUntil } = state;
-  // a refusal despite the rule shows that others use the limit too: for a while the reduced rate counts
-  const believed =
+  // a rejection despite the rule shows that other clients use the limit too: the reduced rate applies for a while
+  const usesRule =
     now - state.cutAt >= STEADY_MS || headers.limit !== before?.limit || before.windowMs === null;
-  if (windowMs !== null && believed) {
-    rate = Math.min(bounds.maxRate, Math.max(bounds.minRate, (headers.limit / windowMs) * 1000 * SHARE));
+  if (windowMs !== null && usesRule) {
+    rate = Math.min(
+      limiterBounds.maxRate,
+      Math.max(limiterBounds.minRate, (headers.limit / windowMs) * 1000 * LIMIT_SHARE),
+    );
   }
   if (headers.remaining === 0 && headers.resetAt > now)
     pausedUntil = Math.max(pausedUntil, Math.min(headers.resetAt, now + 3_600_000));
@@ -245,16 +233,16 @@ function withRule(
 
 /** Stores the state of each remote account. */
 export interface LimiterStore {
-  /** The present state, without waiting for a lock. */
-  look(account: string): Promise<LimiterState | undefined>;
+  /** The current state, without a lock. */
+  read(account: string): Promise<LimiterState | undefined>;
   /** Reads and replaces a state atomically; `undefined` if there is none yet. */
-  change<T>(
+  update<T>(
     account: string,
-    step: (state: LimiterState | undefined) => { state: LimiterState; result: T },
+    change: (state: LimiterState | undefined) => { state: LimiterState; result: T },
   ): Promise<T>;
 }
 
-/** The remote's limit, and how many requests are left, as it last reported. */
+/** The remote's limit and the remaining requests, as last reported. */
 export interface Budget {
   limit: number;
   remaining: number;
@@ -263,7 +251,7 @@ export interface Budget {
 }
 
 /** The budget at a time in milliseconds; null if the remote does not report it. */
-export function budgetOf({ rule }: LimiterState, now: number): Budget | null {
+export function budgetAt({ rule }: LimiterState, now: number): Budget | null {
   if (!rule) return null;
   return {
     limit: rule.limit,

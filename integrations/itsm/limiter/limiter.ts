@@ -1,28 +1,27 @@
 import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import { createSemaphore } from '../../../platform/semaphore.ts';
 import type { Clock } from '../remote.ts';
 import {
+  applyOutcome,
   type Budget,
-  budgetOf,
-  freshState,
-  isMissed,
-  type LimiterBounds,
+  budgetAt,
+  createLimiterState,
+  isSlotMissed,
   type LimiterState,
   type LimiterStore,
-  learn,
   type Outcome,
-  reserve,
-  usualBounds,
+  reserveSlot,
 } from './limiter.state.ts';
 
-/** Whether a request may be sent. */
-type Turn = { kind: 'go' } | { kind: 'wait_too_long'; ms: number; because: 'limited' | 'outage' };
+/** Whether the request has a slot and may be sent. */
+type Acquisition = { kind: 'acquired' } | { kind: 'wait_too_long'; ms: number; reason: 'limited' | 'outage' };
 
 /** Limits the request rate of one remote account, for all processes that share the store. */
 export interface Limiter {
-  /** Waits for the next slot, unless that takes longer than `longestMs`. @throws the signal's reason. */
-  turn(longestMs: number, signal?: AbortSignal): Promise<Turn>;
-  learn(outcome: Outcome): Promise<void>;
-  /** How many rows to request where this many are usual. */
+  /** Waits for the next slot, unless that takes longer than `maxWaitMs`. @throws the signal's reason. */
+  acquire(maxWaitMs: number, signal?: AbortSignal): Promise<Acquisition>;
+  recordOutcome(outcome: Outcome): Promise<void>;
+  /** The number of rows to request instead of the usual number. */
   pageSize(usual: number): Promise<number>;
   state(): Promise<LimiterState>;
 }
@@ -31,46 +30,46 @@ const SMALLEST_PAGE = 10;
 
 export function createLimiter(
   account: string,
-  { store, clock, bounds = usualBounds }: { store: LimiterStore; clock: Clock; bounds?: LimiterBounds },
+  { store, clock }: { store: LimiterStore; clock: Clock },
 ): Limiter {
-  const change = <T>(step: (state: LimiterState) => { state: LimiterState; result: T }): Promise<T> =>
-    store.change(account, (state) => step(state ?? freshState(clock.now(), bounds)));
-  const state = async () => (await store.look(account)) ?? freshState(clock.now(), bounds);
+  const update = <T>(change: (state: LimiterState) => { state: LimiterState; result: T }): Promise<T> =>
+    store.update(account, (state) => change(state ?? createLimiterState(clock.now())));
+  const state = async () => (await store.read(account)) ?? createLimiterState(clock.now());
 
   return {
     state,
-    async turn(longestMs, signal) {
-      const until = clock.now() + longestMs;
-      let misses = 0;
+    async acquire(maxWaitMs, signal) {
+      const until = clock.now() + maxWaitMs;
+      let hasMissed = false;
       for (;;) {
-        const turn = await change((known): { state: LimiterState; result: Turn & { at: number } } => {
+        const slot = await update((known): { state: LimiterState; result: Acquisition & { at: number } } => {
           const now = clock.now();
-          const reserved = reserve(known, now);
-          // a slot too far away is left to others
+          const reserved = reserveSlot(known, now);
+          // the slot is not reserved: other requests may wait longer
           if (reserved.at > until) {
-            const because =
+            const reason =
               known.openUntil >= known.pausedUntil && known.openUntil > now ? 'outage' : 'limited';
             return {
               state: known,
-              result: { kind: 'wait_too_long', ms: reserved.at - now, because, at: reserved.at },
+              result: { kind: 'wait_too_long', ms: reserved.at - now, reason, at: reserved.at },
             };
           }
-          return { state: reserved.state, result: { kind: 'go', at: reserved.at } };
+          return { state: reserved.state, result: { kind: 'acquired', at: reserved.at } };
         });
-        if (turn.kind !== 'go') return turn;
-        await clock.sleep(turn.at - clock.now(), signal);
-        // the remote may have asked for a pause meanwhile, and a busy process wakes late
+        if (slot.kind !== 'acquired') return slot;
+        await clock.sleep(slot.at - clock.now(), signal);
+        // the remote may have requested a pause meanwhile, and a busy process wakes late
         const known = await state();
         const now = clock.now();
         const isPaused = known.pausedUntil > now || known.openUntil > now;
         if (isPaused) continue;
-        // once only: a process that is always late would never send
-        if (misses > 0 || !isMissed(known, turn.at, now)) return { kind: 'go' };
-        misses += 1;
+        // only once: a process that is always late would never send
+        if (hasMissed || !isSlotMissed(known, slot.at, now)) return { kind: 'acquired' };
+        hasMissed = true;
       }
     },
-    learn: (outcome) =>
-      change((known) => ({ state: learn(known, outcome, clock.now(), bounds), result: undefined })),
+    recordOutcome: (outcome) =>
+      update((known) => ({ state: applyOutcome(known, outcome, clock.now()), result: undefined })),
     async pageSize(usual) {
       const { pageScale } = await state();
       return Math.max(Math.min(usual, SMALLEST_PAGE), Math.floor(usual * pageScale));
@@ -78,59 +77,32 @@ export function createLimiter(
   };
 }
 
-/** What an open connection has left; null if nothing is limited, or the remote does not report it. */
-export async function budgetLeft({ limiter }: { limiter?: Limiter }): Promise<Budget | null> {
-  return limiter ? budgetOf(await limiter.state(), Date.now()) : null;
-}
-
-/** A change that waits for its turn, with who asked for it. */
-interface Waiting {
-  step: (state: LimiterState | undefined) => { state: LimiterState; result: unknown };
-  settle: PromiseWithResolvers<unknown>;
+/** The budget of an open connection; null if it has no limiter, or the remote does not report it. */
+export async function readBudget({ limiter }: { limiter?: Limiter }): Promise<Budget | null> {
+  return limiter ? budgetAt(await limiter.state(), Date.now()) : null;
 }
 
 /**
- * Keeps states in the database: all processes share one rate for an account. What calls of this process ask for while one
- * transaction is under way is changed by the next one together, so that many calls do not wait for each other's commits.
+ * Stores states in the database: all processes share one rate for an account. Updates run one after the other, so that those that
+ * wait for the lock of the row occupy one database connection.
  */
 export function databaseLimiterStore(db: Db): LimiterStore {
-  const waiting = new Map<string, Waiting[]>();
-
-  /** Changes what has been asked for, until nothing is any more. */
-  const work = async (account: string): Promise<void> => {
-    for (let some = waiting.get(account)!; some.length > 0; some = waiting.get(account)!) {
-      waiting.set(account, []);
-      try {
-        const results = await inTransaction(db, (sql) => changeAll(sql, account, some));
-        for (const [n, { settle }] of some.entries()) settle.resolve(results[n]);
-      } catch (error) {
-        for (const { settle } of some) settle.reject(error);
-      }
-    }
-    waiting.delete(account);
-  };
-
+  const inTurn = createSemaphore(1);
   return {
-    async look(account) {
+    async read(account) {
       return (await db('itsm_account_limits').where({ account }).first('state'))?.state ?? undefined;
     },
-    change(account, step) {
-      const settle = Promise.withResolvers<unknown>();
-      const asked = waiting.get(account);
-      if (asked) asked.push({ step, settle });
-      else {
-        waiting.set(account, [{ step, settle }]);
-        void work(account);
-      }
-      return settle.promise as Promise<ReturnType<typeof step>['result']>;
-    },
+    update: (account, change) => inTurn(() => inTransaction(db, (sql) => updateState(sql, account, change))),
   };
 }
 
-/** One step after the other. @returns what each has come to. */
-async function changeAll(sql: Sql, account: string, steps: readonly Waiting[]): Promise<unknown[]> {
-  // a pace that a crash makes forget is learnt again; all who share the account wait for the row
-  const read = async (): Promise<{ state: LimiterState | null } | undefined> =>
+async function updateState<T>(
+  sql: Sql,
+  account: string,
+  change: (state: LimiterState | undefined) => { state: LimiterState; result: T },
+): Promise<T> {
+  // after a crash a lost state is learned again
+  const lock = async (): Promise<{ state: LimiterState | null } | undefined> =>
     (
       await sql.raw(
         `select state, set_config('synchronous_commit', 'off', true) from itsm_account_limits
@@ -138,25 +110,18 @@ async function changeAll(sql: Sql, account: string, steps: readonly Waiting[]): 
         [account],
       )
     ).rows[0];
-  let row = await read();
+  let row = await lock();
   if (!row) {
     await sql.raw('insert into itsm_account_limits (account) values (?) on conflict do nothing', [account]);
-    row = await read();
+    row = await lock();
   }
-  const known = row?.state ?? undefined;
-  let state = known;
-  const results: unknown[] = [];
-  for (const { step } of steps) {
-    const changed = step(state);
-    ({ state } = changed);
-    results.push(changed.result);
-  }
-  // a turn that nobody waits for leaves the state as it is
-  if (state !== known) {
+  const before = row?.state ?? undefined;
+  const { state, result } = change(before);
+  if (state !== before) {
     await sql.raw('update itsm_account_limits set state = ? where account = ?', [
       JSON.stringify(state),
       account,
     ]);
   }
-  return results;
+  return result;
 }

@@ -15,7 +15,7 @@ import type { MappingSettings } from './mapping.settings.ts';
 /**
  * Refuses a mapping that is inconsistent or does not fit the metamodel in force.
  * @param mappedTypes the card types of the connection's mappings, by id.
- * @throws EstateError `validation_failed` with each field, `forbidden` for a filter over what the caller does not see.
+ * @throws EstateError `validation_failed` with each field, `forbidden` for a filter over fields that the caller may not see.
  */
 export async function checkSettings(
   ctx: Ctx,
@@ -26,14 +26,14 @@ export async function checkSettings(
   const errors = [
     ...metamodelFaults(metamodel, settings, new Map(Object.entries(mappedTypes))),
     ...fieldErrors(settings),
-    ...relationsTwice(settings),
-    ...defaultsMapped(settings),
+    ...duplicateRelationErrors(settings),
+    ...mappedDefaultErrors(settings),
   ];
   if (settings.follows_changes && settings.sync_direction === 'pull') {
     errors.push({
       field: 'follows_changes',
       code: 'not_offered',
-      message: 'is for mappings that write at the remote',
+      message: 'is only for mappings that write to the remote',
     });
   }
   errors.push(...(await filterErrors(ctx, settings.card_filter)));
@@ -51,16 +51,16 @@ export function requireDirection(kind: ConnectionKind, { sync_direction: directi
 
 const badMapping = (field: string, message: string): FieldError => ({ field, code: 'bad_mapping', message });
 
-/** Errors of the mapped fields themselves, whatever the metamodel and the remote's schema are. */
+/** Errors of the mapped fields, independent of the metamodel and the remote's schema. */
 export function fieldErrors({ fields, sync_direction: direction }: MappingSettings): FieldError[] {
   const errors = fields.flatMap((field, at) => {
     const where = `field_mappings.${at}`;
     const earlier = fields.slice(0, at);
-    const isTwice = (member: 'card_field' | 'remote_field') =>
+    const isDuplicate = (member: 'card_field' | 'remote_field') =>
       earlier.some((other) => other[member] === field[member]);
     return [
-      ...(isTwice('card_field') ? [badMapping(`${where}.card_field`, 'The path is mapped twice.')] : []),
-      ...(isTwice('remote_field')
+      ...(isDuplicate('card_field') ? [badMapping(`${where}.card_field`, 'The path is mapped twice.')] : []),
+      ...(isDuplicate('remote_field')
         ? [badMapping(`${where}.remote_field`, 'The column is mapped twice.')]
         : []),
       ...transformErrors(field, direction).map((text) => badMapping(`${where}.transform_config`, text)),
@@ -68,7 +68,7 @@ export function fieldErrors({ fields, sync_direction: direction }: MappingSettin
   });
   const hasName = fields.some(({ card_field }) => card_field === 'name');
   if (direction !== 'push' && fields.length > 0 && !hasName)
-    errors.push(badMapping('field_mappings', 'Cards cannot be made without a field for their name.'));
+    errors.push(badMapping('field_mappings', 'Cards cannot be created without a field for their name.'));
   return errors;
 }
 
@@ -76,29 +76,29 @@ function transformErrors(field: FieldMapping, direction: SyncDirection): string[
   switch (field.transform_type) {
     case 'value_map': {
       const remotes = field.transform_config.pairs.map(({ remote }) => canonical(remote));
-      const isTwice = remotes.some((value, at) =>
+      const hasDuplicate = remotes.some((value, at) =>
         remotes.slice(0, at).some((other) => isEqual(other, value)),
       );
-      return isTwice ? ['A remote value stands in the value map twice.'] : [];
+      return hasDuplicate ? ['The value map contains a remote value twice.'] : [];
     }
     case 'boolean': {
       const { yes, no } = field.transform_config;
       const overlap = yes.some((value) => no.some((other) => isEqual(canonical(value), canonical(other))));
       return [
-        ...(overlap ? ['A value means both yes and no.'] : []),
-        ...(yes.length === 0 || no.length === 0 ? ['Yes and no need a value each.'] : []),
+        ...(overlap ? ['A value is mapped to both yes and no.'] : []),
+        ...(yes.length === 0 || no.length === 0 ? ['Yes and no each need at least one value.'] : []),
       ];
     }
     case 'expression':
       return direction !== 'pull' && field.transform_config.to_remote === null
-        ? ['A mapping that writes at the remote needs a formula for the way out.']
+        ? ['A mapping that writes to the remote needs the formula to_remote.']
         : [];
     default:
       return [];
   }
 }
 
-function relationsTwice({ relations }: MappingSettings): FieldError[] {
+function duplicateRelationErrors({ relations }: MappingSettings): FieldError[] {
   return relations.flatMap((row, at) => {
     const earlier = relations.slice(0, at);
     const same = earlier.some(
@@ -107,15 +107,17 @@ function relationsTwice({ relations }: MappingSettings): FieldError[] {
         other.target_mapping_id === row.target_mapping_id,
     );
     if (!same) return [];
-    return [badMapping(`relation_mappings.${at}.relation_type_key`, 'is mapped twice to the same cards')];
+    return [
+      badMapping(`relation_mappings.${at}.relation_type_key`, 'is mapped twice to the same target mapping'),
+    ];
   });
 }
 
-function defaultsMapped({ fields, record_defaults }: MappingSettings): FieldError[] {
+function mappedDefaultErrors({ fields, record_defaults }: MappingSettings): FieldError[] {
   const mapped = new Set(fields.map(({ remote_field }) => remote_field));
   return Object.keys(record_defaults)
     .filter((column) => mapped.has(column))
-    .map((column) => badMapping(`record_defaults.${column}`, 'is mapped to a field of the card already'));
+    .map((column) => badMapping(`record_defaults.${column}`, 'is already mapped to a field of the card'));
 }
 
 async function filterErrors(ctx: Ctx, filter: string | null): Promise<FieldError[]> {

@@ -46,7 +46,7 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
     requireMappingPermissions(ctx.caller, metamodel, settings);
     requireDirection(rows[0].kind, settings);
     await checkSettings(ctx, metamodel, { ...settings, id }, await loadMappedTypes(sql, connection_id));
-    await alone(
+    await refuseDuplicate(
       sql('itsm_mappings').insert({
         id,
         connection_id,
@@ -65,11 +65,15 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
 }
 
 /** Members that may be changed while a run is open. */
-const harmless: readonly (keyof MappingSettings)[] = ['is_active', 'complete_every_hours', 'follows_changes'];
+const changeableDuringRun: readonly (keyof MappingSettings)[] = [
+  'is_active',
+  'complete_every_hours',
+  'follows_changes',
+];
 
 /**
- * Changes a mapping; rows of fields and of relations are replaced. Who changes what it does becomes responsible for it
- * and is notified of its runs. Who changes the direction becomes the owner of the connection.
+ * Changes a mapping; rows of fields and of relations are replaced. A user who changes what it does becomes its owner and is
+ * notified of its runs. A user who changes the direction becomes the owner of the connection.
  * @throws EstateError `forbidden`, `itsm_run_open`, `mapping_exists`, `not_found`, `precondition_failed`,
  * `validation_failed`, `wrong_state` when the type or the table is changed of a mapping that has pairs.
  */
@@ -83,32 +87,22 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
     const changed = changedMembers(settingsOf(before), settings);
     const pauses = patch.is_active === false && changed.every((member) => member === 'is_active');
     if (!pauses || patch.schedule) requireMappingPermissions(ctx.caller, metamodel, settings);
-    const content = changed.filter((member) => !harmless.includes(member));
+    const content = changed.filter((member) => !changeableDuringRun.includes(member));
     if (content.includes('sync_direction')) {
       const { kind } = await sql('itsm_connections').where({ id: before.connection_id }).first('kind');
       requireDirection(kind, settings);
     }
+    if (changed.length > 0) {
+      const mappedTypes = await loadMappedTypes(sql, before.connection_id);
+      await checkSettings(ctx, metamodel, { ...settings, id }, mappedTypes);
+    }
     if (content.length > 0) {
-      await checkSettings(
-        ctx,
-        metamodel,
-        { ...settings, id },
-        await loadMappedTypes(sql, before.connection_id),
-      );
       await requireNoRun(work, id);
       if (content.includes('card_type_key') || content.includes('remote_table'))
         await requireNoPairs(work, id);
-      await rewrite(work, ctx, before, settings);
+      await replaceSettings(work, ctx, before, settings);
       if (content.includes('sync_direction')) await takeOverConnection(ctx, work, before.connection_id);
-    } else if (changed.length > 0) {
-      await checkSettings(
-        ctx,
-        metamodel,
-        { ...settings, id },
-        await loadMappedTypes(sql, before.connection_id),
-      );
-      await sql('itsm_mappings').where({ id }).update(columnsOf(settings));
-    }
+    } else if (changed.length > 0) await sql('itsm_mappings').where({ id }).update(columnsOf(settings));
     if (patch.schedule !== undefined) await writeSchedule(sql, id, patch.schedule);
     const changes = rowChanges(old, await readMappingData(sql, id));
     if (Object.keys(changes).length > 0) {
@@ -123,7 +117,7 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
 }
 
 /** Members that do not affect which values are synchronised. */
-const thresholds: readonly (keyof MappingSettings)[] = [
+const limitMembers: readonly (keyof MappingSettings)[] = [
   'auto_apply',
   'auto_apply_max_changes',
   'auto_apply_max_ratio',
@@ -132,8 +126,8 @@ const thresholds: readonly (keyof MappingSettings)[] = [
   'quarantine_minutes',
 ];
 
-/** Members that decide which records and cards are synchronised: unchanged ones may be included now. */
-const reaching: readonly (keyof MappingSettings)[] = [
+/** Members that select records and cards: unchanged ones may be included after a change. */
+const selectingMembers: readonly (keyof MappingSettings)[] = [
   'card_type_key',
   'remote_table',
   'sync_direction',
@@ -141,33 +135,41 @@ const reaching: readonly (keyof MappingSettings)[] = [
   'card_filter',
 ];
 
-/** Whether fields are mapped or identify records differently, beyond who wins conflicts. */
+/** Whether the mapping of fields has changed, apart from the rules for conflicts. */
 const mapsDifferently = (before: MappingSettings, after: MappingSettings): boolean => {
   const mapped = ({ fields }: MappingSettings) => fields.map(({ direction: _, ...row }) => row);
   return !isDeepStrictEqual(mapped(before), mapped(after));
 };
 
-async function rewrite(work: Work, ctx: Ctx, before: Mapping, settings: MappingSettings): Promise<void> {
+async function replaceSettings(
+  work: Work,
+  ctx: Ctx,
+  before: Mapping,
+  settings: MappingSettings,
+): Promise<void> {
   const { sql } = work;
   const { id } = before;
   const changed = changedMembers(settingsOf(before), settings);
-  const anew = changed.some((member) => !thresholds.includes(member));
-  await alone(
+  const needsDriftCheck = changed.some((member) => !limitMembers.includes(member));
+  await refuseDuplicate(
     sql('itsm_mappings')
       .where({ id })
       .update({
         ...columnsOf(settings),
         created_by: ctx.caller.userId,
-        // the next run reads the dictionary again
-        ...(anew ? { drift: null, drift_checked_at: null } : {}),
+        // the next run checks the dictionary again
+        ...(needsDriftCheck ? { drift: null, drift_checked_at: null } : {}),
         ...(settings.remote_table === before.remote_table ? {} : { dictionary: null, dictionary_at: null }),
       }),
   );
   await writeRows(sql, id, settings);
   await deleteChangedBases(sql, id, settingsOf(before), settings);
-  if (changed.some((member) => reaching.includes(member)) || mapsDifferently(settingsOf(before), settings))
+  if (
+    changed.some((member) => selectingMembers.includes(member)) ||
+    mapsDifferently(settingsOf(before), settings)
+  )
     await requireFullRead(sql, id);
-  // other relations of the remote are unknown: relations are read completely, records are not
+  // relations of other types have not been read: the next run reads all relations, but not all records
   if (changed.includes('relations')) {
     await sql('itsm_sync_states').where({ mapping_id: id }).update({ links_watermark: null });
   }
@@ -234,8 +236,8 @@ async function requireNoRun({ sql }: Work, id: string): Promise<void> {
   throw new EstateError(
     'itsm_run_open',
     run.status === 'review'
-      ? 'The plan of a run waits for a decision: apply it or cancel the run first.'
-      : 'A run is under way: wait for its end, or cancel it.',
+      ? 'The plan of a run waits for review: apply it or cancel the run first.'
+      : 'A run is active: wait for its end, or cancel it.',
     { extra: { run_id: run.id } },
   );
 }
@@ -245,7 +247,7 @@ async function requireNoPairs({ sql }: Work, id: string): Promise<void> {
   if (!pair) return;
   throw new EstateError(
     'wrong_state',
-    'The mapping knows which record is which card: for another type or table make another mapping.',
+    'The mapping has pairs: create another mapping for another card type or table.',
   );
 }
 
@@ -259,18 +261,22 @@ async function requireUnused({ sql }: Work, { id }: Mapping): Promise<void> {
     [id, id, id, id],
   );
   if (rows.length === 0) return;
-  throw new EstateError('mapping_in_use', 'Other mappings relate or refer to its cards.', {
-    extra: { mapping_ids: rows.map((row: { mapping_id: string }) => row.mapping_id) },
-  });
+  throw new EstateError(
+    'mapping_in_use',
+    'Other mappings refer to its cards, by a relation or a reference field.',
+    {
+      extra: { mapping_ids: rows.map((row: { mapping_id: string }) => row.mapping_id) },
+    },
+  );
 }
 
-/** Tells that the table is mapped to the type already. */
-async function alone(write: PromiseLike<unknown>): Promise<void> {
+/** Reports a unique violation as `mapping_exists`. */
+async function refuseDuplicate(write: PromiseLike<unknown>): Promise<void> {
   try {
     await write;
   } catch (error) {
     if (sqlState(error) === '23505') {
-      throw new EstateError('mapping_exists', 'This table is mapped to this card type already.', {
+      throw new EstateError('mapping_exists', 'This table is already mapped to this card type.', {
         cause: error,
       });
     }

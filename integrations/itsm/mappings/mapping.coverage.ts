@@ -10,22 +10,22 @@ import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compil
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 
-/** How much of both sides a mapping reaches. */
+/** How much of both sides a mapping covers. */
 export interface MappingCoverage {
   /** Fields of the card type that can be mapped. */
   fields: { mapped: string[]; unmapped: string[] };
-  /** Columns of the table as it was last looked at; null when it never was. */
+  /** Columns of the stored dictionary; null if none is stored. */
   columns: { mapped: string[]; unmapped: string[] } | null;
   cards: {
     /** Active cards of the type. */
     total: number;
-    /** Those of the mapping's filter. */
+    /** Those that match the mapping's filter. */
     in_filter: number;
-    /** Those of the filter with a record. */
+    /** Those that match the filter and have a record. */
     paired: number;
   };
   records: {
-    /** What the last complete reading has shown; null when there was none. */
+    /** Number of records in the last full read; null if there was none. */
     read: number | null;
     paired: number;
     /** Without a card. */
@@ -33,12 +33,12 @@ export interface MappingCoverage {
   };
   /** Pairs by state. */
   pairs: Record<'linked' | 'quarantined' | 'ended' | 'unmapped' | 'removed', number>;
-  /** Questions that wait for a person, by kind. */
+  /** Open review items by kind. */
   questions: Record<'conflict' | 'match', number>;
 }
 
 /**
- * Counts what a mapping reaches, without calling the remote.
+ * Counts what a mapping covers, without calling the remote.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function readCoverage(ctx: Ctx, id: string): Promise<MappingCoverage> {
@@ -106,17 +106,17 @@ async function countAll(ctx: Ctx, row: Mapping) {
 }
 
 async function countCards(ctx: Ctx, row: Mapping): Promise<MappingCoverage['cards']> {
-  // numbers alone: what the filter asks about is the mapping's, whoever looks at it
+  // only numbers are returned, so the filter may use fields that the caller may not see
   const asService = { ...ctx, caller: systemCaller };
-  const fits = (await prepareFilter(asService, row.card_filter ?? '')) ?? { sql: 'true', bindings: [] };
+  const filter = (await prepareFilter(asService, row.card_filter ?? '')) ?? { sql: 'true', bindings: [] };
   const visible = visibleCards(ctx);
   const { rows } = await ctx.db.raw(
     `select count(*) as total, count(*) filter (where fits) as in_filter,
        count(*) filter (where fits and found.id in (select ${survivingCard('p.card_id')} from itsm_pairs p
          where p.mapping_id = ? and p.state in ('linked', 'quarantined'))) as paired
-     from (select c.id, coalesce((${fits.sql}), false) as fits from cards c
+     from (select c.id, coalesce((${filter.sql}), false) as fits from cards c
        where c.type = ? and c.status = 'ACTIVE' and (${visible.sql})) found`,
-    [row.id, ...fits.bindings, row.card_type_key, ...visible.bindings],
+    [row.id, ...filter.bindings, row.card_type_key, ...visible.bindings],
   );
   return rows[0];
 }

@@ -10,13 +10,13 @@ import type {
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
-import { type Clock, systemClock, unless } from '../remote.ts';
+import { type Clock, systemClock, withFallback } from '../remote.ts';
 import { requireFullRead } from './mapping.store.ts';
 
-/** Choices of a column that are remembered. */
+/** Maximum number of stored choices of a column. */
 const CHOICES = 200;
 
-/** The dictionary in the form in which it is remembered. */
+/** The dictionary as it is stored. */
 export function dictionaryOf(columns: readonly RemoteColumn[]): DictionaryColumn[] {
   return columns.map(({ name, kind, reference, maxLength, mandatory, choices }) => ({
     name,
@@ -28,8 +28,8 @@ export function dictionaryOf(columns: readonly RemoteColumn[]): DictionaryColumn
   }));
 }
 
-/** What has changed of the columns that a mapping uses, since its dictionary was kept. */
-function driftOf(
+/** Changes of the columns that a mapping uses, compared with its stored dictionary. */
+function compareDictionaries(
   mapping: Pick<Mapping, 'fields' | 'record_defaults' | 'dictionary' | 'sync_direction'>,
   columns: readonly RemoteColumn[],
 ): DriftEntry[] {
@@ -37,7 +37,7 @@ function driftOf(
   const now = new Map(dictionaryOf(columns).map((column) => [column.name, column]));
   const used = new Map<string, FieldMapping | undefined>();
   for (const column of Object.keys(mapping.record_defaults)) used.set(column, undefined);
-  // of a path over references the first part is a column of the table
+  // the first part of a path is a column of the table
   for (const row of mapping.fields) used.set(row.remote_field, row);
   const entries: DriftEntry[] = [];
   for (const [column, row] of used) {
@@ -47,20 +47,20 @@ function driftOf(
     if (!is) {
       const message = `The column '${column}' is gone, or hidden from the account.`;
       entries.push({ column, change: 'vanished', stops: true, message });
-    } else if (was) entries.push(...columnDrift(column, row, was, is));
+    } else if (was) entries.push(...compareColumns(column, row, was, is));
   }
-  if (mapping.sync_direction !== 'pull') entries.push(...newDuties(used, before, now));
+  if (mapping.sync_direction !== 'pull') entries.push(...findNewMandatoryColumns(used, before, now));
   return entries;
 }
 
-function columnDrift(
+function compareColumns(
   column: string,
   row: FieldMapping | undefined,
   was: DictionaryColumn,
   is: DictionaryColumn,
 ): DriftEntry[] {
   if (was.kind !== is.kind) {
-    const message = `The column '${column}' held ${was.kind}, and holds ${is.kind} now.`;
+    const message = `The column '${column}' has changed its kind from ${was.kind} to ${is.kind}.`;
     return [{ column, change: 'kind', stops: true, message }];
   }
   const entries: DriftEntry[] = [];
@@ -69,7 +69,7 @@ function columnDrift(
       column,
       change: 'reference',
       stops: row?.transform_type === 'reference',
-      message: `The column '${column}' referred to ${was.reference}, and refers to ${is.reference} now.`,
+      message: `The column '${column}' referred to ${was.reference} and now refers to ${is.reference}.`,
     });
   }
   if (is.max_length !== null && (was.max_length === null || is.max_length < was.max_length)) {
@@ -77,15 +77,15 @@ function columnDrift(
       column,
       change: 'max_length',
       stops: false,
-      message: `The column '${column}' takes ${is.max_length} characters, and no longer ${was.max_length ?? 'any number'}.`,
+      message: `The column '${column}' now allows ${is.max_length} characters instead of ${was.max_length ?? 'any number'}.`,
     });
   }
   const lost = was.choices.filter((choice) => !is.choices.includes(choice));
   const added = is.choices.filter((choice) => !was.choices.includes(choice));
   if (lost.length + added.length > 0 && row?.transform_type !== 'expression') {
     const parts = [
-      ...(lost.length > 0 ? [`lost the choices ${named(lost)}`] : []),
-      ...(added.length > 0 ? [`has the new choices ${named(added)}`] : []),
+      ...(lost.length > 0 ? [`lost the choices ${listChoices(lost)}`] : []),
+      ...(added.length > 0 ? [`has the new choices ${listChoices(added)}`] : []),
     ];
     entries.push({
       column,
@@ -97,14 +97,15 @@ function columnDrift(
   return entries;
 }
 
-const named = (choices: string[]): string =>
+/** Lists choices for messages, at most five by name. */
+export const listChoices = (choices: readonly string[]): string =>
   `${choices
     .slice(0, 5)
     .map((choice) => `'${choice}'`)
     .join(', ')}${choices.length > 5 ? ` and ${choices.length - 5} more` : ''}`;
 
-/** Columns that have to be filled now, and were not before. */
-function newDuties(
+/** Unmapped columns that have become mandatory. */
+function findNewMandatoryColumns(
   used: ReadonlyMap<string, unknown>,
   before: ReadonlyMap<string, DictionaryColumn>,
   now: ReadonlyMap<string, DictionaryColumn>,
@@ -116,22 +117,22 @@ function newDuties(
       column: name,
       change: 'mandatory' as const,
       stops: false,
-      message: `The column '${name}' has to be filled now; new records may be refused.`,
+      message: `The column '${name}' has become mandatory; new records may be refused.`,
     }));
 }
 
-/** The table itself is no longer to be seen. */
-const tableGone = (table: string): DriftEntry => ({
+/** The entry for a table that is no longer visible. */
+const missingTableEntry = (table: string): DriftEntry => ({
   column: '',
   change: 'table',
   stops: true,
-  message: `The table '${table}' is gone at the remote, or hidden from the account.`,
+  message: `The table '${table}' does not exist in the remote any more, or is hidden from the account.`,
 });
 
-/** How often a dictionary is read at most, unless a field is stopped. */
-const PAUSE_MS = 3_600_000;
+/** Minimum time between two checks, unless a field is stopped. */
+const CHECK_INTERVAL_MS = 3_600_000;
 /** Pauses before a dictionary that would stop a field is read again. */
-const AGAIN_MS = [1_000, 3_000];
+const RECHECK_MS = [1_000, 3_000];
 
 /**
  * Compares the remote's dictionary with the stored one before a run reads: once an hour at most, and before each run while a
@@ -152,18 +153,18 @@ export async function checkDrift(
     .db('itsm_mappings')
     .where({ id: mappingId })
     .first('drift_checked_at');
-  const recent = at !== null && Date.now() - at.getTime() < PAUSE_MS && stops(known) === 0;
+  const recent = at !== null && Date.now() - at.getTime() < CHECK_INTERVAL_MS && countStopped(known) === 0;
   if (recent && mapping.dictionary !== null) return known;
-  const looked = await readDictionary(mapping, connector, clock);
-  if (looked === null) return known;
-  const { drift, columns } = looked;
+  const checked = await readDictionary(mapping, connector, clock);
+  if (checked === null) return known;
+  const { drift, columns } = checked;
   await storeDrift(ctx, mapping, drift, columns);
   return drift;
 }
 
-interface Look {
+interface DictionaryCheck {
   drift: DriftEntry[];
-  /** Null: there is no such table. */
+  /** Null if the table does not exist. */
   columns: RemoteColumn[] | null;
 }
 
@@ -176,39 +177,43 @@ async function readDictionary(
   mapping: Mapping,
   connector: Pick<Connector, 'describeFields'>,
   clock: Pick<Clock, 'sleep'>,
-): Promise<Look | null> {
+): Promise<DictionaryCheck | null> {
   let before: DriftEntry[] | undefined;
   for (let at = 0; ; at += 1) {
-    const columns = await unless(connector.describeFields(mapping.remote_table, true), ['not_found'], null);
+    const columns = await withFallback(
+      connector.describeFields(mapping.remote_table, true),
+      ['not_found'],
+      null,
+    );
     if (columns?.length === 0) return null;
-    const drift = columns ? driftOf(mapping, columns) : [tableGone(mapping.remote_table)];
-    const worse = worseThan(mapping.drift, drift);
-    if (worse.length === 0) return { drift, columns };
-    if (before !== undefined && !isDeepStrictEqual(before, worse)) return null;
-    if (at === AGAIN_MS.length) return { drift, columns };
-    before = worse;
-    await clock.sleep(AGAIN_MS[at]!);
+    const drift = columns ? compareDictionaries(mapping, columns) : [missingTableEntry(mapping.remote_table)];
+    const newStops = findNewStops(mapping.drift, drift);
+    if (newStops.length === 0) return { drift, columns };
+    if (before !== undefined && !isDeepStrictEqual(before, newStops)) return null;
+    if (at === RECHECK_MS.length) return { drift, columns };
+    before = newStops;
+    await clock.sleep(RECHECK_MS[at]!);
   }
 }
 
 /** Entries that stop a field that was not stopped before. */
-const worseThan = (known: readonly DriftEntry[] | null, drift: readonly DriftEntry[]): DriftEntry[] =>
+const findNewStops = (known: readonly DriftEntry[] | null, drift: readonly DriftEntry[]): DriftEntry[] =>
   drift.filter((entry) => entry.stops && !known?.some((old) => isDeepStrictEqual(old, entry)));
 
 /** How many columns are stopped. */
-const stops = (drift: readonly DriftEntry[] | null): number => stoppedColumns(drift).size;
+const countStopped = (drift: readonly DriftEntry[] | null): number => stoppedColumns(drift).size;
 
 async function storeDrift(
   ctx: Ctx,
-  seen: Mapping,
+  checked: Mapping,
   drift: DriftEntry[],
   columns: RemoteColumn[] | null,
 ): Promise<void> {
   await command(ctx, async ({ sql, emit }) => {
-    await sql.raw('select from itsm_mappings where id = ? for update', [seen.id]);
-    const now = await loadStoredMapping(sql, seen.id);
-    // changed meanwhile: the next run looks again
-    if (!isDeepStrictEqual(now, seen)) return;
+    await sql.raw('select from itsm_mappings where id = ? for update', [checked.id]);
+    const now = await loadStoredMapping(sql, checked.id);
+    // changed meanwhile: the next run checks again
+    if (!isDeepStrictEqual(now, checked)) return;
     const first = now.dictionary === null && columns !== null;
     const changed = !isDeepStrictEqual(now.drift ?? [], drift);
     await sql.raw(
@@ -220,21 +225,21 @@ async function storeDrift(
         drift.length > 0 ? JSON.stringify(drift) : null,
         first ? JSON.stringify(dictionaryOf(columns)) : null,
         first,
-        seen.id,
+        checked.id,
       ],
     );
     if (!changed) return;
-    if (stops(now.drift) > stops(drift)) await requireFullRead(sql, seen.id);
-    const worse = worseThan(now.drift, drift).length > 0;
+    if (countStopped(now.drift) > countStopped(drift)) await requireFullRead(sql, checked.id);
+    const hasNewStops = findNewStops(now.drift, drift).length > 0;
     emit({
       event_type: 'itsm_mapping.drifted',
       data: {
-        id: seen.id,
-        connection_id: seen.connection_id,
-        card_type_key: seen.card_type_key,
-        remote_table: seen.remote_table,
+        id: checked.id,
+        connection_id: checked.connection_id,
+        card_type_key: checked.card_type_key,
+        remote_table: checked.remote_table,
         reason: drift.find(({ stops }) => stops)?.message ?? null,
-        recipients: worse ? await loadAlertRecipients(sql, seen.created_by) : [],
+        recipients: hasNewStops ? await loadAlertRecipients(sql, checked.created_by) : [],
         changes: { drift: { old: now.drift, new: drift.length > 0 ? drift : null } },
       },
     });

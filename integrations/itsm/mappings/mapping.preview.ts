@@ -9,6 +9,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
+import { recordIn } from '../connectors/responses.ts';
 import { convertRecord, localFields, type TransformContext, toRemote } from '../engine/fields.ts';
 import { matchRecords } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
@@ -19,21 +20,21 @@ import type { RemoteRecord } from '../remote.ts';
 import { loadPairs } from '../store/sync-state.ts';
 import { createEvaluate } from './expressions.ts';
 
-/** What of both sides is shown. */
+/** Which records and cards to preview. */
 export interface PreviewRequest {
-  /** So many records, and so many cards. */
+  /** Maximum number of records, and of cards. */
   limit: number;
-  /** These records, separated by commas; else the first that fit the filter. */
+  /** Comma-separated ids of records; by default the first that match the filter. */
   remote_ids?: string;
 }
 
-/** A record with what a run would make of it. */
+/** A record as a run would convert and match it. */
 interface PreviewedRecord {
   remote_id: string;
   remote_data: Record<string, Value>;
-  /** By the card's field. */
+  /** By card field. */
   mapped: Record<string, Value>;
-  /** By the card's field, why a value could not be told here. */
+  /** By card field, why a value cannot be converted. */
   problems: Record<string, string>;
   match: {
     kind: 'linked' | 'link' | 'new' | 'stage';
@@ -44,7 +45,7 @@ interface PreviewedRecord {
   };
 }
 
-/** A card without a record, with what would be written outside. */
+/** A card without a record, as it would be written to the remote. */
 interface PreviewedCard {
   card_id: string;
   card_name: string;
@@ -55,20 +56,20 @@ interface PreviewedCard {
 
 export interface MappingPreview {
   records: PreviewedRecord[];
-  /** How many records are shown. */
+  /** Number of returned records. */
   total: number;
   cards: PreviewedCard[];
 }
 
-/** Cards that are looked through for the match of a sample. */
+/** Maximum number of cards that records are matched with. */
 const CARDS = 20_000;
 const CHUNK = 5_000;
 /** Maximum pages of records that are read for a sample. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /**
- * Shows records of the remote as they would be told here, which card each of them is, and cards as they would be told
- * there. Nothing is written on either side.
+ * Converts records of the remote to cards, matches them, and converts cards without a record to records. Nothing is written
+ * to either side.
  * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
  */
 export async function previewMapping(
@@ -85,17 +86,17 @@ export async function previewMapping(
   const shown = withoutCosts(ctx, mapping);
   const records = await callRemote(tools, connection, (remote) => readSample(remote, shown, request));
   const cards = await readCards(ctx, shown);
-  const around = await surroundings(ctx, shown, records, cards);
-  const matches = await matchSample(ctx, shown, records, cards, around);
-  const writesOut = shown.sync_direction !== 'pull' && !request.remote_ids;
+  const context = await createTransformContext(ctx, shown, records, cards);
+  const matches = await matchSample(ctx, shown, records, cards, context);
+  const isPushed = shown.sync_direction !== 'pull' && !request.remote_ids;
   return {
-    records: records.map((record) => previewRecord(shown, record, around, matches)),
+    records: records.map((record) => previewRecord(shown, record, context, matches)),
     total: records.length,
-    cards: writesOut ? await previewCards(ctx, shown, cards, around, request.limit) : [],
+    cards: isPushed ? await previewCards(ctx, shown, cards, context, request.limit) : [],
   };
 }
 
-/** Fields that hold costs are shown to nobody who may not see costs. */
+/** Removes fields that contain costs if the caller may not see costs. */
 function withoutCosts({ caller, metamodel }: Ctx, mapping: Mapping): Mapping {
   if (may(caller, 'costs.view')) return mapping;
   const type = metamodel.cardTypes.get(mapping.card_type_key)!;
@@ -113,13 +114,13 @@ async function readSample(
   const fields = [...new Set(mapping.fields.map(({ remote_field: remote }) => remote))];
   if (remote_ids) {
     const ids = [...new Set(remote_ids.split(',').map((id) => id.trim()))].filter((id) => id !== '');
-    const looks = await remote.readByIds(mapping.remote_table, ids.slice(0, limit), fields);
-    return [...looks.values()].flatMap((look) => (look.kind === 'there' ? [look.record] : []));
+    const lookups = await remote.readByIds(mapping.remote_table, ids.slice(0, limit), fields);
+    return [...lookups.values()].flatMap((lookup) => recordIn(lookup) ?? []);
   }
   const records: RemoteRecord[] = [];
   let cursor: string | null = null;
   // a page can be empty although more records follow, where the first keys of a table are unused
-  for (let pages = 0; pages < MOST_PAGES && records.length < limit; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES && records.length < limit; pages += 1) {
     const page = await remote.readPage({
       table: mapping.remote_table,
       fields,
@@ -146,8 +147,8 @@ async function readCards(ctx: Ctx, mapping: Mapping): Promise<Map<string, LocalC
   return cards;
 }
 
-/** Who is who, in the mapping itself and where its reference fields lead. */
-async function surroundings(
+/** Finds the pairs that reference fields need, of the mapping itself and of the mappings that it refers to. */
+async function createTransformContext(
   { db }: Ctx,
   mapping: Mapping,
   records: readonly RemoteRecord[],
@@ -183,7 +184,7 @@ async function matchSample(
   mapping: Mapping,
   records: readonly RemoteRecord[],
   cards: ReadonlyMap<string, LocalCard>,
-  around: TransformContext,
+  context: TransformContext,
 ): Promise<Matches> {
   const { rows } = await db.raw(
     `select remote_id, card_id from itsm_pairs where mapping_id = ? and (remote_id = any(?::text[])
@@ -194,7 +195,7 @@ async function matchSample(
     rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]),
   );
   const taken = new Set(linked.values());
-  const things = [...cards.values()].map(
+  const items = [...cards.values()].map(
     (card): MatchItem => ({ id: card.id, fields: localFields(mapping, card) }),
   );
   const found = matchRecords(
@@ -202,14 +203,14 @@ async function matchSample(
     {
       records: records
         .filter(({ id }) => !linked.has(id))
-        .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, around).fields })),
-      cards: things.filter(({ id }) => !taken.has(id)),
-      paired: things.filter(({ id }) => taken.has(id)),
+        .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, context).fields })),
+      cards: items.filter(({ id }) => !taken.has(id)),
+      paired: items.filter(({ id }) => taken.has(id)),
     },
     [],
     () => [],
   );
-  const named = [
+  const cardIds = [
     ...records.flatMap(({ id }) => linked.get(id) ?? []),
     ...[...found.values()].flatMap((match) =>
       match.kind === 'link'
@@ -219,17 +220,17 @@ async function matchSample(
           : [],
     ),
   ];
-  const cardRows = await db('cards').whereIn('id', named).select('id', 'name');
+  const cardRows = await db('cards').whereIn('id', cardIds).select('id', 'name');
   return { linked, found, names: new Map(cardRows.map((row) => [row.id, row.name])) };
 }
 
 function previewRecord(
   mapping: Mapping,
   record: RemoteRecord,
-  around: TransformContext,
+  context: TransformContext,
   { linked, found, names }: Matches,
 ): PreviewedRecord {
-  const view = convertRecord(mapping, record, around);
+  const view = convertRecord(mapping, record, context);
   const nameOf = (id: string) => names.get(id) ?? null;
   const pairCard = linked.get(record.id);
   const match = found.get(record.id);
@@ -248,7 +249,7 @@ function previewRecord(
             kind: 'linked',
             card_id: pairCard,
             card_name: nameOf(pairCard),
-            why: 'It is known already.',
+            why: 'It already has a pair.',
           }
         : match?.kind === 'link'
           ? {
@@ -270,7 +271,7 @@ function previewRecord(
                   why,
                 })),
               }
-            : { ...none, kind: 'new', why: 'No card has its identity fields.' },
+            : { ...none, kind: 'new', why: 'No card has the same identity fields.' },
   };
 }
 
@@ -278,7 +279,7 @@ async function previewCards(
   { db }: Ctx,
   mapping: Mapping,
   cards: ReadonlyMap<string, LocalCard>,
-  around: TransformContext,
+  context: TransformContext,
   limit: number,
 ): Promise<PreviewedCard[]> {
   const { rows } = await db.raw(
@@ -290,9 +291,9 @@ async function previewCards(
     const values = localFields(mapping, cards.get(id)!);
     const shown: PreviewedCard = { card_id: id, card_name: name, mapped: {}, problems: {} };
     for (const field of mapping.fields) {
-      const told = toRemote(field, values[field.card_field] ?? null, around);
-      if (told.ok) shown.mapped[field.remote_field] = told.value;
-      else shown.problems[field.remote_field] = told.problem;
+      const converted = toRemote(field, values[field.card_field] ?? null, context);
+      if (converted.ok) shown.mapped[field.remote_field] = converted.value;
+      else shown.problems[field.remote_field] = converted.problem;
     }
     return shown;
   });

@@ -9,8 +9,9 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { CardType, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { counted } from '../../../platform/counted.ts';
 import type { Connector, RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
+import { listChoices } from './mapping.drift.ts';
 
-/** What does not fit the remote; only errors keep the mapping from working. */
+/** A problem of a mapping with the remote's schema; only errors make the mapping invalid. */
 export interface RemoteProblem {
   field: string;
   code: string;
@@ -22,15 +23,15 @@ type Kind = RemoteColumn['kind'];
 
 const numbers: readonly Kind[] = ['integer', 'decimal'];
 
-/** Columns that a local kind can be told in as it is. */
-const direct: Partial<Record<CardFieldKind, readonly Kind[]>> = {
+/** The kinds of columns that a field can be mapped to without a transform. */
+const directKinds: Partial<Record<CardFieldKind, readonly Kind[]>> = {
   text: ['text', 'integer', 'decimal', 'boolean', 'date', 'datetime', 'other'],
   number: [...numbers, 'text', 'other'],
   date: ['date', 'text', 'other'],
   option: ['text', 'integer', 'boolean', 'other'],
 };
 
-/** A column by its name; a path over references (`company.name`) is known by its first part alone. */
+/** A column by its name; undefined for a path over references (`company.name`). */
 function columnOf(columns: readonly RemoteColumn[], name: string): RemoteColumn | undefined {
   return columns.find((column) => column.name === name);
 }
@@ -86,46 +87,48 @@ function fieldProblems(
   const found = kindProblems(row, local, column);
   if (writes && column.readonly) {
     found.push(
-      problem('error', 'remote_field', 'readonly', 'is kept by the remote itself: it can only be pulled'),
+      problem('error', 'remote_field', 'readonly', 'is set by the remote itself: it can only be pulled'),
     );
   }
   return [...found, ...choiceProblems(row, local, column, direction)];
 }
 
 function kindProblems(row: FieldMapping, local: CardField, column: RemoteColumn): RemoteProblem[] {
-  const told = `holds ${column.remoteKind || column.kind}`;
+  const contains = `contains ${column.remoteKind || column.kind}`;
   switch (row.transform_type) {
     case 'direct': {
       if (column.kind === 'reference') {
-        const message = `${told}: without the transform reference its key is what is compared`;
+        const message = `${contains}: without the transform reference its key is compared`;
         return [problem('warning', 'remote_field', 'column_kind', message)];
       }
       if (column.kind === 'datetime' && local.kind === 'date') {
-        const message = `${told}: use date_format with remote datetime`;
+        const message = `${contains}: use date_format with remote datetime`;
         return [problem('error', 'transform_type', 'column_kind', message)];
       }
-      if (direct[local.kind]?.includes(column.kind)) return [];
-      return [problem('error', 'remote_field', 'column_kind', `${told}, which is no ${local.kind}`)];
+      if (directKinds[local.kind]?.includes(column.kind)) return [];
+      return [problem('error', 'remote_field', 'column_kind', `${contains}, which is not a ${local.kind}`)];
     }
     case 'date_format': {
       const { remote } = row.transform_config;
       if (column.kind === remote || column.kind === 'text' || column.kind === 'other') return [];
       return [
-        problem('error', 'transform_config.remote', 'column_kind', `the column ${told}, not ${remote}`),
+        problem('error', 'transform_config.remote', 'column_kind', `the column ${contains}, not ${remote}`),
       ];
     }
     case 'boolean':
       if (['boolean', 'text', 'integer', 'other'].includes(column.kind)) return [];
-      return [problem('error', 'remote_field', 'column_kind', `${told}, which is neither yes nor no`)];
+      return [
+        problem('error', 'remote_field', 'column_kind', `${contains}, which cannot be mapped to yes and no`),
+      ];
     case 'reference':
       if (column.kind === 'reference') return [];
-      return [problem('error', 'remote_field', 'column_kind', `${told}, which refers to no record`)];
+      return [problem('error', 'remote_field', 'column_kind', `${contains}, which is not a reference`)];
     default:
       return [];
   }
 }
 
-/** Values of ours that the column does not take, and values of the column that mean nothing here. */
+/** Mapped values that the column does not allow, and choices of the column that are not mapped. */
 function choiceProblems(
   row: FieldMapping,
   local: CardField,
@@ -133,28 +136,27 @@ function choiceProblems(
   direction: Mapping['sync_direction'],
 ): RemoteProblem[] {
   if (choices.length === 0) return [];
-  const offered = new Set(choices.map(({ value }) => value));
+  const allowed = new Set(choices.map(({ value }) => value));
   const found: RemoteProblem[] = [];
   const written = writtenValues(row);
   for (const { at, value } of written) {
-    if (value === null || offered.has(String(value))) continue;
+    if (value === null || allowed.has(String(value))) continue;
     const level = direction === 'pull' ? 'warning' : 'error';
     found.push(
       problem(level, `transform_config.${at}`, 'unknown_choice', `the column has no choice '${value}'`),
     );
   }
   if (direction === 'push' || row.transform_type === 'expression') return found;
-  const meant = new Set(written.map(({ value }) => String(value)));
-  const without =
+  const mapped = new Set(written.map(({ value }) => String(value)));
+  const unmapped =
     row.transform_type === 'direct' && local.kind === 'option'
       ? choices.filter(({ value }) => local.validate(value) !== undefined)
       : row.transform_type === 'value_map' || row.transform_type === 'boolean'
-        ? choices.filter(({ value }) => !meant.has(value))
+        ? choices.filter(({ value }) => !mapped.has(value))
         : [];
-  if (without.length > 0) {
-    const named = without.slice(0, 5).map(({ value }) => `'${value}'`);
-    const more = without.length > 5 ? ` and ${without.length - 5} more` : '';
-    const message = `these choices of the column mean nothing here: ${named.join(', ')}${more}`;
+  if (unmapped.length > 0) {
+    const choiceList = listChoices(unmapped.map(({ value }) => value));
+    const message = `these choices of the column are not mapped: ${choiceList}`;
     found.push(problem('warning', 'transform_config', 'choice_not_mapped', message));
   }
   return found;
@@ -169,7 +171,7 @@ function writtenValues(row: FieldMapping): { at: string; value: Value }[] {
   }
   if (row.transform_type !== 'boolean') return [];
   const { yes, no } = row.transform_config;
-  // the first of each is what is written
+  // only the first of each is written
   return [
     ...yes.map((value, index) => ({ at: `yes.${index}`, value })),
     ...no.map((value, index) => ({ at: `no.${index}`, value })),
@@ -180,7 +182,7 @@ function defaultProblems(columns: readonly RemoteColumn[], name: string, value: 
   const field = `record_defaults.${name}`;
   const column = columnOf(columns, name);
   if (!column) return [problem('error', field, 'unknown_column', 'is no column of the table')];
-  if (column.readonly) return [problem('error', field, 'readonly', 'is kept by the remote itself')];
+  if (column.readonly) return [problem('error', field, 'readonly', 'is set by the remote itself')];
   if (column.choices.length === 0 || column.choices.some((choice) => choice.value === String(value)))
     return [];
   return [problem('error', field, 'unknown_choice', `the column has no choice '${value}'`)];
@@ -201,28 +203,28 @@ function mandatoryProblems(
         'warning',
         'record_defaults',
         'mandatory_column',
-        `the column '${name}' has to be filled, and neither a field nor a default does`,
+        `the column '${name}' is mandatory, but no field is mapped to it and it has no default`,
       ),
     );
 }
 
-/** Checks the kinds of relations. */
+/** Checks the mapped relation types. */
 export function relationProblems(
   relations: Mapping['relations'],
   types: readonly RemoteRelationType[],
 ): RemoteProblem[] {
   return relations.flatMap(({ remote_type }, index) => {
     if (types.some(({ id }) => id === remote_type)) return [];
-    const meant = types.find(({ name }) => name === remote_type);
-    const message = meant
-      ? `is a name: the key of this kind is '${meant.id}'`
-      : 'is the key of no kind of relation at the remote';
+    const byName = types.find(({ name }) => name === remote_type);
+    const message = byName
+      ? `is a name: the key of this relation type is '${byName.id}'`
+      : 'is not the key of a relation type of the remote';
     return [problem('error', `relation_mappings.${index}.remote_type`, 'unknown_value', message)];
   });
 }
 
-/** Columns that are shorter than texts that cards hold: the remote would cut them, and they would never agree. */
-export async function longTexts(
+/** Columns that are too short for texts of cards: the remote would refuse or truncate them. */
+export async function textLengthProblems(
   { db, metamodel }: Ctx,
   { card_type_key, fields, sync_direction }: Mapping,
   columns: readonly RemoteColumn[],
@@ -247,16 +249,16 @@ export async function longTexts(
     level: 'warning',
     field: `field_mappings.${index}.remote_field`,
     code: 'too_short',
-    message: `takes ${bounded.find((one) => one.index === index)!.max} characters: the remote refuses or truncates the longer texts of ${counted(count, 'card')}`,
+    message: `allows ${bounded.find((one) => one.index === index)!.max} characters: the remote refuses or truncates the longer texts of ${counted(count, 'card')}`,
   }));
 }
 
-/** How many levels of tables that extend each other are followed. */
+/** Maximum levels of tables that extend each other. */
 const DEPTH = 20;
 
 /**
- * Checks that reference columns refer to the table of the mapping whose cards they hold, to one that it extends, or to one
- * that extends it. @param tables of the connection's mappings, by id.
+ * Checks that reference columns refer to the table of the mapping that they are mapped to, to a table that it extends, or to one
+ * that extends it. @param tables the tables of the connection's mappings, by id.
  */
 export async function referenceProblems(
   remote: Pick<Connector, 'describeTables'>,
@@ -284,7 +286,7 @@ export async function referenceProblems(
     if (row.transform_type !== 'reference') continue;
     const target = columnOf(columns, row.remote_field)?.reference;
     const expected = tables.get(row.transform_config.mapping_id ?? id);
-    // not every remote tells which table a column refers to
+    // some remotes do not report the table that a column refers to
     if (!target || expected === undefined || target === expected) continue;
     const above = await lineageOf(target);
     const below = await lineageOf(expected);
@@ -293,7 +295,7 @@ export async function referenceProblems(
       level: 'error',
       field: `field_mappings.${index}.transform_config.mapping_id`,
       code: 'wrong_table',
-      message: `the column leads to ${target}, and the mapping is of ${expected}`,
+      message: `the column refers to ${target}, but the mapping is for ${expected}`,
     });
   }
   return problems;

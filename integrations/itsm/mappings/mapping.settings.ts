@@ -58,11 +58,7 @@ export function applyInput(
   const sent = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
   const settings: MappingSettings = { ...before, ...sent };
   if (auto_apply !== undefined && skip_staging !== undefined && auto_apply !== skip_staging) {
-    throw invalidField(
-      'skip_staging',
-      'contradiction',
-      'is another name of auto_apply, and has another value',
-    );
+    throw invalidField('skip_staging', 'contradiction', 'is an alias of auto_apply, but has another value');
   }
   settings.auto_apply = auto_apply ?? skip_staging ?? before.auto_apply;
   settings.filter_query = settings.filter_query?.trim() || null;

@@ -7,8 +7,8 @@ import { invalidFields } from '../../../platform/errors.ts';
 import type { MappingSettings } from './mapping.settings.ts';
 
 /** The columns of a mapping's own row that a user sets. */
-export function columnsOf(kept: MappingSettings): Record<string, unknown> {
-  const { fields: _, relations: __, card_defaults, record_defaults, ...plain } = kept;
+export function columnsOf(settings: MappingSettings): Record<string, unknown> {
+  const { fields: _, relations: __, card_defaults, record_defaults, ...plain } = settings;
   return {
     ...plain,
     card_defaults: JSON.stringify(card_defaults),
@@ -49,9 +49,9 @@ export async function writeSchedule(sql: Sql, id: string, input: MappingSchedule
   } else {
     const cron = input.cron.trim().replace(/\s+/g, ' ');
     const time_zone = input.time_zone ?? 'UTC';
-    const faults = scheduleErrors(cron, time_zone);
-    if (faults.length > 0) {
-      throw invalidFields(faults.map((fault) => ({ ...fault, field: `schedule.${fault.field}` })));
+    const errors = scheduleErrors(cron, time_zone);
+    if (errors.length > 0) {
+      throw invalidFields(errors.map((error) => ({ ...error, field: `schedule.${error.field}` })));
     }
     const values = { cron, time_zone, enabled: input.enabled ?? true };
     await sql.raw(

@@ -13,28 +13,28 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts';
-import { unless } from '../remote.ts';
+import { withFallback } from '../remote.ts';
 
 import { dictionaryOf } from './mapping.drift.ts';
 import {
   columnProblems,
-  longTexts,
   type RemoteProblem,
   referenceProblems,
   relationProblems,
+  textLengthProblems,
 } from './mapping.remote.ts';
 import { requireFullRead } from './mapping.store.ts';
 
-/** What looking at a mapping's remote has shown. */
+/** The result of validating a mapping. */
 export interface MappingValidation {
-  /** Whether nothing keeps the mapping from working; then its dictionary is kept. */
+  /** Whether no problem is an error. */
   valid: boolean;
   problems: RemoteProblem[];
 }
 
 /**
- * Checks a mapping against the metamodel and against the remote as it is now, and keeps the dictionary of its table when
- * nothing is wrong; what had drifted since the last time is settled then.
+ * Checks a mapping against the metamodel and the remote's current schema. If it is valid, stores the dictionary of its table and
+ * clears its drift.
  * @throws EstateError `conflict`, `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
  */
 export async function validateMapping(ctx: Ctx, tools: RemoteTools, id: string): Promise<MappingValidation> {
@@ -47,35 +47,35 @@ export async function validateMapping(ctx: Ctx, tools: RemoteTools, id: string):
     new Map(Object.entries(await loadMappedTypes(ctx.db, mapping.connection_id))),
   ).map((fault): RemoteProblem => ({ ...fault, level: 'error' }));
   const connection = await loadActive(ctx, tools, mapping.connection_id);
-  const seen = await callRemote(tools, connection, (remote) => look(ctx, remote, mapping));
-  const problems = [...local, ...seen.problems];
+  const remote = await callRemote(tools, connection, (connector) => checkRemote(ctx, connector, mapping));
+  const problems = [...local, ...remote.problems];
   const valid = !problems.some(({ level }) => level === 'error');
-  if (valid) await storeDictionary(ctx, id, version, dictionaryOf(seen.columns));
+  if (valid) await storeDictionary(ctx, id, version, dictionaryOf(remote.columns));
   return { valid, problems };
 }
 
-interface Seen {
+interface RemoteCheck {
   columns: RemoteColumn[];
   problems: RemoteProblem[];
 }
 
-async function look(ctx: Ctx, remote: Connector, mapping: Mapping): Promise<Seen> {
+async function checkRemote(ctx: Ctx, remote: Connector, mapping: Mapping): Promise<RemoteCheck> {
   const { remote_table: table, filter_query: filter, relations } = mapping;
-  const columns = await unless(remote.describeFields(table), ['not_found'], null);
+  const columns = await withFallback(remote.describeFields(table), ['not_found'], null);
   if (!columns) {
-    const message = 'is no table of the remote, or hidden from the account';
+    const message = 'is not a table of the remote, or is hidden from the account';
     const gone: RemoteProblem = { level: 'error', field: 'remote_table', code: 'unknown_table', message };
     return { columns: [], problems: [gone] };
   }
   const type = ctx.metamodel.cardTypes.get(mapping.card_type_key);
   const problems = type ? columnProblems(ctx.metamodel, type, mapping, columns) : [];
-  problems.push(...(await longTexts(ctx, mapping, columns)));
+  problems.push(...(await textLengthProblems(ctx, mapping, columns)));
   const tables = new Map(
     (await loadMappingsOf(ctx.db, mapping.connection_id)).map((one) => [one.id, one.remote_table]),
   );
   problems.push(...(await referenceProblems(remote, mapping, columns, tables)));
   if (filter !== null) {
-    for (const name of await remote.unknownInFilter(table, filter)) {
+    for (const name of await remote.findUnknownColumns(table, filter)) {
       const message = `names '${name}', which the table does not have`;
       problems.push({ level: 'error', field: 'filter_query', code: 'unknown_column', message });
     }
@@ -85,7 +85,7 @@ async function look(ctx: Ctx, remote: Connector, mapping: Mapping): Promise<Seen
   return { columns, problems: [...problems, ...(await rightProblems(remote, mapping))] };
 }
 
-/** What the account may not do with the table that the mapping is to do. */
+/** Rights that the mapping needs and the account lacks. */
 async function rightProblems(remote: Connector, mapping: Mapping): Promise<RemoteProblem[]> {
   const writes: Right[] = mapping.sync_direction === 'pull' ? [] : ['create', 'update'];
   const deletes: Right[] =
@@ -121,14 +121,14 @@ async function storeDictionary(
     );
     const [before] = rows;
     if (before?.version !== version) {
-      throw new EstateError('conflict', 'The mapping was changed while it was looked at; validate it again.');
+      throw new EstateError('conflict', 'The mapping was changed while it was validated; validate it again.');
     }
     const { rows: after } = await sql.raw(
       `update itsm_mappings set dictionary = ?, dictionary_at = date_trunc('milliseconds', clock_timestamp()),
          drift_checked_at = clock_timestamp(), drift = null where id = ? returning utc(dictionary_at) as dictionary_at`,
       [JSON.stringify(dictionary), id],
     );
-    // fields that were left alone are told again: what they have missed is not among what changes
+    // a delta does not contain what stopped fields have missed
     if (stoppedColumns(before.drift).size > 0) await requireFullRead(sql, id);
     emit({
       event_type: 'itsm_mapping.validated',

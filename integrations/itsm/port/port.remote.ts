@@ -13,7 +13,7 @@ import type {
   Restored,
   WriteTrace,
 } from '../engine/plan.types.ts';
-import { isRemoteError, type RemoteErrorCode, type RemoteRecord, unless } from '../remote.ts';
+import { isRemoteError, type RemoteErrorCode, type RemoteRecord, withFallback } from '../remote.ts';
 import { findRecreated, readDeletedContent, storeDeletedContent } from '../store/plan-rows.ts';
 
 /** Errors that concern one record only; the run continues with the others. */
@@ -37,7 +37,7 @@ async function withHiddenColumns(
     (column) => !isEmpty(values[column]) && isEmpty(record.fields[column]?.value),
   );
   if (emptied.length === 0) return record;
-  const hidden = await connector.withheldFields(record.table, emptied);
+  const hidden = await connector.findHiddenColumns(record.table, emptied);
   const fields = hidden.map((column) => [column, { value: values[column]! }] as const);
   return { ...record, fields: { ...record.fields, ...Object.fromEntries(fields) } };
 }
@@ -81,7 +81,7 @@ export function remotePort(
               .update(what.table, what.id, values, current?.version, current?.fields)
               .catch(resultOfError);
       if ('kind' in written) return written;
-      const { record, recovered, notice } = written;
+      const { record, isRecovered, notice } = written;
       const adopted =
         what.kind === 'create' && (written.adopted ?? (await wasAdopted(what.table, record.id)));
       const summary =
@@ -90,7 +90,7 @@ export function remotePort(
       return {
         kind: 'done',
         record: await withHiddenColumns(connector, record, values),
-        found: recovered,
+        found: isRecovered,
         adopted,
         ...(notices.length > 0 && { notice: notices.join(' ') }),
       };
@@ -132,7 +132,7 @@ export function remotePort(
   };
 
   const wasAdopted = async (table: string, id: string): Promise<boolean> =>
-    connector.adopted ? await connector.adopted(table, id) : false;
+    connector.wasAdopted ? await connector.wasAdopted(table, id) : false;
 
   /** The id of a relation; null if there is none, undefined if the connector cannot find relations. */
   const findRelationId = async (
@@ -191,7 +191,7 @@ interface DeletedContent {
 /** The number of relations in a page, and the maximum number of pages that are searched. */
 const PAGE = 1_000;
 
-const MOST_PAGES = 200;
+const MAX_PAGES = 200;
 
 /** Stores the content of records before they are deleted, and restores it when a deletion is undone. */
 interface DeletedContentStore {
@@ -266,7 +266,7 @@ const writableColumns = (columns: RemoteColumn[] | null): string[] | null =>
 
 /** The response; null if the account may not read it. @throws RemoteError for errors that a retry may solve. */
 const ifReadable = <T>(answer: Promise<T>): Promise<T | null> =>
-  unless(answer, ['forbidden', 'not_found', 'refused'], null);
+  withFallback(answer, ['forbidden', 'not_found', 'refused'], null);
 
 /** The filled values, without lists and objects, which a remote may not accept in the form in which it returns them. */
 const valuesOf = ({ fields }: RemoteRecord): RemoteValues =>
@@ -280,7 +280,7 @@ const valuesOf = ({ fields }: RemoteRecord): RemoteValues =>
 async function relationsOf(connector: Connector, ids: ReadonlySet<string>): Promise<RemoteRelation[]> {
   const found: RemoteRelation[] = [];
   let cursor: string | null = null;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page = connector.readRelations({ types: [], since: null, limit: PAGE, cursor, ends: [...ids] });
     const answer: Awaited<typeof page> | null = await ifReadable(page);
     if (answer === null) break;
@@ -321,7 +321,7 @@ export async function changedSinceRead(
       display: false,
     });
     // the account may read records, but not which have changed
-    const page: Page | null = await unless(read, ['forbidden'], null);
+    const page: Page | null = await withFallback(read, ['forbidden'], null);
     if (page === null) return null;
     for (const { id } of page.records) changed.add(id);
     cursor = page.next;

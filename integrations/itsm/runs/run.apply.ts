@@ -8,7 +8,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { verifyRows } from '../engine/verify.ts';
-import { budgetLeft } from '../limiter/limiter.ts';
+import { readBudget } from '../limiter/limiter.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { deleteUnrelatedLinks } from '../store/links.ts';
 import { commitDeferred } from '../store/observed.ts';
@@ -63,7 +63,7 @@ export async function applyStage(
     throw new EstateError('wrong_state', `The plan was stopped: ${applied.message}`);
   await enterVerify(job, run.id);
   const findings = await timed('verify', () => verifyRemote(job, run, connector));
-  const budget = await budgetLeft(connector);
+  const budget = await readBudget(connector);
   return await finishRun(job, run.id, { remoteCalls: calls(), seconds, findings, budget });
 }
 

@@ -248,7 +248,7 @@ export async function readRelations(work: RunWork): Promise<void> {
       {
         cursor: page.next,
         relations: state.relations + rows.length,
-        linksWithheld: state.linksWithheld || page.withheld,
+        linksWithheld: state.linksWithheld || page.hasHiddenRows,
         newestLink: page.relations.reduce<string | null>(
           (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
           state.newestLink,
@@ -265,14 +265,14 @@ export async function readRelations(work: RunWork): Promise<void> {
 export async function readDeletedRelations(work: RunWork): Promise<void> {
   const { connector, db, mappingId, syncState } = work;
   if (syncState.links_watermark === null) return;
-  const deletions = await connector.relationDeletionsSince(syncState.links_watermark);
+  const deletions = await connector.readRelationDeletions(syncState.links_watermark);
   const ids = await findStoredLinks(
     db,
     mappingId,
     deletions.map(({ id }) => id),
   );
   if (ids.length === 0) return;
-  const existing = connector.relationsThere ? await connector.relationsThere(ids) : new Set();
+  const existing = connector.findExistingRelations ? await connector.findExistingRelations(ids) : new Set();
   const gone = ids.filter((id) => !existing.has(id));
   await work.checkpoint({}, (sql) => deleteRemoteLinks(sql, mappingId, gone));
 }

@@ -101,7 +101,7 @@ export async function planRun(
   let storing = Promise.resolve();
   // a full read tries refused values again, since the cause may have been removed
   const refusals = work.complete ? [] : await readRefusals(db, mappingId);
-  const planned = work.connector.absenceProvesNothing ? { ...mapping, complete_reads: 0 } : mapping;
+  const planned = work.connector.omitsHiddenRecords ? { ...mapping, complete_reads: 0 } : mapping;
   const source = createPlanSource(work, { ...(await readDecisions(db, mappingId)), refusals }, () => storing);
   try {
     for await (const { rows, ...part } of planInParts(planned, source, tools)) {

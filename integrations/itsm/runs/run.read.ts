@@ -3,7 +3,7 @@ import {
   referencedMappings,
   type SyncStateRow,
 } from '../../../domain/exchange/itsm/itsm.load.ts';
-import type { RemoteLook } from '../connectors/connector.ts';
+import type { RecordLookup } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
 import type { RemoteRecord } from '../remote.ts';
 import {
@@ -87,7 +87,7 @@ async function readRecords(work: RunWork): Promise<void> {
         cursor: page.next,
         fetched: state.fetched + page.records.length,
         late: (state.late ?? 0) + late,
-        withheld: state.withheld || page.withheld,
+        withheld: state.withheld || page.hasHiddenRows,
         aheadMs: connector.clockAheadMs() ?? state.aheadMs,
         newest: page.records.reduce<string | null>(
           (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
@@ -174,7 +174,7 @@ async function readAgain(work: RunWork): Promise<void> {
 }
 
 /** A lookup by key, with the class of a record that is in another table now. */
-type ClassifiedLookup = RemoteLook | { kind: 'gone'; reclassified: string };
+type ClassifiedLookup = RecordLookup | { kind: 'gone'; reclassified: string };
 
 async function readByKey(work: RunWork, ids: string[]): Promise<[string, ClassifiedLookup][]> {
   if (ids.length === 0) return [];
@@ -182,8 +182,8 @@ async function readByKey(work: RunWork, ids: string[]): Promise<[string, Classif
   const { connector, mapping } = work;
   const lookups = [...(await connector.readByIds(mapping.remote_table, ids, columnsOf(work)))];
   const gone = lookups.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
-  if (gone.length === 0 || !connector.reclassified) return lookups;
-  const classes = await connector.reclassified(gone);
+  if (gone.length === 0 || !connector.findReclassified) return lookups;
+  const classes = await connector.findReclassified(gone);
   return lookups.map(([id, lookup]): [string, ClassifiedLookup] => {
     const reclassified = classes.get(id);
     return [
@@ -204,7 +204,7 @@ async function readDeletions(work: RunWork): Promise<void> {
   const { connector, mapping } = work;
   const { watermark } = resumePoint(work);
   if (watermark === null) return;
-  const tombstones = await connector.deletionsSince(mapping.remote_table, watermark);
+  const tombstones = await connector.readDeletions(mapping.remote_table, watermark);
   for (let at = 0; at < tombstones.length; at += CHUNK) {
     const rows = tombstones
       .slice(at, at + CHUNK)

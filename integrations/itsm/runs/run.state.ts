@@ -259,8 +259,8 @@ export async function readAllIfChangesHidden(
   run: RunRow,
   connector: Connector,
 ): Promise<RunRow> {
-  if (run.checkpoint !== null || !connector.deltaUnavailable) return run;
-  const why = await connector.deltaUnavailable();
+  if (run.checkpoint !== null || !connector.explainMissingDelta) return run;
+  const why = await connector.explainMissingDelta();
   if (why === null) return run;
   return await command(job.ctx, async ({ sql }) => {
     await job.hold({ sql });

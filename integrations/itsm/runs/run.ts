@@ -9,7 +9,7 @@ import { type Db, isConnectionLoss } from '../../../platform/database.ts';
 import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { PlanningTools } from '../engine/plan.ts';
-import { budgetLeft } from '../limiter/limiter.ts';
+import { readBudget } from '../limiter/limiter.ts';
 import { createEvaluate } from '../mappings/expressions.ts';
 import { settleRun } from '../port/apply.run.ts';
 import { isRemoteError } from '../remote.ts';
@@ -135,7 +135,7 @@ async function createPlan(
       relations_fetched,
       relations_waiting: plan.blockedRelations,
       seconds,
-      budget: await budgetLeft(connector),
+      budget: await readBudget(connector),
     },
     also: async (sql) => {
       await logBlockedRelations(sql, work, plan.blockedRelations);
@@ -281,7 +281,7 @@ async function excludeHiddenColumns(work: RunWork): Promise<void> {
   const { db, connector, mapping, mappingId, runId } = work;
   const emptied = await findSuspiciouslyEmptyColumns(db, runId, mappingId, mapping.fields);
   if (emptied.length === 0) return;
-  const hidden = new Set(await connector.withheldFields(mapping.remote_table, emptied));
+  const hidden = new Set(await connector.findHiddenColumns(mapping.remote_table, emptied));
   if (hidden.size === 0) return;
   work.mapping = {
     ...mapping,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { freshState, usualBounds } from '../../../integrations/itsm/limiter/limiter.state.ts';
+import { createLimiterState } from '../../../integrations/itsm/limiter/limiter.state.ts';
 import { databaseLimiterStore } from '../../../integrations/itsm/limiter/limiter.ts';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
 import { startServiceNow } from '../../emulators/servicenow/server.ts';
@@ -286,9 +286,9 @@ it('is seen with itsm_sync.view, and changed and asked with itsm_sync.manage alo
 it('shares the pace of an account with all processes, and no step is lost', async () => {
   const stores = [databaseLimiterStore(db), databaseLimiterStore(db)];
   const account = 'host account';
-  const fresh = freshState(0, usualBounds);
+  const fresh = createLimiterState(0);
   const step = (store = stores[0]!) =>
-    store.change(account, (known = fresh) => ({
+    store.update(account, (known = fresh) => ({
       state: { ...known, goodPages: known.goodPages + 1 },
       result: known.goodPages,
     }));

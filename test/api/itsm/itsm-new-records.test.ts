@@ -102,7 +102,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
     expect(messages).toHaveLength(refused);
     expect(messages.join('\n')).toMatch(
       way === 'import_set'
-        ? /short_description is mandatory[\s\S]*passed over by the transform map|passed over by the transform map[\s\S]*short_description is mandatory/
+        ? /short_description is mandatory[\s\S]*skipped by the transform map|skipped by the transform map[\s\S]*short_description is mandatory/
         : /Found duplicate records/,
     );
     const asked = await questions();

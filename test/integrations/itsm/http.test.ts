@@ -95,20 +95,20 @@ async function readAll(
   );
   return {
     records: pages.flatMap(({ records }) => records),
-    withheld: pages.some((one) => one.withheld),
+    hasHiddenRows: pages.some((one) => one.hasHiddenRows),
   };
 }
 
 describe('a file', () => {
   test('is fetched once and read by key, with references as ids of the other source', async () => {
-    const { records, withheld } = await readAll('servers', { fields: ['name', 'site'] });
+    const { records, hasHiddenRows } = await readAll('servers', { fields: ['name', 'site'] });
     expect(records[0]).toEqual({
       table: 'servers',
       id: 'servers:S0',
       fields: { name: { value: 'b' }, site: { value: 'sites:fra' } },
       updatedAt: new Date(start).toISOString(),
     });
-    expect([records.length, withheld, lists.requests.length]).toEqual([3, false, 1]);
+    expect([records.length, hasHiddenRows, lists.requests.length]).toEqual([3, false, 1]);
     expect((await readAll('servers', { filter: 'name=a&name=c' })).records.map(({ id }) => id)).toEqual([
       'servers:S1',
       'servers:S2',
@@ -135,7 +135,7 @@ describe('a file', () => {
       ['dated:S1', '2026-01-05T01:00:00.000Z'],
       ['dated:S2', '2026-01-05T02:00:00.000Z'],
     ]);
-    expect(await remote.newestChange('dated')).toBe(new Date(start).toISOString());
+    expect(await remote.findNewestChange('dated')).toBe(new Date(start).toISOString());
   });
 
   test('proves that rows exist, but not that a row is gone', async () => {
@@ -145,7 +145,7 @@ describe('a file', () => {
       ['servers:S9', 'unknown'],
       ['sites:fra', 'unknown'],
     ]);
-    expect(await remote.deletionsSince('servers', '2026-01-01T00:00:00.000Z')).toEqual([]);
+    expect(await remote.readDeletions('servers', '2026-01-01T00:00:00.000Z')).toEqual([]);
   });
 
   test('of JSON lines has nested values and lists', async () => {
@@ -201,8 +201,11 @@ describe('a list', () => {
       const beyond = rows.filter(({ id, meta }) => id > (query.get('after') ?? '') && meta.changed >= since);
       return { body: { data: { items: beyond.slice(0, Math.min(3, Number(query.get('limit')))) } } };
     });
-    const { records, withheld } = await readAll('assets', { limit: 100 });
-    expect([records.map(({ id }) => id), withheld]).toEqual([rows.map(({ id }) => `assets:${id}`), false]);
+    const { records, hasHiddenRows } = await readAll('assets', { limit: 100 });
+    expect([records.map(({ id }) => id), hasHiddenRows]).toEqual([
+      rows.map(({ id }) => `assets:${id}`),
+      false,
+    ]);
     expect(records[1]!.updatedAt).toBe('2026-01-05T08:00:00.000Z');
     expect(lists.requests.map(({ query }) => String(query))).toEqual([
       'live=true&limit=100',
@@ -214,7 +217,7 @@ describe('a list', () => {
     expect(changed.records.map(({ id }) => id)).toEqual(['assets:A4', 'assets:A5', 'assets:A6']);
     const looks = await remote.readByIds('assets', ['assets:A6', 'assets:A9'], ['name']);
     expect([...looks.values()].map(({ kind }) => kind)).toEqual(['there', 'unknown']);
-    expect(await remote.newestChange('assets')).toMatch(/^2026-01-05T08:/);
+    expect(await remote.findNewestChange('assets')).toMatch(/^2026-01-05T08:/);
   });
 
   test('is paged by cursor; by links only on its own server, where missing rows prove nothing', async () => {
@@ -224,7 +227,7 @@ describe('a list', () => {
       return { body: { data: { items: rows.slice(from, from + 3), next } } };
     });
     const cursors = await readAll('cursors');
-    expect([cursors.records.length, cursors.withheld]).toEqual([7, false]);
+    expect([cursors.records.length, cursors.hasHiddenRows]).toEqual([7, false]);
     let next = '/exports/api/links?page=2';
     lists.places.set('/exports/api/links', (query) =>
       query.get('page') === '2'
@@ -232,7 +235,7 @@ describe('a list', () => {
         : { headers: { link: `<${next}>; rel="next"` }, body: { data: { items: rows.slice(0, 4) } } },
     );
     const links = await readAll('links');
-    expect([links.records.length, links.withheld]).toEqual([8, true]);
+    expect([links.records.length, links.hasHiddenRows]).toEqual([8, true]);
     next = 'https://example.com/steal';
     const request = { table: 'links', fields: [], limit: 9, cursor: null };
     const { next: cursor } = await remote.readPage(request);
@@ -304,7 +307,7 @@ test('the schema is that of the connection and of the rows', async () => {
   const columns = new Map((await remote.describeFields('dated')).map((one) => [one.name, one]));
   expect(columns.get('site')).toMatchObject({ kind: 'reference', reference: 'sites' });
   expect(columns.get('changed')).toMatchObject({ kind: 'datetime' });
-  expect(await remote.unknownInFilter('servers', 'name=a&nme=b')).toEqual(['nme']);
+  expect(await remote.findUnknownColumns('servers', 'name=a&nme=b')).toEqual(['nme']);
   expect((await failure(remote.describeFields('nothing'))).code).toBe('not_found');
   const rights = await remote.testRights([
     { table: 'servers', rights: ['read', 'create'] },
@@ -325,5 +328,5 @@ test('a missing column clears no value: a file fails with its name, a list repor
     expect([failed.code, failed.what]).toEqual(['bad_rows', 'servers has no column site any more']);
   }
   lists.places.set('/exports/sites.ndjson', { body: '{"code":"a","name":"A"}\n{"code":"b","city":null}\n' });
-  expect(await remote.withheldFields('sites', ['name', 'city', 'gone'])).toEqual(['gone']);
+  expect(await remote.findHiddenColumns('sites', ['name', 'city', 'gone'])).toEqual(['gone']);
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { namesInFilter, problemOf } from '../../../integrations/itsm/connectors/itop/oql.ts';
-import { fromLocal, notBefore, toLocal } from '../../../integrations/itsm/connectors/itop/times.ts';
+import { findFilterProblem, namesInFilter } from '../../../integrations/itsm/connectors/itop/oql.ts';
+import { earliestLocalTime, fromLocal, toLocal } from '../../../integrations/itsm/connectors/itop/times.ts';
 import { furnish } from '../../emulators/itop/landscape.ts';
 import { type ItopEmulator, startItop } from '../../emulators/itop/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
@@ -103,7 +103,7 @@ describe('a delta', () => {
   test.each([2, 100])(
     'returns created and changed objects of the class and its subclasses, in pages of %i',
     async (limit) => {
-      const since = await remote.newestChange('FunctionalCI');
+      const since = await remote.findNewestChange('FunctionalCI');
       expect(since).toBe('2026-01-05T08:00:00.000Z');
       clock.advance(6 * 3_600_000);
       instance.elsewhere.update(land.servers[0]!, { name: 'renamed', status: 'stock' });
@@ -119,7 +119,7 @@ describe('a delta', () => {
           [`ApplicationSolution::${made.id}`, ['new', '2026-01-05T14:01:00.000Z']],
         ]),
       );
-      expect(await remote.deletionsSince('Server', since!)).toEqual([
+      expect(await remote.readDeletions('Server', since!)).toEqual([
         { table: 'Server', id: `Server::${land.servers[1]!.id}`, at: '2026-01-05T14:00:00.000Z' },
       ]);
     },
@@ -141,9 +141,9 @@ describe('a delta', () => {
     // longer than the difference of time zones, since a younger change could be a new one in another time zone
     clock.advance(30 * 3_600_000);
     const since = new Date(clock.now()).toISOString();
-    await remote.newestChange('Server');
+    await remote.findNewestChange('Server');
     expect(await readSince(since, 1_000)).toEqual([]);
-    await remote.deletionsSince('Server', since);
+    await remote.readDeletions('Server', since);
     expect(remote.calls()).toBeLessThanOrEqual(5);
   });
 
@@ -151,7 +151,7 @@ describe('a delta', () => {
     'misses no change with the time zone %s, in which the history has earlier times',
     async (timeZone) => {
       const wrong = connectTo(instance, { timeZone });
-      const since = await wrong.newestChange('Server');
+      const since = await wrong.findNewestChange('Server');
       clock.advance(60_000);
       instance.elsewhere.update(land.servers[0]!, { name: 'renamed' });
       instance.elsewhere.remove(land.servers[1]!);
@@ -163,7 +163,7 @@ describe('a delta', () => {
         cursor: null,
       });
       expect(page.records.map(({ fields }) => fields.name!.value)).toContain('renamed');
-      expect((await wrong.deletionsSince('Server', since!)).map(({ id }) => id)).toEqual([
+      expect((await wrong.readDeletions('Server', since!)).map(({ id }) => id)).toEqual([
         `Server::${land.servers[1]!.id}`,
       ]);
       await wrong.close();
@@ -227,7 +227,7 @@ test('links are relations, with full reads, deltas and deletions', async () => {
   expect((await read(later)).map(({ id }) => id)).toEqual([
     `lnkApplicationSolutionToFunctionalCI::${made.id}`,
   ]);
-  expect((await remote.relationDeletionsSince(since)).map(({ id }) => id)).toContain(all[0]![0]);
+  expect((await remote.readRelationDeletions(since)).map(({ id }) => id)).toContain(all[0]![0]);
   expect(
     (await failure(remote.readRelations({ types: ['x'], since: null, limit: 3, cursor: null }))).code,
   ).toBe('refused');
@@ -235,7 +235,7 @@ test('links are relations, with full reads, deltas and deletions', async () => {
 
 describe('the schema of the remote', () => {
   test('contains attributes that no object has any more', async () => {
-    expect(await remote.withheldFields('Server', ['name', 'location_id', 'gone'])).toEqual(['gone']);
+    expect(await remote.findHiddenColumns('Server', ['name', 'location_id', 'gone'])).toEqual(['gone']);
   });
 
   test('lists classes, including custom ones by name, and attributes as in objects', async () => {
@@ -259,9 +259,9 @@ describe('the schema of the remote', () => {
 
   test('reports unknown names of a filter', async () => {
     const filter = `name = 'a' OR (u_gone = 1 AND org_id_friendlyname LIKE 'x%')`;
-    expect(await remote.unknownInFilter('Server', filter)).toEqual(['u_gone']);
-    expect(await remote.unknownInFilter('Server', 'id > 5')).toEqual([]);
-    expect((await failure(remote.unknownInFilter('Server', 'name ='))).code).toBe('refused');
+    expect(await remote.findUnknownColumns('Server', filter)).toEqual(['u_gone']);
+    expect(await remote.findUnknownColumns('Server', 'id > 5')).toEqual([]);
+    expect((await failure(remote.findUnknownColumns('Server', 'name ='))).code).toBe('refused');
     expect(namesInFilter(`Server.name = :this->name AND DATE_SUB(NOW(), INTERVAL 1 DAY) < \`move\``)).toEqual(
       ['name', 'move'],
     );
@@ -269,7 +269,7 @@ describe('the schema of the remote', () => {
       'org_id',
       'cpu',
     ]);
-    expect(problemOf(`name = 'it\\'s' AND (id > 0)`)).toBeUndefined();
+    expect(findFilterProblem(`name = 'it\\'s' AND (id > 0)`)).toBeUndefined();
   });
 
   test('checks permissions without side effects', async () => {
@@ -330,7 +330,7 @@ test('local times are converted to UTC, also at clock changes', () => {
   expect(fromLocal('2026-10-25 02:30:00', zone)).toBe(Date.UTC(2026, 9, 25, 0, 30));
   expect(Number.isNaN(fromLocal('', zone))).toBe(true);
   // an entry written at 01:10 UTC has the local time 02:10, which is before 02:50, the local time at 00:50 UTC
-  const since = notBefore(Date.UTC(2026, 9, 25, 0, 50), zone);
+  const since = earliestLocalTime(Date.UTC(2026, 9, 25, 0, 50), zone);
   expect(since <= toLocal(Date.UTC(2026, 9, 25, 1, 10), zone)).toBe(true);
-  expect(notBefore(Date.UTC(2026, 6, 1, 10), zone)).toBe('2026-07-01 12:00:00');
+  expect(earliestLocalTime(Date.UTC(2026, 6, 1, 10), zone)).toBe('2026-07-01 12:00:00');
 });

@@ -108,7 +108,7 @@ describe('with reconciliation keys', () => {
     instance.elsewhere.insert('Server', { name: 'web', org_id: land.org.id });
     instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'], times: 1 });
     const written = await remote.create('Server', { name: "web's", org_id: org() }, 'estate:1');
-    expect(written).toMatchObject({ recovered: true, record: { fields: { name: { value: "web's" } } } });
+    expect(written).toMatchObject({ isRecovered: true, record: { fields: { name: { value: "web's" } } } });
     expect(written.adopted).toBeUndefined();
     // classes without keys are never looked up
     instance.elsewhere.insert('ApplicationSolution', { name: 'Payroll', org_id: land.org.id });

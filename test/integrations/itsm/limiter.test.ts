@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { usualBounds } from '../../../integrations/itsm/limiter/limiter.state.ts';
+import { limiterBounds } from '../../../integrations/itsm/limiter/limiter.state.ts';
 import { createLimiter } from '../../../integrations/itsm/limiter/limiter.ts';
 import { RateRules } from '../../emulators/servicenow/rate.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
@@ -46,7 +46,7 @@ async function push(
     while (left > 0) {
       left -= 1;
       for (;;) {
-        await limiter.turn(600_000);
+        await limiter.acquire(600_000);
         const { allowed, headers } = rate.take('estate');
         sent.push({ at: clock.now(), passed: allowed });
         await clock.sleep(50);
@@ -59,11 +59,11 @@ async function push(
           : undefined;
         const more = told ? { rate: told } : {};
         if (allowed) {
-          await limiter.learn({ kind: 'passed', ...more });
+          await limiter.recordOutcome({ kind: 'passed', ...more });
           break;
         }
         const wait = headers['retry-after'];
-        await limiter.learn({
+        await limiter.recordOutcome({
           kind: 'limited',
           ...more,
           ...(wait ? { retryAfterMs: Number(wait) * 1000 } : {}),
@@ -128,43 +128,43 @@ describe('a limiter', () => {
 
   test('respects the Retry-After of any user of the account', async () => {
     const { clock, limiter, other } = make();
-    await limiter.learn({ kind: 'limited', retryAfterMs: 30_000 });
+    await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 30_000 });
     const before = clock.now();
-    expect(await other.turn(60_000)).toEqual({ kind: 'go' });
+    expect(await other.acquire(60_000)).toEqual({ kind: 'go' });
     expect(clock.now() - before).toBeGreaterThanOrEqual(30_000);
-    await limiter.learn({ kind: 'limited', retryAfterMs: 900_000 });
-    expect(await other.turn(60_000)).toMatchObject({ kind: 'wait_too_long', because: 'limited' });
+    await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 900_000 });
+    expect(await other.acquire(60_000)).toMatchObject({ kind: 'wait_too_long', because: 'limited' });
   });
 
   test('pauses after several outages, and longer each time', async () => {
     const { clock, limiter } = make();
-    for (let at = 0; at < usualBounds.outages; at += 1) await limiter.learn({ kind: 'outage' });
-    expect(await limiter.turn(1_000)).toMatchObject({ kind: 'wait_too_long', because: 'outage' });
+    for (let at = 0; at < limiterBounds.outages; at += 1) await limiter.recordOutcome({ kind: 'outage' });
+    expect(await limiter.acquire(1_000)).toMatchObject({ kind: 'wait_too_long', because: 'outage' });
     const first = clock.now();
-    expect(await limiter.turn(60_000)).toEqual({ kind: 'go' });
-    expect(clock.now() - first).toBe(usualBounds.openMs);
-    await limiter.learn({ kind: 'outage' });
-    expect(await limiter.turn(usualBounds.openMs)).toMatchObject({ kind: 'wait_too_long' });
-    await limiter.turn(usualBounds.openMs * 2);
-    await limiter.learn({ kind: 'passed' });
+    expect(await limiter.acquire(60_000)).toEqual({ kind: 'go' });
+    expect(clock.now() - first).toBe(limiterBounds.openMs);
+    await limiter.recordOutcome({ kind: 'outage' });
+    expect(await limiter.acquire(limiterBounds.openMs)).toMatchObject({ kind: 'wait_too_long' });
+    await limiter.acquire(limiterBounds.openMs * 2);
+    await limiter.recordOutcome({ kind: 'passed' });
     expect((await limiter.state()).outages).toBe(0);
   });
 
   test('counts an outage long after the others as the first', async () => {
     const { clock, limiter } = make();
-    for (let at = 0; at < usualBounds.outages; at += 1) await limiter.learn({ kind: 'outage' });
-    clock.advance(usualBounds.openMs + usualBounds.longestOpenMs + 1_000);
-    await limiter.learn({ kind: 'outage' });
-    expect(await limiter.turn(1_000)).toEqual({ kind: 'go' });
+    for (let at = 0; at < limiterBounds.outages; at += 1) await limiter.recordOutcome({ kind: 'outage' });
+    clock.advance(limiterBounds.openMs + limiterBounds.maxOpenMs + 1_000);
+    await limiter.recordOutcome({ kind: 'outage' });
+    expect(await limiter.acquire(1_000)).toEqual({ kind: 'go' });
     expect(await limiter.state()).toMatchObject({ outages: 1, openings: 0 });
   });
 
   test('reduces the page size if the remote is slow, and increases it again later', async () => {
     const { limiter } = make();
-    for (let at = 0; at < 9; at += 1) await limiter.learn({ kind: 'too_slow' });
+    for (let at = 0; at < 9; at += 1) await limiter.recordOutcome({ kind: 'too_slow' });
     expect(await limiter.pageSize(1_000)).toBe(31);
     expect(await limiter.pageSize(1)).toBe(1);
-    for (let at = 0; at < 60; at += 1) await limiter.learn({ kind: 'passed' });
+    for (let at = 0; at < 60; at += 1) await limiter.recordOutcome({ kind: 'passed' });
     expect(await limiter.pageSize(1_000)).toBe(1_000);
   });
 
@@ -177,7 +177,7 @@ describe('a limiter', () => {
     const learnt = async () => {
       const { clock, store, limiter } = make();
       for (let at = 0; at < 2; at += 1) {
-        await limiter.learn({ kind: 'passed', rate: told(clock) });
+        await limiter.recordOutcome({ kind: 'passed', rate: told(clock) });
         clock.advance(1_000);
       }
       expect((await limiter.state()).rule).toMatchObject({ limit: 40, windowMs: 1_000 });
@@ -196,7 +196,7 @@ describe('a limiter', () => {
         late = lateness;
         const { nextAt, rate } = await limiter.state();
         const from = Math.max(nextAt, clock.now());
-        await limiter.turn(60_000);
+        await limiter.acquire(60_000);
         const taken = ((await limiter.state()).nextAt - from) / (1_000 / rate);
         // the second is reserved in the next window
         expect(taken > 1.5).toBe(turns > 1);
@@ -207,7 +207,7 @@ describe('a limiter', () => {
       const { clock, limiter } = await learnt();
       const { rate } = await limiter.state();
       const refuse = async () => {
-        await limiter.learn({ kind: 'limited', retryAfterMs: 500, rate: told(clock) });
+        await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 500, rate: told(clock) });
         return (await limiter.state()).rate;
       };
       clock.advance(60_000);
@@ -215,16 +215,16 @@ describe('a limiter', () => {
       clock.advance(2_000);
       expect(await refuse()).toBeLessThan(rate);
       // and a new rule applies immediately
-      await limiter.learn({ kind: 'passed', rate: told(clock, 20) });
+      await limiter.recordOutcome({ kind: 'passed', rate: told(clock, 20) });
       expect((await limiter.state()).rate).toBeCloseTo(20 * 0.97);
     });
   });
 
   test('stops waiting when it is aborted', async () => {
     const { limiter } = make();
-    await limiter.learn({ kind: 'limited', retryAfterMs: 30_000 });
+    await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 30_000 });
     const stop = new AbortController();
-    const waiting = limiter.turn(60_000, stop.signal);
+    const waiting = limiter.acquire(60_000, stop.signal);
     stop.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
   });

@@ -85,11 +85,11 @@ describe('a full read', () => {
     );
     const request = { table, fields: [], limit: 10, cursor: null, filter: 'status=active&offset=5' };
     expect((await failure(remote.readPage(request))).code).toBe('refused');
-    expect(await remote.unknownInFilter(table, 'status=active&site=x&colour=red&limit=5')).toEqual([
+    expect(await remote.findUnknownColumns(table, 'status=active&site=x&colour=red&limit=5')).toEqual([
       'colour',
       'limit',
     ]);
-    expect(await remote.unknownInFilter(table, 'cf_owner__ic=ops&cf_team=x')).toEqual(['cf_team']);
+    expect(await remote.findUnknownColumns(table, 'cf_owner__ic=ops&cf_team=x')).toEqual(['cf_team']);
   });
 });
 
@@ -103,8 +103,8 @@ describe('a delta', () => {
     netbox.store.update(table, first!.id, { name: 'renamed' });
     const seen = await readAll({ limit: 4, since });
     expect(seen.map(({ id }) => id)).toEqual([...ids().slice(1), ids()[0]]);
-    expect(await remote.newestChange(table)).toBe('2026-01-05T09:00:05.000Z');
-    expect(await remote.newestChange(table, 'name=host 4')).toBe(since);
+    expect(await remote.findNewestChange(table)).toBe('2026-01-05T09:00:05.000Z');
+    expect(await remote.findNewestChange(table, 'name=host 4')).toBe(since);
   });
 
   test('needs one request if nothing has changed', async () => {
@@ -121,14 +121,14 @@ describe('a deleted object', () => {
     netbox.store.remove(table, netbox.store.rows(table)[0]!.id);
     netbox.store.remove('tenancy/tenants', built.tenant.id);
     const told = [{ table, id: gone, at: '2026-01-05T08:10:00.000Z' }];
-    expect(await remote.deletionsSince(table, since)).toEqual(told);
+    expect(await remote.readDeletions(table, since)).toEqual(told);
     netbox.version = '4.0';
     const older = connect(netbox);
-    expect(await older.deletionsSince(table, since)).toEqual(told);
+    expect(await older.readDeletions(table, since)).toEqual(told);
     await older.close();
     netbox.denied.add('view extras/object-changes');
     const blind = connect(netbox);
-    expect((await failure(blind.deletionsSince(table, since))).code).toBe('forbidden');
+    expect((await failure(blind.readDeletions(table, since))).code).toBe('forbidden');
     await blind.close();
   });
 
@@ -201,13 +201,13 @@ describe('relations', () => {
     );
     expect([taken.code, taken.what]).toEqual([
       'refused',
-      `The tenant of ${device} is Contoso already, and can be one alone`,
+      `The tenant of ${device} is already Contoso, and a reference has one target`,
     ]);
     expect(await remote.deleteRelation(id)).toBe(true);
     expect(await remote.deleteRelation(id)).toBe(false);
-    expect((await remote.relationDeletionsSince(since)).map((one) => one.id)).toEqual([id]);
+    expect((await remote.readRelationDeletions(since)).map((one) => one.id)).toEqual([id]);
     await remote.createRelation('dcim/devices:tenant', device!, tenant);
-    expect(await remote.relationDeletionsSince(since)).toEqual([]);
+    expect(await remote.readRelationDeletions(since)).toEqual([]);
     const [first] = await read(['dcim/devices:site']);
     expect((await failure(remote.deleteRelation(first!.id))).what).toContain('may not be null');
   });
@@ -223,8 +223,8 @@ describe('writes', () => {
   });
 
   test('create, change and delete objects; the stored values are returned', async () => {
-    const { record, recovered } = await remote.create(table, values(), 'plan:1');
-    expect([recovered, record.fields.site, record.fields.tags]).toEqual([
+    const { record, isRecovered } = await remote.create(table, values(), 'plan:1');
+    expect([isRecovered, record.fields.site, record.fields.tags]).toEqual([
       false,
       { value: values().site, display: 'Paris' },
       { value: 'edge;web' },

@@ -55,15 +55,15 @@ export async function readAll(
   more: { fields?: string[]; filter?: string } = {},
 ) {
   const records = [];
-  let withheld = false;
+  let hasHiddenRows = false;
   let pages = 0;
   const { fields = ['name'], filter } = more;
   for await (const page of pagesOf((cursor) => remote.readPage({ table, fields, filter, limit, cursor }))) {
     records.push(...page.records);
-    withheld ||= page.withheld;
+    hasHiddenRows ||= page.hasHiddenRows;
     pages += 1;
   }
-  return { records, withheld, pages };
+  return { records, hasHiddenRows, pages };
 }
 
 /** All pages of a paged read. */

@@ -79,7 +79,7 @@ test('all users of an account share its limits; another account has its own', as
     { limits },
   );
   open.push(one, same, other);
-  await one.limiter.learn({ kind: 'limited', retryAfterMs: 600_000 });
+  await one.limiter.recordOutcome({ kind: 'limited', retryAfterMs: 600_000 });
   expect(await failure(same.readPage(request))).toMatchObject({ code: 'limited', retryAfterMs: 600_000 });
   await other.readPage(request);
 });

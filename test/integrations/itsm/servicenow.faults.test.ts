@@ -32,7 +32,7 @@ async function exercise(instance: ServiceNowEmulator, remote: Connected, run: st
   }
   await remote.update(table, made[0]!, { name: `${run} changed` });
   await remote.delete(table, made[1]!);
-  const { records, withheld } = await read;
+  const { records, hasHiddenRows } = await read;
   const relations = await readAll(remote, 'cmdb_rel_ci', 10);
 
   const after = new Set(instance.store.ids(table));
@@ -43,7 +43,7 @@ async function exercise(instance: ServiceNowEmulator, remote: Connected, run: st
     (id) => !instance.accounts.get('estate')!.hidesRow(instance.store.rows.get(id)!),
   );
   expect(hidden, 'records were missed').toEqual([]);
-  if (missed.length > 0) expect(withheld, 'hidden records were not told of').toBe(true);
+  if (missed.length > 0) expect(hasHiddenRows, 'hidden records were not told of').toBe(true);
   expect(relations.records.length).toBeGreaterThan(0);
   const own = instance.writes.filter(({ user }) => user === 'estate').map(({ kind }) => kind);
   expect(own.sort(), 'writes were lost or doubled').toEqual([

@@ -30,11 +30,11 @@ const ids = (table: string): string[] => [...instance.store.ids(table)];
 
 describe('a full read', () => {
   test('returns each record once, with stored and display values', async () => {
-    const { records, withheld, pages } = await readAll(remote, 'cmdb_ci_server', 40, {
+    const { records, hasHiddenRows, pages } = await readAll(remote, 'cmdb_ci_server', 40, {
       fields: ['name', 'install_status', 'company', 'sys_class_name', 'no_such_column'],
     });
     expect(records.map(({ id }) => id)).toEqual(ids('cmdb_ci_server'));
-    expect([withheld, pages]).toEqual([false, 3]);
+    expect([hasHiddenRows, pages]).toEqual([false, 3]);
     const row = instance.store
       .of('cmdb_ci_server')
       .find(({ values }) => values.serial_number === 'cmdb_ci_linux_server-11')!;
@@ -64,22 +64,26 @@ describe('a full read', () => {
     const all = ids('cmdb_ci_server');
     const hidden = new Set([all[3], ...all.slice(20, 55), all.at(-1)]);
     instance.accounts.get('estate')!.hidesRow = (row) => hidden.has(row.values.sys_id);
-    const { records, withheld } = await readAll(remote, 'cmdb_ci_server', 10);
+    const { records, hasHiddenRows } = await readAll(remote, 'cmdb_ci_server', 10);
     expect(records.map(({ id }) => id)).toEqual(all.filter((id) => !hidden.has(id)));
-    expect(withheld).toBe(true);
+    expect(hasHiddenRows).toBe(true);
   });
 
   test('does not mistake a repeated row for the hidden one', async () => {
     const all = ids('cmdb_ci_server');
     instance.accounts.get('estate')!.hidesRow = (row) => row.values.sys_id === all[4];
     instance.faults.arm({ fault: 'duplicate_ids' });
-    const { records, withheld } = await readAll(remote, 'cmdb_ci_server', 10);
+    const { records, hasHiddenRows } = await readAll(remote, 'cmdb_ci_server', 10);
     expect(records.map(({ id }) => id)).toEqual(all.filter((id) => id !== all[4]));
-    expect(withheld).toBe(true);
+    expect(hasHiddenRows).toBe(true);
   });
 
   test('of an empty table ends immediately', async () => {
-    expect(await readAll(remote, 'cmdb_ci_service', 10)).toEqual({ records: [], withheld: false, pages: 1 });
+    expect(await readAll(remote, 'cmdb_ci_service', 10)).toEqual({
+      records: [],
+      hasHiddenRows: false,
+      pages: 1,
+    });
   });
 });
 
@@ -95,7 +99,7 @@ describe('a delta', () => {
   };
 
   test('returns created and changed records in the order of change', async () => {
-    const since = await remote.newestChange('cmdb_ci_server');
+    const since = await remote.findNewestChange('cmdb_ci_server');
     expect(since).toBe('2026-01-05T08:00:00.000Z');
     clock.advance(3_600_000);
     const [changed] = ids('cmdb_ci_win_server');
@@ -119,8 +123,8 @@ describe('a delta', () => {
   test('needs few requests if nothing has changed', async () => {
     const since = new Date(clock.now() + 3_600_000).toISOString();
     await readSince(since, 1_000);
-    await remote.deletionsSince('cmdb_ci_server', since);
-    await remote.newestChange('cmdb_ci_server');
+    await remote.readDeletions('cmdb_ci_server', since);
+    await remote.findNewestChange('cmdb_ci_server');
     expect(remote.calls()).toBeLessThanOrEqual(5);
   });
 });
@@ -156,13 +160,13 @@ describe('a deleted record', () => {
       .filter(({ values }) => [values.parent, values.child].includes(gone!));
     instance.elsewhere.remove(gone!);
     instance.elsewhere.remove(instance.elsewhere.insert('cmdb_ci_service', { name: 'other' }).values.sys_id!);
-    expect(await remote.deletionsSince('cmdb_ci_server', since)).toEqual([
+    expect(await remote.readDeletions('cmdb_ci_server', since)).toEqual([
       { table: 'cmdb_ci_server', id: gone, at: '2026-01-05T08:10:00.000Z' },
     ]);
-    const told = await remote.relationDeletionsSince(since);
+    const told = await remote.readRelationDeletions(since);
     expect(told.map(({ id }) => id).sort()).toEqual(relations.map(({ values }) => values.sys_id).sort());
     instance.requirements.sys_audit_delete = { read: ['nobody'] };
-    expect((await failure(remote.deletionsSince('cmdb_ci_server', since))).code).toBe('forbidden');
+    expect((await failure(remote.readDeletions('cmdb_ci_server', since))).code).toBe('forbidden');
   });
 
   test('is reported completely, also if audit rows are hidden', async () => {
@@ -182,7 +186,7 @@ describe('a deleted record', () => {
         .slice(0, 1_001),
     );
     instance.accounts.get('estate')!.hidesRow = ({ values }) => kept.has(values.sys_id!);
-    const told = await remote.deletionsSince('cmdb_ci_server', since);
+    const told = await remote.readDeletions('cmdb_ci_server', since);
     const shown = audited.filter(({ sys_id }) => !kept.has(sys_id!)).map(({ documentkey }) => documentkey!);
     expect(told.map(({ id }) => id).sort()).toEqual(shown.filter((id) => gone.includes(id)).sort());
     expect(told.length).toBeGreaterThan(100);
@@ -219,18 +223,18 @@ describe('the schema of the remote', () => {
 
   test('reports names of a filter that the remote would ignore silently', async () => {
     const filter = 'os=Linux^u_gone=1^NQcompany.name=Contoso^ORvirtualISEMPTY^ORDERBYname';
-    expect(await remote.unknownInFilter('cmdb_ci_server', filter)).toEqual(['u_gone']);
+    expect(await remote.findUnknownColumns('cmdb_ci_server', filter)).toEqual(['u_gone']);
   });
 
   test('reports columns that are hidden from the account', async () => {
     instance.accounts.get('estate')!.hidesField = (_table, field) => field === 'short_description';
-    expect(await remote.withheldFields('cmdb_ci_server', ['name', 'short_description', 'asset_tag'])).toEqual(
-      ['short_description'],
-    );
+    expect(
+      await remote.findHiddenColumns('cmdb_ci_server', ['name', 'short_description', 'asset_tag']),
+    ).toEqual(['short_description']);
     // also if the first row by which it could be detected is hidden
     const [first] = instance.store.ids('cmdb_ci_server');
     instance.accounts.get('estate')!.hidesRow = ({ values }) => values.sys_id === first;
-    expect(await remote.withheldFields('cmdb_ci_server', ['name', 'short_description'])).toEqual([
+    expect(await remote.findHiddenColumns('cmdb_ci_server', ['name', 'short_description'])).toEqual([
       'short_description',
     ]);
   });

@@ -30,7 +30,7 @@ test('a record is created, changed and deleted; the stored values are returned',
     'estate:1',
   );
   expect(made).toMatchObject({
-    recovered: false,
+    isRecovered: false,
     record: { table, fields: { name: { value: 'web' }, virtual: { value: 'true' } } },
   });
   expect(made.record.fields.os!.value).toHaveLength(40);
@@ -94,7 +94,7 @@ test('a write that fails at the remote is looked up and repeated', async () => {
   instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 1 });
   instance.faults.arm({ fault: 'html_answer', kinds: ['create'], nth: 2, times: 1 });
   const made = await remote.create(table, { name: 'web' }, 'estate:1');
-  expect([made.recovered, instance.writes.length]).toEqual([false, 1]);
+  expect([made.isRecovered, instance.writes.length]).toEqual([false, 1]);
   instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 9 });
   expect((await failure(remote.create(table, { name: 'other' }, 'estate:2'))).code).toBe('answer_lost');
   expect(instance.writes).toHaveLength(1);
@@ -106,7 +106,7 @@ test('a hidden record is neither created again nor treated as gone', async () =>
   instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'] });
   expect(await failure(remote.create(table, { name: 'hidden' }, 'estate:hidden'))).toMatchObject({
     code: 'answer_lost',
-    what: expect.stringContaining('is kept from the account'),
+    what: expect.stringContaining('is hidden from the account'),
   });
   expect(instance.store.of(table).filter(({ values }) => values.name === 'hidden')).toHaveLength(1);
   const id = instance.store.ids(table)[0]!;
@@ -175,7 +175,7 @@ describe('a change between read and write', () => {
     const { id, sent } = await meet({ name: 'theirs' });
     expect(await failure(sent)).toMatchObject({
       code: 'changed_meanwhile',
-      what: expect.stringContaining('met a change of name'),
+      what: expect.stringContaining('overwrote a concurrent change of name'),
     });
     expect(instance.store.rows.get(id)!.values).toMatchObject({ name: 'theirs', os: 'Linux 2' });
   });

@@ -69,21 +69,21 @@ export function documentedFaults(guide: string): DocumentedFault[] {
   );
 }
 
-/** What the page about remotes calls each fault. */
+/** What the page about remotes names each fault. */
 export const nameInDocs: Record<Fault, string> = {
-  limited_with_wait: 'answers 429 and says when to come again',
-  limited_without_wait: 'answers 429 and says nothing',
-  unauthorised: 'answers 401 in the middle of a run',
-  token_expired: 'ends a token before its time',
-  server_error: 'answers 500',
-  html_answer: 'answers with a web page and status 200',
-  truncated_json: 'breaks off in the middle of JSON',
-  error_after_part: 'answers with some rows and an error',
-  rows_between_pages: 'has rows made and deleted between pages',
-  equal_timestamps: 'changes more rows at one moment than fit a page',
-  clock_skew: 'has a clock that is wrong',
-  duplicate_ids: 'shows a row twice',
+  limited_with_wait: 'returns 429 with Retry-After',
+  limited_without_wait: 'returns 429 without Retry-After',
+  unauthorised: 'returns 401 during a run',
+  token_expired: 'expires a token early',
+  server_error: 'returns 500',
+  html_answer: 'returns a web page with status 200',
+  truncated_json: 'truncates JSON',
+  error_after_part: 'returns some rows and an error',
+  rows_between_pages: 'creates and deletes rows between pages',
+  equal_timestamps: 'changes more rows at the same time than fit on a page',
+  clock_skew: 'has a wrong clock',
+  duplicate_ids: 'returns a row twice',
   slow_page: 'takes minutes for a page',
-  reset_after_write: 'does a write and breaks the connection',
-  acl_change: 'hides rows or a column from now on',
+  reset_after_write: 'executes a write and closes the connection',
+  acl_change: 'starts to hide rows or a column',
 };

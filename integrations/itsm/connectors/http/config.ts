@@ -1,6 +1,5 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
-import type { OutboundTls } from '../../../../platform/outbound.ts';
-import { type TransportConfig, usualTransport } from '../transport.ts';
+import { defaultTransport, type TransportConfig } from '../transport.ts';
 
 export type HttpAuth =
   | { kind: 'none' }
@@ -12,13 +11,12 @@ export interface HttpConfig extends TransportConfig {
   url: string;
   auth: HttpAuth;
   sources: readonly HttpSource[];
-  tls?: OutboundTls;
-  /** Of one response; a file is held in memory while it is read. */
+  /** Maximum size of a response; a file is read into memory. */
   maxBytes: number;
 }
 
-export const usualConfig: Omit<HttpConfig, 'url' | 'auth' | 'sources'> = {
-  ...usualTransport,
+export const defaultConfig: Omit<HttpConfig, 'url' | 'auth' | 'sources'> = {
+  ...defaultTransport,
   timeoutMs: 120_000,
   maxBytes: 32 * 1024 * 1024,
 };

@@ -2,20 +2,20 @@ import type { HttpSource } from '../../../../domain/exchange/itsm/connections.in
 import type { RemoteColumn } from '../connector.ts';
 import { isRow, type Row } from './values.ts';
 
-/** How deep objects in rows are looked into. */
+/** Maximum depth of nested objects whose members are columns. */
 const DEPTH = 3;
 
-/** Columns as rows show them, by name. */
+/** Derives columns from rows, by name. */
 export function columnsOf(source: HttpSource, rows: readonly Row[]): RemoteColumn[] {
   const kinds = new Map<string, RemoteColumn['kind'] | undefined>();
-  const look = (row: Row, prefix: string, depth: number): void => {
+  const addKinds = (row: Row, prefix: string, depth: number): void => {
     for (const [name, value] of Object.entries(row)) {
       const path = `${prefix}${name}`;
-      if (isRow(value) && depth < DEPTH) look(value, `${path}.`, depth + 1);
-      else kinds.set(path, common(kinds.get(path), kindOf(value)));
+      if (isRow(value) && depth < DEPTH) addKinds(value, `${path}.`, depth + 1);
+      else kinds.set(path, commonKind(kinds.get(path), kindOf(value)));
     }
   };
-  for (const row of rows) look(row, '', 1);
+  for (const row of rows) addKinds(row, '', 1);
   for (const column of [source.key, source.updated]) {
     if (column !== undefined && !kinds.has(column)) kinds.set(column, undefined);
   }
@@ -49,7 +49,7 @@ function kindOf(value: unknown): RemoteColumn['kind'] | undefined {
   }
 }
 
-function common(
+function commonKind(
   one: RemoteColumn['kind'] | undefined,
   other: RemoteColumn['kind'] | undefined,
 ): RemoteColumn['kind'] | undefined {

@@ -3,38 +3,38 @@ import { isRemoteError, RemoteError } from '../../remote.ts';
 import type { Transport } from '../transport.ts';
 import { type Parsed, parseRows } from './parse.ts';
 
-/** How often a document that breaks off is asked for. */
+/** How often a truncated document is requested. */
 const ATTEMPTS = 3;
 
-/** An answer of a source, taken apart. */
+/** A parsed response of a source. */
 export interface Fetched extends Parsed {
-  /** When it was last changed as far as its server tells, or when it answered; RFC 3339. */
+  /** When it was last changed, or when the server responded if it does not report that; RFC 3339. */
   at: string;
   etag: string | undefined;
   lastModified: string | undefined;
   headers: Record<string, string>;
 }
 
-export interface Asked {
-  /** Beyond that of the source. */
+export interface FetchOptions {
+  /** Query parameters besides those of the source. */
   parameters?: Record<string, string>;
-  /** Another address of the same server, with its query. */
+  /** Another path of the same server, with its query. */
   path?: string;
-  /** Rows of a page; put into the parameter that takes it. */
+  /** Rows of a page, for the paging parameter of the source. */
   limit?: number;
   headers?: Record<string, string>;
 }
 
-/** Gets what lies at the address of a source; null where it has not changed. */
-export type Fetch = (source: HttpSource, asked?: Asked) => Promise<Fetched | null>;
+/** Fetches a source; null if it has not changed. */
+export type Fetch = (source: HttpSource, options?: FetchOptions) => Promise<Fetched | null>;
 
-/** @param address of the connection; sources are below it, and are requested from its server only. */
+/** @param address the address of the connection; sources are below it and are requested from its server only. */
 export function createFetch(transport: Transport, address: string): Fetch {
   const root = new URL(address);
   const prefix = root.pathname.replace(/\/$/, '');
 
-  const once = async (source: HttpSource, url: URL, asked: Asked): Promise<Fetched | null> => {
-    const { parameters = {}, path, limit, headers = {} } = asked;
+  const once = async (source: HttpSource, url: URL, options: FetchOptions): Promise<Fetched | null> => {
+    const { parameters = {}, path, limit, headers = {} } = options;
     const limitName = source.paging?.limit_parameter;
     const response = await transport.send({
       method: 'GET',
@@ -50,26 +50,26 @@ export function createFetch(transport: Transport, address: string): Fetch {
         return query;
       },
     });
-    const { result, headers: got } = response;
+    const { result, headers: responseHeaders } = response;
     if (result === undefined) return null;
     const parsed = await parseRows(source, result as Buffer, `${root.origin}${url.pathname}`);
-    const { etag, 'last-modified': lastModified, date } = got;
-    const at = dated(lastModified) ?? dated(date) ?? new Date(0).toISOString();
-    return { ...parsed, at, etag, lastModified, headers: got };
+    const { etag, 'last-modified': lastModified, date } = responseHeaders;
+    const at = parseHttpDate(lastModified) ?? parseHttpDate(date) ?? new Date(0).toISOString();
+    return { ...parsed, at, etag, lastModified, headers: responseHeaders };
   };
 
-  return async (source, asked = {}) => {
+  return async (source, options = {}) => {
     const { path } = source;
     const below = path === '' || path.startsWith('?') ? path : `/${path.replace(/^\//, '')}`;
-    const url = new URL(asked.path ?? `${prefix}${below}`, root);
+    const url = new URL(options.path ?? `${prefix}${below}`, root);
     if (url.origin !== root.origin) {
-      // credentials are for the server they were given for
+      // credentials are sent only to the server of the connection
       const what = `The next page of ${source.name} leads to another server`;
       throw new RemoteError('refused', `source ${source.name}`, what);
     }
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await once(source, url, asked);
+        return await once(source, url, options);
       } catch (error) {
         if (attempt === ATTEMPTS || !isRemoteError(error, 'incomplete_answer')) throw error;
       }
@@ -83,7 +83,7 @@ const accepted: Record<HttpSource['format'], string> = {
   ndjson: 'application/x-ndjson, application/jsonl, */*;q=0.1',
 };
 
-function dated(header: string | undefined): string | undefined {
+function parseHttpDate(header: string | undefined): string | undefined {
   const ms = Date.parse(header ?? '');
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }

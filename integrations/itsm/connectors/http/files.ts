@@ -1,12 +1,12 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { RemoteError, type RemoteErrorCode, type RemoteRecord } from '../../remote.ts';
 import type { Page } from '../connector.ts';
-import type { Asked, Fetch } from './fetching.ts';
-import { fits, recordOf } from './records.ts';
+import type { Fetch, FetchOptions } from './fetching.ts';
+import { createRowFilter, recordOf } from './records.ts';
 import type { Row } from './values.ts';
 
-/** HTTP dates have a precision of one second: a file that is written twice within one looks unchanged. */
-const GRAIN_MS = 2_000;
+/** HTTP dates have a precision of one second: a second write within it would not be detected. */
+const HTTP_DATE_PRECISION_MS = 2_000;
 
 /** A file as it was last fetched. */
 export interface Snapshot {
@@ -19,20 +19,20 @@ export interface Snapshot {
   header: readonly string[] | undefined;
 }
 
-export interface PageAsked {
+export interface PageRequest {
   fields: string[];
   filter?: string | undefined;
   limit: number;
   cursor: string | null;
-  /** Rows that say themselves that they were changed before are left out. */
+  /** Rows with an earlier time of change are omitted; milliseconds. */
   from?: number | undefined;
 }
 
 /** Sources whose rows are all in one response; fetched again only if they have changed. */
 export interface Files {
-  /** @param since nothing is read when the file has not changed since; milliseconds. @returns null then. */
+  /** @param since milliseconds. @returns null if the file has not changed since. */
   snapshot(source: HttpSource, since?: number): Promise<Snapshot | null>;
-  page(source: HttpSource, asked: PageAsked): Promise<Page>;
+  page(source: HttpSource, asked: PageRequest): Promise<Page>;
 }
 
 export function createFiles(fetch: Fetch): Files {
@@ -43,7 +43,7 @@ export function createFiles(fetch: Fetch): Files {
     const fetched = await fetch(source, { headers: conditions(before, since) });
     if (fetched === null) {
       if (before || since !== undefined) return before ?? null;
-      throw noRows(source);
+      throw noRowsError(source);
     }
     const { at, etag, lastModified, rows, header } = fetched;
     const sorted = [...rows].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
@@ -59,16 +59,16 @@ export function createFiles(fetch: Fetch): Files {
     async page(source, { fields, filter, limit, cursor, from }) {
       // all pages are of the same file, unless another process read the first one
       const cached = cursor === null ? undefined : known.get(source.name);
-      const got = cached ?? (await snapshot(source, cursor === null ? from : undefined));
-      if (got === null) return { records: [], next: null, withheld: false };
-      const { at, rows } = got;
-      requireColumns(source, got, fields);
-      const isWanted = fits(filter);
+      const current = cached ?? (await snapshot(source, cursor === null ? from : undefined));
+      if (current === null) return { records: [], next: null, hasHiddenRows: false };
+      const { at, rows } = current;
+      requireColumns(source, current, fields);
+      const isWanted = createRowFilter(filter);
       const records: RemoteRecord[] = [];
       let last: string | undefined;
       for (const { key, row } of rows) {
         if (cursor !== null && key <= cursor) continue;
-        if (records.length === limit) return { records, next: last!, withheld: false };
+        if (records.length === limit) return { records, next: last!, hasHiddenRows: false };
         if (!isWanted(row)) continue;
         const record = recordOf(source, key, row, fields, at);
         if (from !== undefined && Date.parse(record.updatedAt) < from && source.updated !== undefined)
@@ -76,12 +76,12 @@ export function createFiles(fetch: Fetch): Files {
         records.push(record);
         last = key;
       }
-      return { records, next: null, withheld: false };
+      return { records, next: null, hasHiddenRows: false };
     },
   };
 }
 
-/** Requires that the header of a file names these columns: without it rows would look emptied. @throws RemoteError */
+/** Requires that the header of a file has these columns: otherwise their values would count as empty. @throws RemoteError */
 export function requireColumns(
   source: HttpSource,
   { header }: Pick<Snapshot, 'header'>,
@@ -94,13 +94,16 @@ export function requireColumns(
 const sourceError = (code: RemoteErrorCode, { name }: HttpSource, what: string): RemoteError =>
   new RemoteError(code, `source ${name}`, `${name} ${what}`);
 
-export const noRows = (source: HttpSource): RemoteError =>
-  sourceError('unreadable_answer', source, 'was answered without rows');
+export const noRowsError = (source: HttpSource): RemoteError =>
+  sourceError('unreadable_answer', source, 'returned no rows');
 
 /** Headers for a conditional request. */
-function conditions(before: Snapshot | undefined, since: number | undefined): NonNullable<Asked['headers']> {
+function conditions(
+  before: Snapshot | undefined,
+  since: number | undefined,
+): NonNullable<FetchOptions['headers']> {
   if (before?.etag !== undefined) return { 'if-none-match': before.etag };
   if (before?.lastModified !== undefined) return { 'if-modified-since': before.lastModified };
   if (before || since === undefined) return {};
-  return { 'if-modified-since': new Date(since - GRAIN_MS).toUTCString() };
+  return { 'if-modified-since': new Date(since - HTTP_DATE_PRECISION_MS).toUTCString() };
 }

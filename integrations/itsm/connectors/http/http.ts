@@ -2,16 +2,23 @@ import type { HttpSource } from '../../../../domain/exchange/itsm/connections.in
 import { sha256 } from '../../../../platform/crypto.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
 import { RemoteError } from '../../remote.ts';
-import type { Connector, Page, ReadRequest, RemoteLook } from '../connector.ts';
-import { byName, type Dialect, pagesOf, type ResponseReader, readRefusal } from '../responses.ts';
+import type { Connector, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import {
+  absentColumns,
+  type Dialect,
+  pagesOf,
+  type ResponseReader,
+  readRefusal,
+  searchTables,
+} from '../responses.ts';
 import { testRights } from '../rights.ts';
 import { basicAuth, type ConnectorParts, openTransport } from '../transport.ts';
-import { type HttpAuth, type HttpConfig, usualConfig } from './config.ts';
+import { defaultConfig, type HttpAuth, type HttpConfig } from './config.ts';
 import { columnsOf } from './description.ts';
 import { createFetch, type Fetch } from './fetching.ts';
 import { createFiles, requireColumns } from './files.ts';
 import { type PagedSource, readList } from './lists.ts';
-import { idOf, keyIn, namesIn, recordOf } from './records.ts';
+import { columnsInFilter, idOf, keyIn, recordOf } from './records.ts';
 import { type Row, valueAt } from './values.ts';
 
 /** How long before the watermark a delta starts. */
@@ -34,7 +41,7 @@ const readResponse: ResponseReader = (response, context) => {
   const start = body.subarray(0, 100).toString('latin1');
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
   if (!isPage) return { kind: 'done', result: body };
-  const what = `${context.doing} was answered with a web page instead of data`;
+  const what = `${context.doing} returned a web page instead of data`;
   return { kind: 'outage', error: new RemoteError('unreadable_answer', context.where, what, { status }) };
 };
 
@@ -43,7 +50,7 @@ function headerOf(auth: HttpAuth): string {
   return auth.kind === 'basic' ? basicAuth(auth.username, auth.password) : `Bearer ${auth.token}`;
 }
 
-/** Whose limits count; a token is identified by its digest. */
+/** The account whose rate limit applies; a token is identified by its digest. */
 function accountOf(host: string, auth: HttpAuth): string {
   if (auth.kind === 'none') return `${host} http`;
   const name = auth.kind === 'basic' ? auth.username : sha256(auth.token).slice(0, 16);
@@ -52,7 +59,7 @@ function accountOf(host: string, auth: HttpAuth): string {
 
 /** Lists of rows at HTTP addresses: files, and paged JSON. They are read only. */
 export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } {
-  const config: HttpConfig = { ...usualConfig, ...parts.config };
+  const config: HttpConfig = { ...defaultConfig, ...parts.config };
   const { origin, host } = new URL(config.url);
   const header = headerOf(config.auth);
   const transport = openTransport(
@@ -93,33 +100,28 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
   };
 
   const readOnly = async (name: string): Promise<never> => {
-    const what = `${name} is read only: nothing is written to a list at an address`;
+    const what = `${name} is read only: HTTP lists cannot be written`;
     throw new RemoteError('refused', `source ${name}`, what);
   };
 
   return {
     limiter,
     async describeTables(search = '') {
-      const text = search.trim().toLowerCase();
-      return config.sources
-        .map(({ name, label }) => ({ name, label: label || name, parent: null }))
-        .filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text))
-        .sort(byName);
+      const tables = config.sources.map(({ name, label }) => ({ name, label: label || name, parent: null }));
+      return searchTables(tables, search);
     },
     describeFields,
     describeRelationTypes: async () => [],
-    async unknownInFilter(table, filter) {
+    async findUnknownColumns(table, filter) {
       const known = new Set((await describeFields(table)).map(({ name }) => name));
-      return namesIn(filter).filter((name) => !known.has(name));
+      return columnsInFilter(filter).filter((name) => !known.has(name));
     },
-    async withheldFields(table, fields) {
-      const rows = await sampleOf(sourceOf(table));
-      if (rows.length === 0) return [];
-      return fields.filter((path) => rows.every((row) => valueAt(row, path) === undefined));
+    async findHiddenColumns(table, fields) {
+      return absentColumns(await sampleOf(sourceOf(table)), fields, valueAt);
     },
-    async newestChange(table) {
+    async findNewestChange(table) {
       const source = sourceOf(table);
-      // of a paged list only the server's present time is known before it is read
+      // before a paged list is read, only the server's current time is known
       const found = isPaged(source) ? await fetch(source, { limit: 1 }) : await files.snapshot(source);
       return found?.at ?? null;
     },
@@ -128,15 +130,14 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
       const { since, overlapMs = OVERLAP_MS } = request;
       return read(request, since === null ? undefined : Date.parse(since) - overlapMs);
     },
-    readByIds: async (table, ids, fields) => looksAt(fetch, files, sourceOf(table), ids, fields),
+    readByIds: async (table, ids, fields) => lookUpRows(fetch, files, sourceOf(table), ids, fields),
     async readRelations({ types }) {
-      if (types.length === 0) return { relations: [], next: null, withheld: false };
-      const what =
-        'A list at an address has no relations of its own; map the columns that refer to other rows';
+      if (types.length === 0) return { relations: [], next: null, hasHiddenRows: false };
+      const what = 'HTTP lists have no relations; map the columns that refer to other rows';
       throw new RemoteError('not_found', `relation ${types[0]}`, what);
     },
-    deletionsSince: async () => [],
-    relationDeletionsSince: async () => [],
+    readDeletions: async () => [],
+    readRelationDeletions: async () => [],
     create: readOnly,
     findCreated: async () => null,
     update: readOnly,
@@ -148,9 +149,9 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
         unreadable: ({ what }) => `${what}.`,
         async read(table) {
           const rows = await sampleOf(sourceOf(table));
-          return { granted: true, how: `Read; ${rows.length} rows were looked at.` };
+          return { granted: true, how: `Read; ${rows.length} rows were read.` };
         },
-        write: async () => ({ granted: false, how: 'A list at an address is read only.' }),
+        write: async () => ({ granted: false, how: 'HTTP lists are read only.' }),
       }),
     clockAheadMs,
     calls,
@@ -160,15 +161,15 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
 
 const isPaged = (source: HttpSource): source is PagedSource => source.paging !== undefined;
 
-/** The rows with some ids, by reading the list until all are found. */
-async function looksAt(
+/** Finds rows by id: reads the list until all are found. */
+async function lookUpRows(
   fetch: Fetch,
   files: ReturnType<typeof createFiles>,
   source: HttpSource,
   ids: string[],
   fields: string[],
-): Promise<Map<string, RemoteLook>> {
-  const looks = new Map<string, RemoteLook>();
+): Promise<Map<string, RecordLookup>> {
+  const lookups = new Map<string, RecordLookup>();
   const table = source.name;
   if (isPaged(source)) {
     const missing = new Set(ids);
@@ -176,7 +177,7 @@ async function looksAt(
     if (missing.size > 0)
       for await (const { records } of pages) {
         for (const record of records)
-          if (missing.delete(record.id)) looks.set(record.id, { kind: 'there', record });
+          if (missing.delete(record.id)) lookups.set(record.id, { kind: 'there', record });
         if (missing.size === 0) break;
       }
   } else {
@@ -186,10 +187,10 @@ async function looksAt(
     for (const { key, row } of snapshot.rows) {
       if (!wanted.has(key)) continue;
       const record = recordOf(source, key, row, fields, snapshot.at);
-      looks.set(idOf(table, key), { kind: 'there', record });
+      lookups.set(idOf(table, key), { kind: 'there', record });
     }
   }
-  // why a list lacks a row is unknown: only complete reads show that it is gone
-  for (const id of ids) if (!looks.has(id)) looks.set(id, { kind: 'unknown' });
-  return looks;
+  // the list may lack the row for other reasons: only full reads show that it is gone
+  for (const id of ids) if (!lookups.has(id)) lookups.set(id, { kind: 'unknown' });
+  return lookups;
 }

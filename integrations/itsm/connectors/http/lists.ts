@@ -1,17 +1,17 @@
 import type { HttpSource, SourcePaging } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { RemoteError, type RemoteRecord } from '../../remote.ts';
 import type { Page } from '../connector.ts';
-import type { Asked, Fetch, Fetched } from './fetching.ts';
-import { noRows, type PageAsked } from './files.ts';
-import { fits, recordOf } from './records.ts';
+import type { Fetch, Fetched, FetchOptions } from './fetching.ts';
+import { noRowsError, type PageRequest } from './files.ts';
+import { createRowFilter, recordOf } from './records.ts';
 import { valueAt } from './values.ts';
 
 /** A paged JSON list. */
 export type PagedSource = HttpSource & { paging: SourcePaging };
 
 /** One page of a list as its server returns it. */
-export async function readList(fetch: Fetch, source: PagedSource, asked: PageAsked): Promise<Page> {
-  const { fields, filter, limit, cursor, from } = asked;
+export async function readList(fetch: Fetch, source: PagedSource, request: PageRequest): Promise<Page> {
+  const { fields, filter, limit, cursor, from } = request;
   const { paging } = source;
   const since: Record<string, string> =
     from === undefined || paging.since_parameter === undefined
@@ -19,14 +19,14 @@ export async function readList(fetch: Fetch, source: PagedSource, asked: PageAsk
       : { [paging.since_parameter]: new Date(from).toISOString() };
   const fetched = await fetch(source, { limit, ...parametersFor(paging, cursor, since) });
   // the request was not conditional
-  if (fetched === null) throw noRows(source);
+  if (fetched === null) throw noRowsError(source);
   const { rows, at } = fetched;
   const next = nextOf(paging, fetched);
   if (next !== null && (next === cursor || (paging.by === 'key' && rows.some(({ key }) => key === cursor)))) {
     const what = `Reading ${source.name} makes no progress: a page leads to itself`;
     throw new RemoteError('paging_ignored', `source ${source.name}`, what);
   }
-  const isWanted = fits(filter);
+  const isWanted = createRowFilter(filter);
   const records = new Map<string, RemoteRecord>();
   for (const { key, row } of rows) {
     if (!isWanted(row)) continue;
@@ -34,15 +34,15 @@ export async function readList(fetch: Fetch, source: PagedSource, asked: PageAsk
     const isOld = source.updated !== undefined && from !== undefined && Date.parse(record.updatedAt) < from;
     if (!isOld) records.set(key, record);
   }
-  const withheld = paging.by !== 'key' && paging.is_stable !== true;
-  return { records: [...records.values()], next, withheld };
+  const hasHiddenRows = paging.by !== 'key' && paging.is_stable !== true;
+  return { records: [...records.values()], next, hasHiddenRows };
 }
 
 function parametersFor(
   paging: SourcePaging,
   cursor: string | null,
   since: Record<string, string>,
-): Pick<Asked, 'path' | 'parameters'> {
+): Pick<FetchOptions, 'path' | 'parameters'> {
   if (cursor === null) return { parameters: since };
   // a link has all parameters that the server needs
   if (paging.by === 'link') return { path: cursor };

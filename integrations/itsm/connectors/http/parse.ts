@@ -6,22 +6,22 @@ import { EstateError } from '../../../../platform/errors.ts';
 import { RemoteError } from '../../remote.ts';
 import { isRow, keyOf, type Row, valueAt } from './values.ts';
 
-/** Rows with the key that each was found to have. */
+/** Rows with their keys. */
 export interface Parsed {
   rows: { key: string; row: Row }[];
-  /** The names in the header of a file that has one. */
+  /** The column names of a file with a header. */
   header: readonly string[] | undefined;
-  /** The whole of a JSON answer, for what it says beside its rows. */
+  /** The whole JSON document, for its members besides the rows. */
   document: unknown;
 }
 
-/** Takes an answer apart. A row that cannot be read makes all of it unreadable: what is left out would look gone. */
+/** Parses a response. One invalid row makes the whole response invalid, since an omitted row would count as gone. */
 export async function parseRows(source: HttpSource, body: Buffer, where: string): Promise<Parsed> {
   const bad = (what: string) => new RemoteError('bad_rows', where, `${source.name} ${what}`);
   let rows: { row: Row; place: string }[];
   let document: unknown;
   let header: readonly string[] | undefined;
-  // a file of comma-separated values names the line
+  // the CSV parser reports the line
   if (source.format !== 'csv' && !isUtf8(body)) throw bad('is not UTF-8 text');
   switch (source.format) {
     case 'csv': {
@@ -36,22 +36,22 @@ export async function parseRows(source: HttpSource, body: Buffer, where: string)
         .split('\n')
         .map((text, at) => ({ text: text.trim(), place: `line ${at + 1}` }))
         .filter(({ text }) => text !== '');
-      const read = lines.map(({ text, place }) => ({ row: parsed(text), place }));
-      const broken = read.find(({ row }) => !isRow(row));
-      if (broken) throw bad(`has no JSON object in ${broken.place}`);
+      const read = lines.map(({ text, place }) => ({ row: parseJson(text), place }));
+      const invalid = read.find(({ row }) => !isRow(row));
+      if (invalid) throw bad(`has no JSON object in ${invalid.place}`);
       if (read.length === 0) throw bad('is empty');
       rows = read as typeof rows;
       break;
     }
     case 'json': {
-      document = parsed(body.toString('utf8'));
+      document = parseJson(body.toString('utf8'));
       if (document === undefined)
-        throw new RemoteError('incomplete_answer', where, `Reading ${source.name} got JSON that breaks off`);
+        throw new RemoteError('incomplete_answer', where, `Reading ${source.name} returned truncated JSON`);
       const list = source.rows === undefined ? document : valueAt(document, source.rows);
       if (!Array.isArray(list)) throw bad(`has no list${source.rows ? ` at ${source.rows}` : ''}`);
       rows = list.map((row, at) => ({ row: row as Row, place: `row ${at + 1}` }));
-      const broken = rows.find(({ row }) => !isRow(row));
-      if (broken) throw bad(`has no object in ${broken.place}`);
+      const invalid = rows.find(({ row }) => !isRow(row));
+      if (invalid) throw bad(`has no object in ${invalid.place}`);
     }
   }
   const keyed: Parsed['rows'] = [];
@@ -63,7 +63,7 @@ export async function parseRows(source: HttpSource, body: Buffer, where: string)
   return { rows: keyed, header, document };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -71,7 +71,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The rows by the names of the header, or what is wrong with the file. */
+/** The rows as objects by the names of the header, or why the file is invalid. */
 async function parseCsv(
   { key, separator }: HttpSource,
   body: Buffer,
@@ -83,12 +83,12 @@ async function parseCsv(
       for (const { line, cells, fault } of records) {
         const place = `line ${line}`;
         if (fault) return `${fault.message} (${place})`;
-        const strange = cells.map((cell) => findTextError('', cell)).find((found) => found !== undefined);
-        if (strange) return `${strange.message} (${place})`;
+        const invalid = cells.map((cell) => findTextError('', cell)).find((found) => found !== undefined);
+        if (invalid) return `${invalid.message} (${place})`;
         if (!header) {
           header = cells.map((cell) => cell.trim());
-          const twice = header.find((name, at) => header!.indexOf(name) < at);
-          if (twice !== undefined) return `has the column ${twice} twice`;
+          const duplicate = header.find((name, at) => header!.indexOf(name) < at);
+          if (duplicate !== undefined) return `has the column ${duplicate} twice`;
           if (!header.includes(key)) return `has no column ${key}`;
           continue;
         }

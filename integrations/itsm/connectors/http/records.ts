@@ -1,26 +1,26 @@
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteField, RemoteRecord } from '../../remote.ts';
-import { keyOf, momentOf, plain, type Row, valueAt } from './values.ts';
+import { comparableValue, keyOf, parseTime, type Row, valueAt } from './values.ts';
 
-/** The keys of each source are its own, so that an id names both: `servers:4711`. */
+/** Keys are unique within a source only, so an id contains both: `servers:4711`. */
 export const idOf = (source: string, key: string): string => `${source}:${key}`;
 
-/** The key in an id of this source; undefined for what is none. */
+/** The key in an id of this source; undefined for other ids. */
 export const keyIn = (source: string, id: string): string | undefined =>
   id.startsWith(`${source}:`) ? id.slice(source.length + 1) : undefined;
 
-/** A value of a row, with keys of other sources as their ids. */
+/** A value of a row; a key of another source becomes an id. */
 function fieldOf(source: HttpSource, row: Row, path: string): RemoteField | undefined {
   const value = valueAt(row, path);
   if (value === undefined) return undefined;
   const target = source.references?.[path];
-  if (target === undefined) return { value: plain(value) };
+  if (target === undefined) return { value: comparableValue(value) };
   const key = keyOf(row, path);
   return { value: key === undefined ? null : idOf(target, key) };
 }
 
-/** @param fallback when the row itself does not tell when it was changed. */
+/** @param fallback the time of change of a row that has none. */
 export function recordOf(
   source: HttpSource,
   key: string,
@@ -33,19 +33,20 @@ export function recordOf(
     const field = fieldOf(source, row, path);
     if (field) shown[path] = field;
   }
-  const told = source.updated === undefined ? undefined : momentOf(valueAt(row, source.updated));
-  return { table: source.name, id: idOf(source.name, key), fields: shown, updatedAt: told ?? fallback };
+  const updatedAt = source.updated === undefined ? undefined : parseTime(valueAt(row, source.updated));
+  return { table: source.name, id: idOf(source.name, key), fields: shown, updatedAt: updatedAt ?? fallback };
 }
 
-/** A test for `column=value` joined by `&`; several values of a column are any of them. */
-export function fits(filter: string | undefined): (row: Row) => boolean {
+/** A predicate for `column=value` joined by `&`; a repeated column may have any of the values. */
+export function createRowFilter(filter: string | undefined): (row: Row) => boolean {
   const wanted = new URLSearchParams((filter ?? '').trim().replace(/^\?/, ''));
   const names = [...new Set(wanted.keys())];
-  return (row) => names.every((name) => wanted.getAll(name).includes(textOf(plain(valueAt(row, name)))));
+  return (row) =>
+    names.every((name) => wanted.getAll(name).includes(textOf(comparableValue(valueAt(row, name)))));
 }
 
 /** The columns that a filter names. */
-export const namesIn = (filter: string): string[] => [
+export const columnsInFilter = (filter: string): string[] => [
   ...new Set(new URLSearchParams(filter.trim().replace(/^\?/, '')).keys()),
 ];
 

@@ -5,7 +5,7 @@ export type Row = Record<string, unknown>;
 export const isRow = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a column or a path leads to; undefined where it leads nowhere. A column may have a point in its name. */
+/** The value of a column or at a path; undefined if there is none. A column name may contain a dot. */
 export function valueAt(row: unknown, path: string): unknown {
   if (!isRow(row)) return undefined;
   if (Object.hasOwn(row, path)) return row[path];
@@ -18,14 +18,14 @@ export function valueAt(row: unknown, path: string): unknown {
   return value;
 }
 
-/** A value as it is compared: lists of texts as one text. */
-export function plain(value: unknown): Value {
+/** A value in the form in which it is compared: lists of texts as one text. */
+export function comparableValue(value: unknown): Value {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number'))
     return value.map((item) => String(item).replaceAll(';', '\\;')).join(';');
   return (value ?? null) as Value;
 }
 
-/** The key of a row as text; undefined where it has none. */
+/** The key of a row as text; undefined if it has none. */
 export function keyOf(row: Row, column: string): string | undefined {
   const value = valueAt(row, column);
   const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
@@ -34,8 +34,8 @@ export function keyOf(row: Row, column: string): string | undefined {
 
 const zoned = /(Z|[+-]\d{2}:?\d{2})$/i;
 
-/** A moment as RFC 3339: one without a zone is UTC, a number counts from 1970 in seconds or milliseconds. */
-export function momentOf(value: unknown): string | undefined {
+/** A time as RFC 3339: without a zone it is UTC; a number is seconds or milliseconds since 1970. */
+export function parseTime(value: unknown): string | undefined {
   if (typeof value === 'number') return inRange(value > 1e11 ? value : value * 1000);
   if (typeof value !== 'string') return undefined;
   const text = value.trim().replace(' ', 'T');

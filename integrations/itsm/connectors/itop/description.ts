@@ -1,27 +1,27 @@
-import { isRemoteError, RemoteError, unless } from '../../remote.ts';
+import { isRemoteError, RemoteError, withFallback } from '../../remote.ts';
 import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
-import { byName } from '../responses.ts';
+import { absentColumns, byName, searchTables } from '../responses.ts';
 import { standardClasses } from './classes.data.ts';
-import { namesInFilter, problemOf } from './oql.ts';
+import { findFilterProblem, namesInFilter } from './oql.ts';
 import { isReference, standardTarget } from './records.ts';
 import { standardLinkTypes } from './relations.types.ts';
 import type { ItopResponse, ItopTransport } from './transport.ts';
 
-/** Objects that a class is described from. */
+/** Number of objects from which the attributes of a class are derived. */
 const SAMPLE = 20;
 
 export interface Description {
   describeTables(search?: string): Promise<RemoteTable[]>;
   describeFields(table: string): Promise<RemoteColumn[]>;
   describeRelationTypes(): Promise<RemoteRelationType[]>;
-  unknownInFilter(table: string, filter: string): Promise<string[]>;
-  /** Attributes that no object of the class shows. */
-  withheldFields(table: string, fields: string[]): Promise<string[]>;
-  /** The attributes of a class as answers name them; none while it has no object. */
+  findUnknownColumns(table: string, filter: string): Promise<string[]>;
+  /** Attributes that no object of the class has. */
+  findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
+  /** The attributes of a class in responses; empty while it has no object. */
   columnsOf(table: string): Promise<ReadonlySet<string>>;
 }
 
-/** The service describes nothing: classes are those of the public data model, attributes those of sample objects. */
+/** The service has no description of its classes: they are those of the public data model; attributes are those of sample objects. */
 export function createDescription(transport: Pick<ItopTransport, 'get'>): Description {
   const known = new Map<string, ReadonlySet<string>>();
 
@@ -50,17 +50,14 @@ export function createDescription(transport: Pick<ItopTransport, 'get'>): Descri
 
     async describeTables(search = '') {
       // the list is constant, but only returned to an account that can log in
-      await unless(sampleOf('Organization', '', 1), ['not_found', 'forbidden'], null);
-      const text = search.trim().toLowerCase();
-      const tables = standardClasses
-        .filter(([name, label]) => `${name} ${label}`.toLowerCase().includes(text))
-        .map(([name, label, parent]): RemoteTable => ({ name, label, parent }));
-      const given = search.trim();
-      if (/^[A-Za-z]\w*$/.test(given) && !isStandard(given)) {
-        const found = await unless(sampleOf(given, '', 1), ['not_found', 'forbidden'], null);
-        if (found) tables.push({ name: given, label: given, parent: null });
+      await withFallback(sampleOf('Organization', '', 1), ['not_found', 'forbidden'], null);
+      const tables = standardClasses.map(([name, label, parent]): RemoteTable => ({ name, label, parent }));
+      const className = search.trim();
+      if (/^[A-Za-z]\w*$/.test(className) && !isStandard(className)) {
+        const found = await withFallback(sampleOf(className, '', 1), ['not_found', 'forbidden'], null);
+        if (found) tables.push({ name: className, label: className, parent: null });
       }
-      return tables.sort(byName);
+      return searchTables(tables, search);
     },
 
     async describeFields(table) {
@@ -91,17 +88,14 @@ export function createDescription(transport: Pick<ItopTransport, 'get'>): Descri
       return standardLinkTypes;
     },
 
-    async withheldFields(table, fields) {
-      const sample = await sampleOf(table);
-      const { objects } = sample;
-      // whoever may read the class may read its attributes: one that no object has no longer exists
-      return objects.length === 0
-        ? []
-        : fields.filter((name) => objects.every(({ fields: cells }) => cells[name] === undefined));
+    async findHiddenColumns(table, fields) {
+      const { objects } = await sampleOf(table);
+      // rights apply to classes, not to attributes: an attribute that no object has no longer exists
+      return absentColumns(objects, fields, ({ fields: cells }, name) => cells[name]);
     },
 
-    async unknownInFilter(table, filter) {
-      const problem = problemOf(filter);
+    async findUnknownColumns(table, filter) {
+      const problem = findFilterProblem(filter);
       if (problem) throw new RemoteError('refused', `class ${table}`, `The filter ${problem}`);
       const names = namesInFilter(filter);
       if (names.length === 0) return [];
@@ -109,7 +103,7 @@ export function createDescription(transport: Pick<ItopTransport, 'get'>): Descri
         await sampleOf(table, filter, 1);
         return [];
       } catch (error) {
-        // the service refuses names that it does not know
+        // the service refuses unknown names
         if (!isRemoteError(error, 'refused')) throw error;
         const columns = columnNames(await sampleOf(table));
         const unknown = columns.size === 0 ? [] : names.filter((name) => name !== 'id' && !columns.has(name));

@@ -2,9 +2,9 @@ import { RemoteError } from '../../remote.ts';
 import { pagesOf } from '../responses.ts';
 import type { ItopConfig } from './config.ts';
 import { inList, quote } from './oql.ts';
-import { type Place, readRange, start } from './ranges.ts';
+import { type RangePosition, readRange, startPosition } from './ranges.ts';
 import { remoteId } from './records.ts';
-import { fromLocal, notBefore } from './times.ts';
+import { earliestLocalTime, fromLocal } from './times.ts';
 import type { ItopObject, ItopTransport } from './transport.ts';
 
 /**
@@ -12,26 +12,26 @@ import type { ItopObject, ItopTransport } from './transport.ts';
  * iTop is the time of its start, while entries are stored until its end.
  */
 export const OVERLAP_MS = 2 * 3_600_000;
-/** Entries of the history that are read at once for some objects. */
+/** Maximum entries of the history in one request. */
 const ENTRIES_AT_ONCE = 2_000;
-/** A history that is further ahead than clocks differ has times of another zone. */
+/** An entry further in the future than clocks differ shows that the time zone is wrong. */
 const AHEAD_MS = 10 * 60_000;
-/** How far back entries are read that show how old the newest is. */
+/** How far back and how many entries are read to determine the age of the newest. */
 const NEWEST_MS = 2 * 3_600_000;
 const NEWEST = 500;
-/** Zones differ by no more than that (UTC-12 to UTC+14). */
-const FARTHEST_MS = 26 * 3_600_000;
+/** Maximum difference of two zones (UTC-12 to UTC+14). */
+const MAX_ZONE_DIFFERENCE_MS = 26 * 3_600_000;
 
-/** What it costs that the account may not read the history. */
-export const WITHOUT_HISTORY =
-  'Without the history each run reads everything, objects that are deleted in iTop keep their cards, the rule newest_wins takes a change in iTop for the older one, and a new object whose answer is lost waits for a person.';
+/** The consequences if the account may not read the history. */
+export const MISSING_HISTORY_EFFECTS =
+  'Without the history each run reads everything, cards of objects that are deleted in iTop remain, newest_wins treats the change in iTop as the older one, and a new object whose response is lost is not looked up.';
 
-/** How the times of the history compare with the present, by the configured zone. */
+/** How the times of the history compare with the current time, by the configured zone. */
 interface Lag {
-  /** An entry has a future time: iTop writes its times in another zone. */
+  /** An entry is in the future: iTop writes its times in another zone. */
   isAhead: boolean;
   /**
-   * How old the newest entry is at most, in milliseconds; `FARTHEST_MS` if none was found. The history lags behind by no
+   * The maximum age of the newest entry in milliseconds; `FARTHEST_MS` if none was found. The history lags behind by no
    * more: the newest entry was written now at the latest.
    */
   ageMs: number;
@@ -42,27 +42,27 @@ export type ChangeTimes = Map<string, string>;
 
 export interface History {
   /** Objects that were created or changed since a time, a range of entries at a time. */
-  changes(request: {
+  readChanges(request: {
     since: string;
     overlapMs: number;
     classes: readonly string[];
     limit: number;
-    place: Place;
-  }): Promise<{ times: ChangeTimes; next: Place | null }>;
-  /** When these objects were last changed, if that is recent. */
-  recent(objects: readonly ItopObject[]): Promise<ChangeTimes>;
+    position: RangePosition;
+  }): Promise<{ times: ChangeTimes; next: RangePosition | null }>;
+  /** When these objects were last changed, if within `recentMs`. */
+  readRecentTimes(objects: readonly ItopObject[]): Promise<ChangeTimes>;
   /** Those of these objects that were deleted. */
-  deletedOf(ids: readonly string[], keys: readonly number[]): Promise<ChangeTimes>;
+  findDeleted(ids: readonly string[], keys: readonly number[]): Promise<ChangeTimes>;
   /** All objects that were deleted since a time. */
-  deletedSince(since: string): Promise<ChangeTimes>;
+  readDeleted(since: string): Promise<ChangeTimes>;
   /** The objects of exactly this class that were created with a comment. */
-  createdWith(className: string, comment: string): Promise<{ class: string; key: number }[]>;
-  lag(): Promise<Lag>;
-  /** The remote's present time in milliseconds, as far as its responses told. */
+  findCreated(className: string, comment: string): Promise<{ class: string; key: number }[]>;
+  readLag(): Promise<Lag>;
+  /** The remote's current time in milliseconds, estimated from its responses. */
   now(): number;
 }
 
-function wrongZone(timeZone: string): RemoteError {
+function wrongZoneError(timeZone: string): RemoteError {
   const what = `The history has times in the future; the connection's time_zone ${timeZone} is not that of iTop`;
   return new RemoteError('refused', 'class CMDBChangeOp', what);
 }
@@ -73,7 +73,7 @@ export function createHistory(
   { timeZone, recentMs }: Pick<ItopConfig, 'timeZone' | 'recentMs'>,
 ): History {
   const now = (): number => transport.clock.now() + (transport.clockAheadMs() ?? 0);
-  const from = (ms: number): string => `date >= ${quote(notBefore(ms, timeZone))}`;
+  const from = (ms: number): string => `date >= ${quote(earliestLocalTime(ms, timeZone))}`;
   const timeOf = ({ fields }: ItopObject): number => fromLocal(String(fields.date ?? ''), timeZone);
 
   /** The latest time of each object. */
@@ -82,7 +82,7 @@ export function createHistory(
     for (const entry of entries) {
       const ms = timeOf(entry);
       if (Number.isNaN(ms)) continue;
-      if (ms > now() + AHEAD_MS) throw wrongZone(timeZone);
+      if (ms > now() + AHEAD_MS) throw wrongZoneError(timeZone);
       const { fields } = entry;
       const id = remoteId(String(fields[classField] ?? ''), String(fields.objkey ?? ''));
       // the remote's clock is known to a second
@@ -92,7 +92,7 @@ export function createHistory(
     return times;
   };
 
-  const recent: History['recent'] = async (objects) => {
+  const readRecentTimes: History['readRecentTimes'] = async (objects) => {
     if (objects.length === 0) return new Map();
     const { objects: entries, found } = await transport.get({
       class: 'CMDBChangeOp',
@@ -106,16 +106,19 @@ export function createHistory(
       ],
       fields: 'objclass,objkey,date',
       limit: ENTRIES_AT_ONCE,
-      doing: 'Reading when objects changed',
+      doing: 'Reading times of changes',
     });
     if (found <= entries.length || objects.length === 1) return timesOf(entries, 'objclass');
     const middle = Math.ceil(objects.length / 2);
-    return new Map([...(await recent(objects.slice(0, middle))), ...(await recent(objects.slice(middle)))]);
+    return new Map([
+      ...(await readRecentTimes(objects.slice(0, middle))),
+      ...(await readRecentTimes(objects.slice(middle))),
+    ]);
   };
 
-  let known: Lag | undefined;
-  const lag: History['lag'] = async () => {
-    if (known) return known;
+  let cachedLag: Lag | undefined;
+  const readLag: History['readLag'] = async () => {
+    if (cachedLag) return cachedLag;
     const { objects } = await transport.get({
       class: 'CMDBChangeOp',
       conditions: [from(now() - NEWEST_MS)],
@@ -125,11 +128,11 @@ export function createHistory(
     });
     const times = objects.map(timeOf).filter((ms) => !Number.isNaN(ms));
     const newest = Math.max(...times);
-    known = {
+    cachedLag = {
       isAhead: newest > now() + AHEAD_MS,
-      ageMs: times.length === 0 ? FARTHEST_MS : Math.max(0, now() - newest),
+      ageMs: times.length === 0 ? MAX_ZONE_DIFFERENCE_MS : Math.max(0, now() - newest),
     };
-    return known;
+    return cachedLag;
   };
 
   /**
@@ -137,16 +140,16 @@ export function createHistory(
    * from as much earlier as it can lag.
    */
   const storedSince = async (since: string, overlapMs: number): Promise<string> => {
-    const { isAhead, ageMs } = await lag();
-    if (isAhead) throw wrongZone(timeZone);
+    const { isAhead, ageMs } = await readLag();
+    if (isAhead) throw wrongZoneError(timeZone);
     return from(Date.parse(since) - overlapMs - ageMs);
   };
 
   return {
     now,
-    lag,
-    recent,
-    async changes({ since, overlapMs, classes, limit, place }) {
+    readLag,
+    readRecentTimes,
+    async readChanges({ since, overlapMs, classes, limit, position }) {
       const request = {
         class: 'CMDBChangeOp',
         conditions: [
@@ -155,50 +158,52 @@ export function createHistory(
         ],
         fields: 'objclass,objkey,date',
         limit,
-        doing: 'Reading what changed',
+        doing: 'Reading changes',
       };
-      const { objects, next } = await readRange(transport, request, place);
+      const { objects, next } = await readRange(transport, request, position);
       // an entry of a deletion names the root class, and there is no object to read
       const alive = objects.filter(({ class: className }) => className !== 'CMDBChangeOpDelete');
       return { times: timesOf(alive, 'objclass'), next };
     },
 
-    async deletedOf(ids, keys) {
+    async findDeleted(ids, keys) {
       const { objects } = await transport.get({
         class: 'CMDBChangeOpDelete',
         conditions: [inList('objkey', keys)],
         fields: 'fclass,objkey,date',
         limit: ENTRIES_AT_ONCE,
-        doing: 'Reading what was deleted',
+        doing: 'Reading deletions',
       });
       const wanted = new Set(ids);
       return new Map([...timesOf(objects, 'fclass')].filter(([id]) => wanted.has(id)));
     },
 
-    async deletedSince(since) {
+    async readDeleted(since) {
       const request = {
         class: 'CMDBChangeOpDelete',
         conditions: [await storedSince(since, OVERLAP_MS)],
         fields: 'fclass,objkey,date',
         limit: ENTRIES_AT_ONCE,
-        doing: 'Reading what was deleted',
+        doing: 'Reading deletions',
       };
       const times: ChangeTimes = new Map();
-      const pages = pagesOf((place: Place | null) => readRange(transport, request, place ?? start));
+      const pages = pagesOf((position: RangePosition | null) =>
+        readRange(transport, request, position ?? startPosition),
+      );
       for await (const { objects } of pages) {
         for (const [id, at] of timesOf(objects, 'fclass')) times.set(id, at);
       }
       return times;
     },
 
-    async createdWith(className, comment) {
+    async findCreated(className, comment) {
       const { objects } = await transport.get({
         class: 'CMDBChangeOpCreate',
         // entries are indexed by class
         conditions: [`objclass = ${quote(className)}`, `userinfo = ${quote(comment)}`],
         fields: 'objclass,objkey,date',
         limit: ENTRIES_AT_ONCE,
-        doing: 'Looking up what was made',
+        doing: 'Looking up created objects',
       });
       return objects.map(({ fields }) => ({ class: String(fields.objclass), key: Number(fields.objkey) }));
     },

@@ -1,13 +1,13 @@
 import { sha256 } from '../../../../platform/crypto.ts';
 import type { Limiter } from '../../limiter/limiter.ts';
-import { type RemoteTombstone, unless } from '../../remote.ts';
+import { type RemoteTombstone, withFallback } from '../../remote.ts';
 import type { Connector } from '../connector.ts';
 import { byTime } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import type { ConnectorParts } from '../transport.ts';
-import { type ItopAuth, type ItopConfig, usualConfig } from './config.ts';
+import { defaultConfig, type ItopAuth, type ItopConfig } from './config.ts';
 import { createDescription } from './description.ts';
-import { type ChangeTimes, createHistory, WITHOUT_HISTORY } from './history.ts';
+import { type ChangeTimes, createHistory, MISSING_HISTORY_EFFECTS } from './history.ts';
 import { createReading } from './reading.ts';
 import { readRelations } from './relations.ts';
 import { rightsTest } from './rights.ts';
@@ -16,7 +16,7 @@ import { createWriting } from './writing.ts';
 
 export type ItopParts = ConnectorParts<Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>>;
 
-/** Whose limits count: those of one account on one instance. */
+/** The account whose rate limit applies. */
 function accountOf(url: string, auth: ItopAuth): string {
   const { host, pathname } = new URL(url);
   const name = auth.kind === 'basic' ? auth.username : `token ${sha256(auth.token).slice(0, 16)}`;
@@ -25,7 +25,7 @@ function accountOf(url: string, auth: ItopAuth): string {
 
 /** A connection to one instance as one account. */
 export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } {
-  const config: ItopConfig = { ...usualConfig, ...parts.config };
+  const config: ItopConfig = { ...defaultConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
   const transport = openItopTransport({ ...parts, config }, base, accountOf(base, config.auth));
   const history = createHistory(transport, config);
@@ -38,26 +38,26 @@ export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } 
     since: string,
     isOne: (id: string) => boolean,
   ): Promise<RemoteTombstone[]> => {
-    // `deltaUnavailable` reports an unreadable history
-    const deleted: ChangeTimes = await unless(history.deletedSince(since), ['forbidden'], new Map());
+    // `explainMissingDelta` reports an unreadable history
+    const deleted: ChangeTimes = await withFallback(history.readDeleted(since), ['forbidden'], new Map());
     const found = [...deleted].filter(([id]) => isOne(id)).map(([id, at]) => ({ table, id, at }));
     return found.sort(byTime);
   };
 
   return {
     limiter,
-    // objects of organisations that the account does not see, and archived ones, are missing too
-    absenceProvesNothing: true,
+    // objects of hidden organisations and archived objects are missing too
+    omitsHiddenRecords: true,
     ...description,
     ...reading,
     readRelations: (request) => readRelations(reading, request),
-    async deltaUnavailable() {
-      const why = `The account may not read the history of iTop (CMDBChangeOp). ${WITHOUT_HISTORY}`;
-      return (await unless(history.lag(), ['forbidden'], null)) ? null : why;
+    async explainMissingDelta() {
+      const why = `The account may not read the history of iTop (CMDBChangeOp). ${MISSING_HISTORY_EFFECTS}`;
+      return (await withFallback(history.readLag(), ['forbidden'], null)) ? null : why;
     },
-    // the classes that extend the table are unknown: an id names its class, so that others do no harm
-    deletionsSince: (table, since) => tombstones(table, since, (id) => !isLink(id)),
-    relationDeletionsSince: (since) => tombstones('relations', since, isLink),
+    // the subclasses of the table are unknown: tombstones of other classes match no pair
+    readDeletions: (table, since) => tombstones(table, since, (id) => !isLink(id)),
+    readRelationDeletions: (since) => tombstones('relations', since, isLink),
     ...createWriting(transport, { reading, history, description }, config),
     testRights: (needs) => testRights(needs, rightsTest(transport, { reading, history }, config)),
     clockAheadMs,

@@ -1,11 +1,11 @@
-/** A text as a literal. */
+/** An OQL text literal. */
 export const quote = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 export const inList = (field: string, values: readonly (string | number)[]): string =>
   `${field} IN (${values.map((value) => (typeof value === 'number' ? value : quote(value))).join(',')})`;
 
-/** The query for objects of a class that fit all conditions; empty conditions are left out. */
-export function select(className: string, conditions: readonly string[]): string {
+/** The query for objects of a class that match all conditions; empty conditions are omitted. */
+export function selectQuery(className: string, conditions: readonly string[]): string {
   const some = conditions.filter((condition) => condition !== '').map((condition) => `(${condition})`);
   return `SELECT ${className}${some.length > 0 ? ` WHERE ${some.join(' AND ')}` : ''}`;
 }
@@ -22,18 +22,18 @@ function tokensOf(filter: string): string[] {
 }
 
 /** Why a filter cannot be combined with other conditions, in words; undefined if it can. */
-export function problemOf(filter: string): string | undefined {
+export function findFilterProblem(filter: string): string | undefined {
   let depth = 0;
   for (const part of tokensOf(filter)) {
-    if (part === '"' || part === "'" || part === '`') return 'holds a quote that does not end';
+    if (part === '"' || part === "'" || part === '`') return 'contains an unclosed quote';
     if (part === '(') depth += 1;
     if (part === ')') depth -= 1;
-    if (depth < 0) return 'holds a bracket that was not opened';
+    if (depth < 0) return 'contains an unopened bracket';
     if (depth === 0 && /^(SELECT|UNION|WHERE)$/i.test(part)) {
-      return `must be a condition alone, without ${part.toUpperCase()}`;
+      return `must be only a condition, without ${part.toUpperCase()}`;
     }
   }
-  return depth > 0 ? 'holds a bracket that does not end' : undefined;
+  return depth > 0 ? 'contains an unclosed bracket' : undefined;
 }
 
 /** The attributes that a condition names; names in nested queries are attributes of other classes. */
@@ -51,7 +51,7 @@ export function namesInFilter(filter: string): string[] {
     if (/^SELECT$/i.test(part) && nested === 0) nested = depth;
     const name = part.replaceAll('`', '');
     if (nested > 0 || !/^[A-Za-z_]\w*$/.test(name) || words.has(name.toUpperCase())) continue;
-    // functions, parameters of the query, and what stands before a point
+    // functions, parameters of the query, and aliases before a dot
     if (['(', '.'].includes(parts[at + 1] ?? '') || [':', '->'].includes(parts[at - 1] ?? '')) continue;
     names.add(name);
   }

@@ -2,62 +2,66 @@ import { RemoteError } from '../../remote.ts';
 import type { ItopObject, ItopTransport, Query } from './transport.ts';
 
 /** Where the next range starts. */
-export interface Place {
+export interface RangePosition {
   /** The last key of the ranges read. */
   after: number;
-  /** Whether all remaining objects are requested, since they may fit a page. */
+  /** Whether all remaining objects are requested, since they may fit on a page. */
   rest: boolean;
-  /** How many keys a range has; 0 while unknown. */
+  /** Number of keys of a range; 0 while unknown. */
   span: number;
-  /** How many objects remained when that was last known. */
+  /** Number of remaining objects when it was last known. */
   left: number;
 }
 
-export const start: Place = { after: 0, rest: true, span: 0, left: 0 };
+export const startPosition: RangePosition = { after: 0, rest: true, span: 0, left: 0 };
 
 export type RangeRequest = Omit<Query, 'isPage'>;
 
 export interface Range {
   objects: ItopObject[];
-  next: Place | null;
+  next: RangePosition | null;
 }
 
-/** How much wider the next range is at most. */
-const WIDENING = 4;
+/** Maximum factor by which the next range is wider. */
+const MAX_WIDENING = 4;
 
 /**
- * Reads objects in the order of their keys. The service orders by name and knows no other order, and its pages by offset lose
- * rows when others go; so keys are taken range by range, each whole: as many keys as a page has rows at least, more where
- * keys are sparse. What is left is asked for at once when it fits a page.
+ * Reads objects in the order of their keys. The service only orders by name, and its pages by offset skip rows when others are
+ * deleted. So each request reads a complete range of keys: at least as many keys as a page has rows, more if keys are sparse.
+ * The remaining objects are requested together once they fit on a page.
  */
 export async function readRange(
   transport: Pick<ItopTransport, 'get'>,
   request: RangeRequest,
-  place: Place,
+  position: RangePosition,
 ): Promise<Range> {
-  let { rest, span, left } = place;
+  let { rest, span, left } = position;
   for (;;) {
-    const until = rest ? undefined : place.after + span;
+    const until = rest ? undefined : position.after + span;
     const { objects, found, pageSize } = await transport.get({
       ...request,
       isPage: true,
       conditions: [
         ...(request.conditions ?? []),
-        `id > ${place.after}`,
+        `id > ${position.after}`,
         ...(until === undefined ? [] : [`id <= ${until}`]),
       ],
     });
-    const stray = objects.find(({ key }) => Number(key) <= place.after || Number(key) > (until ?? Infinity));
-    if (stray) {
-      const what = `${request.doing} shows an object outside of the keys that were asked for`;
+    const unexpected = objects.find(
+      ({ key }) => Number(key) <= position.after || Number(key) > (until ?? Infinity),
+    );
+    if (unexpected) {
+      const what = `${request.doing} returned an object outside of the requested keys`;
       throw new RemoteError('paging_ignored', `class ${request.class}`, what);
     }
-    const whole = found <= objects.length;
-    if (whole || (!rest && span <= 1)) {
-      const next = rest ? null : nextOf({ after: place.after + span, span, left }, objects.length, pageSize);
+    const isComplete = found <= objects.length;
+    if (isComplete || (!rest && span <= 1)) {
+      const next = rest
+        ? null
+        : nextOf({ after: position.after + span, span, left }, objects.length, pageSize);
       return { objects: objects.sort((a, b) => Number(a.key) - Number(b.key)), next };
     }
-    // more match than a page holds, and their order is unknown
+    // more objects match than fit on a page, in an unknown order
     if (rest) {
       left = found;
       span = Math.max(span, pageSize, 1);
@@ -69,10 +73,14 @@ export async function readRange(
   }
 }
 
-function nextOf({ after, span, left }: Omit<Place, 'rest'>, read: number, pageSize: number): Place {
+function nextOf(
+  { after, span, left }: Omit<RangePosition, 'rest'>,
+  read: number,
+  pageSize: number,
+): RangePosition {
   const remaining = left - read;
   const fitting = read === 0 ? Infinity : Math.floor((span * pageSize * 0.8) / read);
-  const wider = Math.max(pageSize, Math.min(fitting, span * WIDENING));
-  // a small rest, or a gap in the keys, is not read range by range
+  const wider = Math.max(pageSize, Math.min(fitting, span * MAX_WIDENING));
+  // few remaining objects, or a gap in the keys: request all remaining ones
   return { after, rest: remaining <= pageSize || read === 0, span: wider, left: remaining };
 }

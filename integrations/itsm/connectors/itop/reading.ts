@@ -1,18 +1,20 @@
-import { RemoteError, unless } from '../../remote.ts';
-import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
-import { chunksOf, filterBy } from '../responses.ts';
+import { RemoteError, withFallback } from '../../remote.ts';
+import type { DeltaRequest, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import { chunksOf, optionalFilter } from '../responses.ts';
 import type { Description } from './description.ts';
 import { type ChangeTimes, type History, OVERLAP_MS } from './history.ts';
-import { inList, problemOf } from './oql.ts';
-import { type Place, readRange, start } from './ranges.ts';
-import { longAgo, outputFields, recordOf, remoteId, splitId } from './records.ts';
+import { findFilterProblem, inList } from './oql.ts';
+import { type RangePosition, readRange, startPosition } from './ranges.ts';
+import { outputFields, recordOf, remoteId, splitId, UNKNOWN_TIME } from './records.ts';
 import type { ItopObject, ItopTransport } from './transport.ts';
 
-/** Objects that are looked up at once. */
-const IDS_AT_ONCE = 200;
+/** Number of objects in one lookup. */
+const IDS_PER_REQUEST = 200;
 
-const placeOf = (cursor: string | null): Place => (cursor === null ? start : (JSON.parse(cursor) as Place));
-const cursorOf = (place: Place | null): string | null => (place === null ? null : JSON.stringify(place));
+const positionOf = (cursor: string | null): RangePosition =>
+  cursor === null ? startPosition : (JSON.parse(cursor) as RangePosition);
+const cursorOf = (position: RangePosition | null): string | null =>
+  position === null ? null : JSON.stringify(position);
 const idOf = (object: ItopObject): string => remoteId(object.class, object.key);
 
 /** A read of objects of a class. */
@@ -34,20 +36,20 @@ interface ClassPage {
 export interface Reading {
   readPage(request: ReadRequest): Promise<Page>;
   readSince(request: DeltaRequest): Promise<Page>;
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RemoteLook>>;
-  newestChange(table: string, filter?: string): Promise<string | null>;
+  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;
+  findNewestChange(table: string, filter?: string): Promise<string | null>;
   /** All objects of a class, page by page. */
   readClass(request: ClassRequest): Promise<ClassPage>;
   /** Objects that were created or changed since a time. */
   readChanged(
     request: ClassRequest & { since: string; overlapMs?: number; classes?: readonly string[] },
   ): Promise<ClassPage>;
-  /** How many objects of a class the account sees. */
+  /** Number of objects of a class that the account sees. */
   count(className: string): Promise<number>;
 }
 
 function conditionOf(table: string, filter = ''): string {
-  const problem = problemOf(filter);
+  const problem = findFilterProblem(filter);
   if (problem) throw new RemoteError('refused', `class ${table}`, `The filter ${problem}`);
   return filter;
 }
@@ -56,7 +58,7 @@ export function createReading(transport: ItopTransport, description: Description
   const readClass: Reading['readClass'] = async ({ class: className, fields, filter, limit, cursor }) => {
     const conditions = [conditionOf(className, filter)];
     const request = { class: className, conditions, fields, limit, doing: `Reading ${className}` };
-    const { objects, next } = await readRange(transport, request, placeOf(cursor));
+    const { objects, next } = await readRange(transport, request, positionOf(cursor));
     return { objects, next: cursorOf(next), times: new Map() };
   };
 
@@ -64,7 +66,13 @@ export function createReading(transport: ItopTransport, description: Description
     const { class: className, fields, filter, limit, cursor, since } = request;
     const condition = conditionOf(className, filter);
     const { overlapMs = OVERLAP_MS, classes = [] } = request;
-    const changed = await history.changes({ since, overlapMs, classes, limit, place: placeOf(cursor) });
+    const changed = await history.readChanges({
+      since,
+      overlapMs,
+      classes,
+      limit,
+      position: positionOf(cursor),
+    });
     const { times } = changed;
     const next = cursorOf(changed.next);
     // the history covers all classes, and keys are unique in each root class only: the class of the found object decides
@@ -91,7 +99,7 @@ export function createReading(transport: ItopTransport, description: Description
     fields: await fieldsOf(table, fields),
     limit,
     cursor,
-    ...filterBy(filter),
+    ...optionalFilter(filter),
   });
 
   const pageOf = (
@@ -101,17 +109,17 @@ export function createReading(transport: ItopTransport, description: Description
   ): Page => ({
     records: objects.map((object) => recordOf(table, object, fields, times.get(idOf(object)))),
     next,
-    // objects of organisations that the account may not see are left out without notice; a look at one tells
-    withheld: false,
+    // objects of hidden organisations are silently omitted; only a lookup by key detects that
+    hasHiddenRows: false,
   });
 
-  /** Without the history no change counts as newer than one here. */
-  const recent = (objects: ItopObject[]): Promise<ChangeTimes> =>
-    unless(history.recent(objects), ['forbidden'], new Map());
+  /** Without the history no time is known, and no change counts as newer than one in the inventory. */
+  const readTimes = (objects: ItopObject[]): Promise<ChangeTimes> =>
+    withFallback(history.readRecentTimes(objects), ['forbidden'], new Map());
 
   const readPage: Reading['readPage'] = async (request) => {
     const page = await readClass(await classRequest(request));
-    return pageOf(request, page, await recent(page.objects));
+    return pageOf(request, page, await readTimes(page.objects));
   };
 
   return {
@@ -133,15 +141,15 @@ export function createReading(transport: ItopTransport, description: Description
     },
 
     async readByIds(table, ids, fields) {
-      const looks = new Map<string, RemoteLook>();
+      const lookups = new Map<string, RecordLookup>();
       const output = await fieldsOf(table, fields);
       const wanted = [...new Set(ids)].flatMap((id) => {
         const key = splitId(id)?.key;
-        // an id that is not one of its keys does not exist
-        if (key === undefined) looks.set(id, { kind: 'gone' });
+        // an id of another form does not exist
+        if (key === undefined) lookups.set(id, { kind: 'gone' });
         return key === undefined ? [] : [{ id, key }];
       });
-      for (const some of chunksOf(wanted, IDS_AT_ONCE)) {
+      for (const some of chunksOf(wanted, IDS_PER_REQUEST)) {
         const found = await transport.get({
           class: table,
           conditions: [
@@ -155,31 +163,31 @@ export function createReading(transport: ItopTransport, description: Description
           doing: `Reading ${table}`,
         });
         const objects = new Map(found.objects.map((object) => [idOf(object), object]));
-        const there = some.flatMap(({ id }) => objects.get(id) ?? []);
-        const times = await recent(there);
-        for (const object of there) {
+        const existing = some.flatMap(({ id }) => objects.get(id) ?? []);
+        const times = await readTimes(existing);
+        for (const object of existing) {
           const id = idOf(object);
-          const record = recordOf(table, object, fields, times.get(id) ?? longAgo);
-          looks.set(id, { kind: 'there', record });
+          const record = recordOf(table, object, fields, times.get(id) ?? UNKNOWN_TIME);
+          lookups.set(id, { kind: 'there', record });
         }
-        const missing = some.filter(({ id }) => !looks.has(id));
+        const missing = some.filter(({ id }) => !lookups.has(id));
         if (missing.length === 0) continue;
-        const deleted = history.deletedOf(
+        const deleted = history.findDeleted(
           missing.map(({ id }) => id),
           missing.map(({ key }) => key),
         );
-        // a hidden object may belong to an organisation that the account does not see: only the history is certain
-        const gone: ChangeTimes = await unless(deleted, ['forbidden'], new Map());
-        for (const { id } of missing) looks.set(id, { kind: gone.has(id) ? 'gone' : 'unknown' });
+        // a missing object may belong to a hidden organisation: only the history proves its deletion
+        const gone: ChangeTimes = await withFallback(deleted, ['forbidden'], new Map());
+        for (const { id } of missing) lookups.set(id, { kind: gone.has(id) ? 'gone' : 'unknown' });
       }
-      return looks;
+      return lookups;
     },
 
-    async newestChange(table, filter) {
+    async findNewestChange(table, filter) {
       const conditions = [conditionOf(table, filter)];
-      const doing = `Asking when ${table} last changed`;
+      const doing = `Reading when ${table} last changed`;
       const { found } = await transport.get({ class: table, conditions, fields: 'id', limit: 1, doing });
-      // the history cannot be sorted by time: no change that is visible now is newer than now
+      // the history cannot be sorted by time; visible changes are not newer than the current time
       return found === 0 ? null : new Date(Math.floor(history.now() / 1000) * 1000).toISOString();
     },
 

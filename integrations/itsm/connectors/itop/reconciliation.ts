@@ -1,7 +1,7 @@
 import { RemoteError, type RemoteRecord } from '../../remote.ts';
 import type { RemoteValues } from '../connector.ts';
 import { quote } from './oql.ts';
-import { outputFields, recordOf, writtenOf } from './records.ts';
+import { outputFields, recordOf, serializeValue } from './records.ts';
 import type { ItopTransport } from './transport.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function findReconciled(
   const where = `class ${table}`;
   const empty = keys.find((key) => (values[key] ?? '') === '');
   if (empty !== undefined) {
-    const what = `Objects of ${table} are reconciled by ${keys.join(', ')}, and the new one has no ${empty}`;
+    const what = `Objects of ${table} are reconciled by ${keys.join(', ')}, but the new one has no ${empty}`;
     throw new RemoteError('refused', where, what);
   }
   const fields = [...new Set([...keys, ...Object.keys(values)])];
@@ -35,13 +35,13 @@ export async function findReconciled(
   return shown ? recordOf(table, shown, fields) : null;
 }
 
-/** References are compared by key, or by the name that they are given by. */
+/** References are compared by key, or by name if the value is a name. */
 function conditionOf(
   columns: ReadonlySet<string>,
   key: string,
   value: string | number | boolean | null,
 ): string {
-  const written = writtenOf(columns, key, value);
-  if (typeof written === 'object') return `${key}_friendlyname = ${quote(written.name)}`;
-  return `${key} = ${typeof written === 'number' ? written : quote(String(written))}`;
+  const stored = serializeValue(columns, key, value);
+  if (typeof stored === 'object') return `${key}_friendlyname = ${quote(stored.name)}`;
+  return `${key} = ${typeof stored === 'number' ? stored : quote(String(stored))}`;
 }

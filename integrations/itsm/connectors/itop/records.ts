@@ -2,25 +2,25 @@ import type { RemoteField, RemoteRecord } from '../../remote.ts';
 import { standardTargets } from './classes.data.ts';
 import type { ItopObject } from './transport.ts';
 
-/** An object's key is unique within its root class only: with its own class, which never changes, in the whole instance. */
+/** A key is unique within a root class only; together with the object's own class, which never changes, it is unique. */
 export const remoteId = (className: string, key: string | number): string => `${className}::${key}`;
 
 const form = /^([A-Za-z_]\w*)::([1-9]\d*)$/;
 
-/** @returns undefined for what is no id of ours. */
+/** @returns undefined for a text of another form. */
 export function splitId(id: string): { className: string; key: number } | undefined {
   const [, className, key] = form.exec(id) ?? [];
   return className === undefined ? undefined : { className, key: Number(key) };
 }
 
 /** The time of change of objects whose last change is unknown. */
-export const longAgo = new Date(0).toISOString();
+export const UNKNOWN_TIME = new Date(0).toISOString();
 
-/** Whether an attribute refers to another object: then the name of that object comes with it. */
+/** Whether an attribute refers to another object: then the response contains the name of that object too. */
 export const isReference = (columns: ReadonlySet<string>, name: string): boolean =>
   columns.has(`${name}_friendlyname`);
 
-/** The `output_fields` that attributes are read by. */
+/** The `output_fields` to read attributes. */
 export function outputFields(fields: readonly string[], columns: ReadonlySet<string>): string {
   const names = new Set(['id']);
   for (const name of fields) {
@@ -32,15 +32,15 @@ export function outputFields(fields: readonly string[], columns: ReadonlySet<str
   return [...names].join(',');
 }
 
-/** An object as a record. Attributes that refer to others hold the id of that record. */
+/** An object as a record. Attributes that refer to others contain the id of that record. */
 export function recordOf(
   table: string,
   { class: className, key, fields: cells }: ItopObject,
   fields: readonly string[],
-  updatedAt = longAgo,
+  updatedAt = UNKNOWN_TIME,
 ): RemoteRecord {
   const shown: Record<string, RemoteField> = {};
-  // an attribute that is missing is unknown, which is not the same as empty
+  // a missing attribute is unknown, not empty
   for (const name of fields) if (cells[name] !== undefined) shown[name] = fieldOf(className, name, cells);
   return { table, id: remoteId(className, key), fields: shown, updatedAt };
 }
@@ -70,10 +70,10 @@ function textOf(cell: unknown): string {
 }
 
 /**
- * A value as the service takes it. A reference may be given as a record's id, or as the name by which the service finds the
- * one object.
+ * A value as it is written. A reference may be the id of a record, or a name by which the service finds the
+ * only object.
  */
-export function writtenOf(
+export function serializeValue(
   columns: ReadonlySet<string>,
   name: string,
   value: string | number | boolean | null,

@@ -1,8 +1,8 @@
-import { RemoteError, unless } from '../../remote.ts';
+import { RemoteError, withFallback } from '../../remote.ts';
 import type { Connector, RemoteRelation } from '../connector.ts';
-import { pageOfLists } from '../responses.ts';
+import { readListsInTurn } from '../responses.ts';
 import type { Reading } from './reading.ts';
-import { longAgo, referenceOf, remoteId, splitId, standardTarget } from './records.ts';
+import { referenceOf, remoteId, splitId, standardTarget, UNKNOWN_TIME } from './records.ts';
 import { type LinkType, linkTypeOf, standardLinkTypes } from './relations.types.ts';
 import type { ItopObject } from './transport.ts';
 
@@ -12,30 +12,32 @@ export async function readRelations(
   { types, since, limit, cursor }: Parameters<Connector['readRelations']>[0],
 ): ReturnType<Connector['readRelations']> {
   const wanted = types.length > 0 ? types : standardLinkTypes.map(({ id }) => id);
-  return await pageOfLists(wanted, cursor, async (id, within) => {
+  return await readListsInTurn(wanted, cursor, async (id, within) => {
     const type = linkTypeOf(id);
-    if (!type) throw unknownType(id);
+    if (!type) throw unknownTypeError(id);
     const request = { class: type.class, fields: '*', limit, cursor: within };
     const read =
       since === null
         ? reading.readClass(request)
         : reading.readChanged({ ...request, since, classes: [type.class] });
     // not every instance has every standard type
-    const page = await unless(read, types.length === 0 ? ['not_found'] : [], null);
+    const page = await withFallback(read, types.length === 0 ? ['not_found'] : [], null);
     const relations = (page?.objects ?? []).flatMap((link): RemoteRelation[] => {
       const ends = endsOf(type, link);
-      const own = remoteId(link.class, link.key);
-      return ends ? [{ id: own, type: id, ...ends, updatedAt: page!.times.get(own) ?? longAgo }] : [];
+      const linkId = remoteId(link.class, link.key);
+      return ends
+        ? [{ id: linkId, type: id, ...ends, updatedAt: page!.times.get(linkId) ?? UNKNOWN_TIME }]
+        : [];
     });
-    return { relations, next: page?.next ?? null, withheld: false };
+    return { relations, next: page?.next ?? null, hasHiddenRows: false };
   });
 }
 
-export const unknownType = (id: string) =>
+export const unknownTypeError = (id: string) =>
   new RemoteError(
     'refused',
     `relation ${id}`,
-    'There is no such relation type: it is named by a class of links and its two ends',
+    'There is no such relation type; its id is <link class>:<attribute>:<attribute>',
   );
 
 /** The records at both ends; null if one end is empty. */

@@ -6,7 +6,7 @@ import {
   type ReadResponse,
   type ResponseContext,
   readJson,
-  unclear,
+  uncertainFailure,
 } from '../responses.ts';
 
 /**
@@ -36,12 +36,12 @@ const messageOf = (document: unknown): string => {
   return typeof message === 'string' ? message : '';
 };
 
-// a response with a status of success is judged by its code
+// a response with a successful status has its own code
 const dialect: Dialect = {
   errorOf: (document, status) => (status < 300 ? undefined : messageOf(document) || undefined),
 };
 
-/** Reads a response of the REST/JSON service: its own code counts, since refusals have the status 200. */
+/** Reads a response of the REST/JSON service by its own code, since refusals have the status 200. */
 export function readResponse(response: OutboundAnswer, context: ResponseContext): ReadResponse {
   const read = readJson(response, context, dialect);
   if (read.kind !== 'done') return read;
@@ -53,7 +53,7 @@ export function readResponse(response: OutboundAnswer, context: ResponseContext)
   const code = Number((read.result as Document | undefined)?.code ?? Number.NaN);
   if (code === 0) return read;
   if (Number.isNaN(code))
-    return unclear(context, status, 'outage', 'unreadable_answer', 'was answered with other data');
+    return uncertainFailure(context, status, 'outage', 'unreadable_answer', 'returned unexpected data');
   const message = messageOf(read.result);
   const refusal = `was refused with the code ${code}${inBrackets(context, message)}`;
   switch (code) {
@@ -65,7 +65,7 @@ export function readResponse(response: OutboundAnswer, context: ResponseContext)
   }
   const isOutage = code >= LOWEST_DATABASE_CODE ? !statementErrors.has(code) : isTransient(message);
   if (code !== codes.internalError && !isOutage) return refuse('refused', refusal);
-  if (isOutage) return unclear(context, status, 'outage', 'outage', refusal);
+  if (isOutage) return uncertainFailure(context, status, 'outage', 'outage', refusal);
   return refuse(isMissing(message) ? 'not_found' : 'refused', refusal);
 }
 

@@ -2,7 +2,7 @@ import { isRemoteError } from '../../remote.ts';
 import type { Right } from '../connector.ts';
 import type { RightsTest } from '../rights.ts';
 import type { ItopConfig } from './config.ts';
-import { type History, WITHOUT_HISTORY } from './history.ts';
+import { type History, MISSING_HISTORY_EFFECTS } from './history.ts';
 import type { Reading } from './reading.ts';
 import type { ItopTransport, Operation } from './transport.ts';
 
@@ -20,8 +20,8 @@ const remedies: Record<Right, string> = {
 };
 
 /**
- * Tests each right with a request that changes nothing, but that the service refuses or passes only after it has checked
- * the right: it creates an object with an unknown attribute, updates a missing one, and simulates the deletion of none.
+ * Tests each right with a request without effect, which the service processes only after it has checked the right: it creates an
+ * object with an unknown attribute, updates a missing object, and simulates the deletion of none.
  */
 export function rightsTest(
   transport: ItopTransport,
@@ -31,7 +31,7 @@ export function rightsTest(
   return {
     unreadable({ code }, table) {
       if (code !== 'forbidden') return NO_CLASS;
-      const cost = table.startsWith(HISTORY) ? ` ${WITHOUT_HISTORY}` : '';
+      const cost = table.startsWith(HISTORY) ? ` ${MISSING_HISTORY_EFFECTS}` : '';
       return `Reading was refused; the account needs ${remedies.read}.${cost}`;
     },
     async read(table) {
@@ -49,7 +49,7 @@ export function rightsTest(
       };
       try {
         await transport.execute({
-          doing: `Trying to ${right} objects of ${table}`,
+          doing: `Testing the right to ${right} objects of ${table}`,
           isRead: true,
           operation: () => operations[right],
         });
@@ -60,22 +60,23 @@ export function rightsTest(
           return { granted: false, how: NO_CLASS };
         if (!isRemoteError(error, 'refused', 'not_found')) throw error;
       }
-      return { granted: true, how: 'An attempt that changes nothing was let through.' };
+      return { granted: true, how: 'A request without effect was allowed.' };
     },
   };
 }
 
-/** If the newest entry is no older, the zone is right: zones differ by half an hour at least, nearly all of them. */
+/** If the newest entry is no older, the zone is correct: nearly all zones differ by at least half an hour. */
 const FRESH_MS = 15 * 60_000;
 
-/** Checks whether iTop writes its history in the configured zone. Its database may have another; that does not matter. */
+/** Checks whether iTop writes its history in the configured zone. */
 async function checkZone(how: string, history: History, timeZone: string) {
-  const { isAhead, ageMs } = await history.lag();
+  const { isAhead, ageMs } = await history.readLag();
   if (isAhead) {
-    const ahead = `The history is read, but tells times to come by ${timeZone}: correct time_zone.`;
+    const ahead = `The history is read, but has entries in the future by ${timeZone}: correct time_zone.`;
     return { granted: false, blocks: true, how: ahead } as const;
   }
-  if (ageMs <= FRESH_MS) return { granted: true, how: `${how} The newest entry fits time_zone ${timeZone}.` };
-  const unknown = `It is not known whether time_zone ${timeZone} is right: by it nothing has changed in iTop for the last 15 minutes. Change something there and test again.`;
+  if (ageMs <= FRESH_MS)
+    return { granted: true, how: `${how} The newest entry matches time_zone ${timeZone}.` };
+  const unknown = `Whether time_zone ${timeZone} is correct is unknown, since the history has no entry of the last 15 minutes. Change something in iTop and test again.`;
   return { granted: null, how: `${how} ${unknown}` };
 }

@@ -1,12 +1,12 @@
 import { createLru } from '../../../../platform/lru.ts';
 
-/** By time zone; making one takes long, and each takes some 20 KB. */
+/** By time zone; creating one is slow, and each needs some 20 KB. */
 const formatters = createLru<Intl.DateTimeFormat>(2 * 1024 * 1024, () => 20_000);
 
 function formatter(timeZone: string): Intl.DateTimeFormat {
-  let known = formatters.get(timeZone);
-  if (!known) {
-    known = new Intl.DateTimeFormat('en', {
+  let cached = formatters.get(timeZone);
+  if (!cached) {
+    cached = new Intl.DateTimeFormat('en', {
       timeZone,
       hourCycle: 'h23',
       year: 'numeric',
@@ -16,12 +16,12 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
       minute: '2-digit',
       second: '2-digit',
     });
-    formatters.set(timeZone, known);
+    formatters.set(timeZone, cached);
   }
-  return known;
+  return cached;
 }
 
-/** How far a zone is ahead of UTC at a moment, in milliseconds. */
+/** How far a zone is ahead of UTC at a time, in milliseconds. */
 function offsetAt(ms: number, timeZone: string): number {
   const part = Object.fromEntries(
     formatter(timeZone)
@@ -34,23 +34,23 @@ function offsetAt(ms: number, timeZone: string): number {
 
 const text = (localMs: number): string => new Date(localMs).toISOString().slice(0, 19).replace('T', ' ');
 
-/** `2026-01-31 23:59:59` by the clocks of a zone. */
+/** The local time of a zone: `2026-01-31 23:59:59`. */
 export const toLocal = (ms: number, timeZone: string): string => text(ms + offsetAt(ms, timeZone));
 
 const BACK_MS = 3 * 3_600_000;
 
-/** A local time that none is before which is told from a moment on, also where clocks are put back soon after. */
-export function notBefore(ms: number, timeZone: string): string {
+/** The earliest local time that the zone's clocks show from a time on, also if they are set back soon after it. */
+export function earliestLocalTime(ms: number, timeZone: string): string {
   const offset = offsetAt(ms, timeZone);
   return text(ms + Math.min(offset, offsetAt(ms + BACK_MS, timeZone)));
 }
 
-/** The moment of a local time in milliseconds; of two with the same time the earlier. NaN where it is no time. */
+/** The time of a local time in milliseconds, the earlier one if it is ambiguous; NaN if it is invalid. */
 export function fromLocal(local: string, timeZone: string): number {
   const asUtc = Date.parse(`${local.replace(' ', 'T')}Z`);
   if (Number.isNaN(asUtc)) return Number.NaN;
   const day = 24 * 3_600_000;
-  const moments = [asUtc - day, asUtc + day].map((around) => asUtc - offsetAt(around, timeZone));
-  const fitting = moments.filter((ms) => ms + offsetAt(ms, timeZone) === asUtc);
-  return Math.min(...(fitting.length > 0 ? fitting : moments));
+  const candidates = [asUtc - day, asUtc + day].map((around) => asUtc - offsetAt(around, timeZone));
+  const fitting = candidates.filter((ms) => ms + offsetAt(ms, timeZone) === asUtc);
+  return Math.min(...(fitting.length > 0 ? fitting : candidates));
 }

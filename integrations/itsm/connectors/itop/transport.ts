@@ -6,7 +6,7 @@ import {
   type Transport as PlainTransport,
 } from '../transport.ts';
 import type { ItopAuth, ItopConfig } from './config.ts';
-import { select } from './oql.ts';
+import { selectQuery } from './oql.ts';
 import { readResponse } from './responses.ts';
 
 /** An operation of the service, such as `core/get`, with its parameters. */
@@ -16,7 +16,7 @@ export interface Operation {
 }
 
 interface Request {
-  /** What is tried, in words, such as `Reading Server`. */
+  /** The attempted operation for messages, such as `Reading Server`. */
   doing: string;
   /** Whether it stores nothing. */
   isRead: boolean;
@@ -108,7 +108,7 @@ export function openItopTransport(
         operation: (pageSize) => ({
           operation: 'core/get',
           class: className,
-          key: select(className, conditions),
+          key: selectQuery(className, conditions),
           output_fields: fields,
           limit: isPage ? pageSize : limit,
           page: 1,

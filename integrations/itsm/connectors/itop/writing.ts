@@ -1,14 +1,14 @@
-import { isRemoteError, RemoteError, type RemoteRecord, unless } from '../../remote.ts';
-import type { Connector, RemoteValues, Written } from '../connector.ts';
-import { foundBy } from '../responses.ts';
-import { createSafeWrite, requireUnchanged, type SafelyWritten } from '../safe-write.ts';
+import { isRemoteError, RemoteError, type RemoteRecord, withFallback } from '../../remote.ts';
+import type { Connector, RemoteValues, WriteResult } from '../connector.ts';
+import { recordIn } from '../responses.ts';
+import { createSafeWrite, requireRecord, requireUnchanged, type SafeWriteResult } from '../safe-write.ts';
 import type { ItopConfig } from './config.ts';
 import type { Description } from './description.ts';
 import type { History } from './history.ts';
 import type { Reading } from './reading.ts';
 import { findReconciled } from './reconciliation.ts';
-import { outputFields, recordOf, remoteId, splitId, writtenOf } from './records.ts';
-import { unknownType } from './relations.ts';
+import { outputFields, recordOf, remoteId, serializeValue, splitId } from './records.ts';
+import { unknownTypeError } from './relations.ts';
 import { linkTypeOf } from './relations.types.ts';
 import { type ItopResponse, type ItopTransport, type Operation, readObjects } from './transport.ts';
 
@@ -30,20 +30,22 @@ type SafeWrite = <T>(
   write: Write,
   find: () => Promise<T | null>,
   read: (response: ItopResponse) => T,
-) => Promise<SafelyWritten<T>>;
+) => Promise<SafeWriteResult<T>>;
 
-/** The values that an object has to hold, as the service takes them, and whether it does. */
-function wantedOf(columns: ReadonlySet<string>, values: RemoteValues) {
+/** Values as they are written, and a function that checks whether a record has them. */
+function targetValues(columns: ReadonlySet<string>, values: RemoteValues) {
   const fields = Object.keys(values);
-  const wanted = Object.fromEntries(fields.map((name) => [name, writtenOf(columns, name, values[name]!)]));
-  const holds = (record: RemoteRecord, name: string): boolean => {
+  const wanted = Object.fromEntries(
+    fields.map((name) => [name, serializeValue(columns, name, values[name]!)]),
+  );
+  const isStored = (record: RemoteRecord, name: string): boolean => {
     const { value = '', display = '' } = record.fields[name] ?? {};
     const expected = wanted[name]!;
     if (typeof expected === 'object') return display === expected.name;
-    const stored = writtenOf(columns, name, value === '' ? null : (value as string));
+    const stored = serializeValue(columns, name, value === '' ? null : (value as string));
     return String(stored) === String(expected);
   };
-  return { fields, wanted, holds };
+  return { fields, wanted, isStored };
 }
 
 /** Creates a link between two objects. */
@@ -55,11 +57,11 @@ async function createLink(
   to: string,
 ): Promise<string> {
   const link = linkTypeOf(type);
-  if (!link) throw unknownType(type);
+  if (!link) throw unknownTypeError(type);
   const where = `class ${link.class}`;
   const [source, target] = [splitId(from), splitId(to)];
   if (!source || !target)
-    throw new RemoteError('not_found', where, 'One end of the relation is no id of an object');
+    throw new RemoteError('not_found', where, 'An end of the relation is not the id of an object');
   const ends = [
     [link.from.attribute, source.key],
     [link.to.attribute, target.key],
@@ -82,20 +84,20 @@ async function createLink(
         limit: 2,
         doing: 'Looking up a relation',
       });
-      if (found.found > 1)
-        throw new RemoteError('ambiguous', where, 'Several links lead from the one to the other');
+      if (found.found > 1) throw new RemoteError('ambiguous', where, 'Several links connect the two objects');
       return idOf(found) ?? null;
     },
     (response) => {
       const id = idOf(response);
-      if (id === undefined) throw new RemoteError('answer_lost', link.class, 'The answer shows no relation');
+      if (id === undefined)
+        throw new RemoteError('answer_lost', link.class, 'The response contains no relation');
       return id;
     },
   );
   return written.value;
 }
 
-/** Deletes an object. @returns whether it was there. */
+/** Deletes an object. @returns whether it existed. */
 async function removeObject(
   reading: Reading,
   safeWrite: SafeWrite,
@@ -120,14 +122,14 @@ async function removeObject(
     return removed.value;
   } catch (error) {
     if (isRemoteError(error, 'not_found')) return false;
-    // one code stands for all internal errors: whether the object exists tells more than the message
+    // all internal errors have the same code: whether the object exists is more reliable than the message
     if (isRemoteError(error, 'refused') && (await isGone().catch(() => false))) return false;
     throw error;
   }
 }
 
 /** A safe write whose refusal is looked up too: it may come after the object was stored, such as when a trigger fails. */
-function safeWriteBy(transport: ItopTransport, settleMs: number): SafeWrite {
+function createItopSafeWrite(transport: ItopTransport, settleMs: number): SafeWrite {
   const safeWrite = createSafeWrite(transport, settleMs);
   return async ({ doing, operation }, find, read) => {
     const call = transport.callOf({ doing, isRead: false, operation: () => operation });
@@ -137,7 +139,7 @@ function safeWriteBy(transport: ItopTransport, settleMs: number): SafeWrite {
       if (!isRemoteError(error, 'refused')) throw error;
       const value = await find().catch(() => null);
       if (value === null) throw error;
-      return { value, recovered: true };
+      return { value, isRecovered: true };
     }
   };
 }
@@ -147,7 +149,7 @@ export function createWriting(
   { reading, history, description }: { reading: Reading; history: History; description: Description },
   config: ItopConfig,
 ): Writing {
-  const safeWrite = safeWriteBy(transport, config.settleMs);
+  const safeWrite = createItopSafeWrite(transport, config.settleMs);
 
   const columnsFor = async (table: string, fields: string[]) => {
     const columns = await description.columnsOf(table);
@@ -156,28 +158,30 @@ export function createWriting(
 
   const recordFrom =
     (table: string, fields: string[]) =>
-    ({ objects: [object] }: ItopResponse): RemoteRecord => {
-      if (object) return recordOf(table, object, fields, new Date(history.now()).toISOString());
-      throw new RemoteError('answer_lost', `class ${table}`, 'The answer to the write shows no object');
-    };
+    ({ objects: [object] }: ItopResponse): RemoteRecord =>
+      requireRecord(table, object && recordOf(table, object, fields, new Date(history.now()).toISOString()));
 
   const findCreated = async (
     table: string,
     correlation: string,
     fields: string[] = [],
   ): Promise<RemoteRecord | null> => {
-    // an empty one is part of the comment of every change
+    // an empty id would match the comment of every change
     if (correlation === '') throw new Error('a correlation id must not be empty');
-    const created = await unless(history.createdWith(table, commentOf(correlation)), ['forbidden'], null);
+    const created = await withFallback(
+      history.findCreated(table, commentOf(correlation)),
+      ['forbidden'],
+      null,
+    );
     if (!created) {
-      const what = `Whether an object of ${table} was made shows in the history alone, which the account may not read`;
+      const what = `Whether an object of ${table} was created can only be read from the history, which the account may not read`;
       throw new RemoteError('answer_lost', `class ${table}`, what);
     }
     const ids = created.map((one) => remoteId(one.class, one.key));
-    const looks = await reading.readByIds(table, ids, fields);
-    const [record = null, another] = [...looks.values()].flatMap((look) => foundBy(look) ?? []);
+    const lookups = await reading.readByIds(table, ids, fields);
+    const [record = null, another] = [...lookups.values()].flatMap((lookup) => recordIn(lookup) ?? []);
     if (!another) return record;
-    const what = `Several objects of ${table} were made under one comment`;
+    const what = `Several objects of ${table} were created with the same comment`;
     throw new RemoteError('ambiguous', `class ${table}`, what);
   };
 
@@ -185,9 +189,9 @@ export function createWriting(
     const key = splitId(id);
     const where = `class ${table}`;
     const doing = `Changing an object of ${table}`;
-    if (!key) throw new RemoteError('not_found', where, `${id} is no id of an object`);
+    if (!key) throw new RemoteError('not_found', where, `${id} is not the id of an object`);
     const { columns, output } = await columnsFor(table, Object.keys(values));
-    const { fields, wanted, holds } = wantedOf(columns, values);
+    const { fields, wanted, isStored } = targetValues(columns, values);
     const operation = {
       operation: 'core/update',
       comment: COMMENT,
@@ -196,41 +200,41 @@ export function createWriting(
       fields: wanted,
       output_fields: output,
     };
-    const { value: record, recovered } = await safeWrite<RemoteRecord>(
+    const { value: record, isRecovered } = await safeWrite<RemoteRecord>(
       { doing, operation },
       async () => {
-        const look = (await reading.readByIds(table, [id], fields)).get(id);
-        if (look?.kind === 'gone') throw new RemoteError('not_found', where, `The object ${id} is gone`);
-        const found = foundBy(look);
-        if (found && fields.every((name) => holds(found, name))) return found;
+        const lookup = (await reading.readByIds(table, [id], fields)).get(id);
+        if (lookup?.kind === 'gone') throw new RemoteError('not_found', where, `The object ${id} is gone`);
+        const found = recordIn(lookup);
+        if (found && fields.every((name) => isStored(found, name))) return found;
         return requireUnchanged({ where, doing }, found, seen, fields);
       },
       recordFrom(table, fields),
     );
-    return { record, recovered };
+    return { record, isRecovered };
   };
 
   /**
    * The existing object with the values of the reconciliation keys, after the other values were written to it; null if there
-   * is none. A second attempt finds it again: it then holds what was written.
+   * is none. A second attempt finds it again, with the written values.
    */
   const adopt = async (
     table: string,
     values: RemoteValues,
     columns: ReadonlySet<string>,
-  ): Promise<Written | null> => {
+  ): Promise<WriteResult | null> => {
     const { reconciliation = {} } = config;
     const keys = Object.hasOwn(reconciliation, table) ? reconciliation[table]! : [];
     if (keys.length === 0) return null;
     const record = await findReconciled(transport, { table, keys, columns }, values);
     if (!record) return null;
-    const { fields, holds } = wantedOf(columns, values);
-    const other = fields.filter((name) => !holds(record, name));
-    if (other.length === 0) return { record, recovered: false, adopted: true };
+    const { fields, isStored } = targetValues(columns, values);
+    const other = fields.filter((name) => !isStored(record, name));
+    if (other.length === 0) return { record, isRecovered: false, adopted: true };
     const changes = Object.fromEntries(other.map((name) => [name, values[name]!]));
     const written = await update(table, record.id, changes, undefined, record.fields);
-    const now = { ...written.record, fields: { ...record.fields, ...written.record.fields } };
-    return { record: now, recovered: written.recovered, adopted: true };
+    const merged = { ...written.record, fields: { ...record.fields, ...written.record.fields } };
+    return { record: merged, isRecovered: written.isRecovered, adopted: true };
   };
 
   return {
@@ -246,15 +250,17 @@ export function createWriting(
         operation: 'core/create',
         comment: commentOf(correlation),
         class: table,
-        fields: Object.fromEntries(given.map(([name, value]) => [name, writtenOf(columns, name, value)])),
+        fields: Object.fromEntries(
+          given.map(([name, value]) => [name, serializeValue(columns, name, value)]),
+        ),
         output_fields: output,
       };
-      const { value: record, recovered } = await safeWrite(
+      const { value: record, isRecovered } = await safeWrite(
         { doing: `Creating an object of ${table}`, operation },
         () => findCreated(table, correlation, fields),
         recordFrom(table, fields),
       );
-      return { record, recovered };
+      return { record, isRecovered };
     },
 
     update,

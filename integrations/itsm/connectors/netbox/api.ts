@@ -4,10 +4,10 @@ import { isTable } from './ids.ts';
 import type { Row } from './records.ts';
 
 /** One page of a list. */
-export interface Listed {
+export interface ListPage {
   rows: Row[];
-  /** Whether NetBox says that more follow; a page may be shorter than requested. */
-  more: boolean;
+  /** Whether more rows follow; a page may be shorter than requested. */
+  hasMore: boolean;
 }
 
 type Conditions = Record<string, string> | [string, string][] | URLSearchParams;
@@ -21,12 +21,12 @@ interface ListOptions {
 /** The endpoints of the REST API. */
 export interface Api {
   /** One page. */
-  list(table: string, conditions: Conditions, options: ListOptions): Promise<Listed>;
+  list(table: string, conditions: Conditions, options: ListOptions): Promise<ListPage>;
   /** All rows that match, in the order of keys. */
   all(table: string, conditions: Conditions, options: ListOptions): Promise<Row[]>;
   /** One object by its key. */
   one(table: string, key: number, fields: string[], doing: string): Promise<Response>;
-  /** What an endpoint says about itself. */
+  /** The description of an endpoint by OPTIONS. */
   options(table: string): Promise<Row>;
   /** Any other document below `/api/`. */
   document(path: string, doing: string): Promise<Row>;
@@ -42,14 +42,14 @@ export const pathOf = (table: string, key?: number): string =>
 export const fieldsParameter = (fields: string[]): string =>
   [...new Set(['id', 'last_updated', ...fields.map((path) => path.split('.')[0]!)])].join(',');
 
-/** The first result that is not `not_found`: NetBox has moved endpoints from one version to the next. */
-export async function atFirstPlace<T>(places: string[], read: (place: string) => Promise<T>): Promise<T> {
-  const [place, ...others] = places;
+/** The result of the first path that exists: NetBox versions have endpoints at different paths. */
+export async function tryPaths<T>(paths: string[], read: (path: string) => Promise<T>): Promise<T> {
+  const [path, ...others] = paths;
   try {
-    return await read(place!);
+    return await read(path!);
   } catch (error) {
     if (others.length === 0 || !isRemoteError(error, 'not_found')) throw error;
-    return await atFirstPlace(others, read);
+    return await tryPaths(others, read);
   }
 }
 
@@ -65,7 +65,7 @@ export function createApi(transport: Transport): Api {
 
   const requireTable = (table: string): void => {
     if (isTable(table)) return;
-    const what = `There is no table ${table}: it is named as its address below /api/`;
+    const what = `There is no table ${table}; its name is the path below /api/`;
     throw new RemoteError('not_found', `table ${table}`, what);
   };
 
@@ -82,8 +82,8 @@ export function createApi(transport: Transport): Api {
     const { result } = await send({ method: 'GET', path, doing, query, pageSize: limit });
     const { results, next } = (result ?? {}) as { results?: unknown; next?: unknown };
     if (!Array.isArray(results))
-      throw new RemoteError('unreadable_answer', path, `${doing} was answered without a list`);
-    return { rows: results as Row[], more: typeof next === 'string' };
+      throw new RemoteError('unreadable_answer', path, `${doing} returned no list`);
+    return { rows: results as Row[], hasMore: typeof next === 'string' };
   };
 
   return {
@@ -97,7 +97,7 @@ export function createApi(transport: Transport): Api {
         const page = await list(table, query, options);
         rows.push(...page.rows);
         const last = page.rows.at(-1)?.id;
-        if (!page.more || typeof last !== 'number') return rows;
+        if (!page.hasMore || typeof last !== 'number') return rows;
         if (last <= after)
           throw new RemoteError('paging_ignored', table, `${options.doing} makes no progress`);
         after = last;
@@ -110,7 +110,11 @@ export function createApi(transport: Transport): Api {
     },
     async options(table) {
       requireTable(table);
-      return await object({ method: 'OPTIONS', path: pathOf(table), doing: `Asking what ${table} offers` });
+      return await object({
+        method: 'OPTIONS',
+        path: pathOf(table),
+        doing: `Reading the description of ${table}`,
+      });
     },
     document: (path, doing) => object({ method: 'GET', path: `/api/${path}`, doing }),
     isAtLeast: (major, minor) =>

@@ -1,14 +1,14 @@
-import { type RemoteTombstone, unless } from '../../remote.ts';
+import { type RemoteTombstone, withFallback } from '../../remote.ts';
 import { chunksOf } from '../responses.ts';
-import { type Api, atFirstPlace } from './api.ts';
+import { type Api, tryPaths } from './api.ts';
 import { idOf } from './ids.ts';
 import type { ObjectTypes } from './object-types.ts';
 import { microsOf, type Row } from './records.ts';
 
-/** The path of the change log: since 4.1, before. */
-const places = ['core/object-changes', 'extras/object-changes'];
+/** The path of the change log since 4.1, and before. */
+const paths = ['core/object-changes', 'extras/object-changes'];
 const PAGE = 500;
-const KEYS_AT_ONCE = 50;
+const KEYS_PER_REQUEST = 50;
 const OVERLAP_MS = 60_000;
 
 /** An entry of the change log. */
@@ -22,28 +22,28 @@ interface Change {
   after: Row | null;
 }
 
-/** NetBox's log of changes, stored for as long as it is set to (90 days by default). */
+/** The change log of NetBox, which is stored for 90 days by default. */
 export interface ChangeLog {
   /** Changes with these actions to objects of these types since a time of the remote's clock, oldest first. */
   since(types: string[], actions: string[], time: string, withData: boolean): Promise<Change[]>;
   /** Which of these objects were deleted according to the log; none if the account may not read it. */
   deletedAmong(table: string, keys: number[]): Promise<Set<number>>;
-  deletionsSince(table: string, since: string): Promise<RemoteTombstone[]>;
+  readDeletions(table: string, since: string): Promise<RemoteTombstone[]>;
 }
 
 export function createChangeLog(api: Api, types: ObjectTypes): ChangeLog {
-  let known: string | undefined;
+  let knownPath: string | undefined;
 
   /** All matching entries, in the order in which they were created. */
   const read = async (conditions: [string, string][], withData: boolean): Promise<Change[]> => {
     const fields = ['id', 'time', 'action', 'changed_object_type', 'changed_object_id'];
     if (withData) fields.push('prechange_data', 'postchange_data');
-    const rows = await atFirstPlace(known ? [known] : places, async (place) => {
-      const found = await api.all(place, [...conditions, ['fields', fields.join(',')]], {
+    const rows = await tryPaths(knownPath ? [knownPath] : paths, async (path) => {
+      const found = await api.all(path, [...conditions, ['fields', fields.join(',')]], {
         limit: PAGE,
         doing: 'Reading the change log',
       });
-      known = place;
+      knownPath = path;
       return found;
     });
     return rows.flatMap((row) => changeOf(row) ?? []);
@@ -59,7 +59,7 @@ export function createChangeLog(api: Api, types: ObjectTypes): ChangeLog {
       ],
       withData,
     );
-    // NetBox ignores conditions that it does not know
+    // NetBox ignores unknown conditions
     return found.filter(
       ({ type, action, at }) => wanted.includes(type) && actions.includes(action) && at >= from,
     );
@@ -68,7 +68,7 @@ export function createChangeLog(api: Api, types: ObjectTypes): ChangeLog {
   const findDeleted = async (table: string, keys: number[]): Promise<Set<number>> => {
     const type = await types.typeOf(table);
     const deleted = new Set<number>();
-    for (const some of chunksOf(keys, KEYS_AT_ONCE)) {
+    for (const some of chunksOf(keys, KEYS_PER_REQUEST)) {
       const found = await read(
         [
           ['action', 'delete'],
@@ -85,10 +85,10 @@ export function createChangeLog(api: Api, types: ObjectTypes): ChangeLog {
 
   return {
     since,
-    // without the log no object is known to be deleted
+    // without the log no deletion is known
     deletedAmong: (table, keys) =>
-      unless(findDeleted(table, keys), ['forbidden', 'not_found'], new Set<number>()),
-    async deletionsSince(table, time) {
+      withFallback(findDeleted(table, keys), ['forbidden', 'not_found'], new Set<number>()),
+    async readDeletions(table, time) {
       const found = await since([await types.typeOf(table)], ['delete'], time, false);
       return found.map(({ key, at }) => ({ table, id: idOf(table, key), at }));
     },

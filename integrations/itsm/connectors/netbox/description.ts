@@ -1,13 +1,13 @@
-import { RemoteError, unless } from '../../remote.ts';
+import { RemoteError, withFallback } from '../../remote.ts';
 import type { RemoteColumn, RemoteTable } from '../connector.ts';
-import { byName } from '../responses.ts';
+import { byName, searchTables } from '../responses.ts';
 import type { Api } from './api.ts';
 import { isReserved, parametersOf } from './filters.ts';
 import { belowApi, isTable } from './ids.ts';
 import type { ObjectTypes } from './object-types.ts';
 import type { Row } from './records.ts';
 
-/** Objects whose values show the kinds of columns. */
+/** Number of objects from which the kinds of columns are derived. */
 const SAMPLE = 50;
 const CUSTOM_FIELDS = 500;
 
@@ -37,7 +37,7 @@ const kinds: Record<string, RemoteColumn['kind']> = {
 export interface Description {
   describeTables(search?: string): Promise<RemoteTable[]>;
   describeFields(table: string): Promise<RemoteColumn[]>;
-  unknownInFilter(table: string, filter: string): Promise<string[]>;
+  findUnknownColumns(table: string, filter: string): Promise<string[]>;
   /** Columns by name, read once. */
   columns(table: string): Promise<Map<string, RemoteColumn>>;
 }
@@ -51,32 +51,33 @@ export function createDescription(api: Api, types: ObjectTypes): Description {
     const sample = await api.list(
       table,
       { exclude: 'config_context' },
-      { limit: SAMPLE, doing: `Looking at the columns of ${table}` },
+      { limit: SAMPLE, doing: `Reading the columns of ${table}` },
     );
     const custom = await customFields(table);
-    // only shown to accounts that may write
+    // described only to accounts that may write
     const writable = actions?.POST ?? actions?.PUT ?? {};
     const columns = new Map<string, RemoteColumn>();
-    for (const [name, about] of Object.entries(writable)) {
-      if (name !== 'custom_fields') columns.set(name, writableColumn(name, about));
+    for (const [name, description] of Object.entries(writable)) {
+      if (name !== 'custom_fields') columns.set(name, writableColumn(name, description));
     }
-    const see = (name: string, value: unknown) =>
-      columns.set(name, seenColumn(columns.get(name) ?? emptyColumn(name), value));
+    const addValue = (name: string, value: unknown) =>
+      columns.set(name, refineColumn(columns.get(name) ?? emptyColumn(name), value));
     for (const row of sample.rows) {
       const { custom_fields: inner, ...own } = row;
-      for (const [name, value] of Object.entries(own)) see(name, value);
-      for (const [name, value] of Object.entries((inner ?? {}) as Row)) see(`custom_fields.${name}`, value);
+      for (const [name, value] of Object.entries(own)) addValue(name, value);
+      for (const [name, value] of Object.entries((inner ?? {}) as Row))
+        addValue(`custom_fields.${name}`, value);
     }
     for (const column of custom) {
-      const seen = columns.get(column.name);
-      columns.set(column.name, { ...column, reference: seen?.reference ?? column.reference });
+      const derived = columns.get(column.name);
+      columns.set(column.name, { ...column, reference: derived?.reference ?? column.reference });
     }
     return [...columns.values()].sort(byName);
   };
 
   /** The custom fields of a table, if the account may see their definitions. */
   const customFields = (table: string): Promise<RemoteColumn[]> =>
-    unless(readCustomFields(table), ['forbidden', 'not_found'], []);
+    withFallback(readCustomFields(table), ['forbidden', 'not_found'], []);
 
   const readCustomFields = async (table: string): Promise<RemoteColumn[]> => {
     const type = await types.typeOf(table);
@@ -93,7 +94,7 @@ export function createDescription(api: Api, types: ObjectTypes): Description {
   };
 
   const readParameters = async (): Promise<Map<string, Set<string>>> => {
-    const schema = await api.document('schema/?format=json', 'Reading which filters there are');
+    const schema = await api.document('schema/?format=json', 'Reading the API description');
     const read = new Map<string, Set<string>>();
     const paths = (schema.paths ?? {}) as Record<string, { get?: { parameters?: Row[] } }>;
     for (const [path, { get }] of Object.entries(paths)) {
@@ -119,10 +120,11 @@ export function createDescription(api: Api, types: ObjectTypes): Description {
     },
     async describeTables(search = '') {
       const tables: RemoteTable[] = [];
-      // the root lists the apps, each app its endpoints; plugins lie one level deeper
+      // the root lists the apps, each app its endpoints; plugins are one level deeper
       const walk = async (path: string, depth: number): Promise<void> => {
         const listing = api.document(path === '' ? '' : `${path}/`, 'Listing the endpoints');
-        const addresses = path === '' ? await listing : await unless(listing, ['forbidden', 'not_found'], {});
+        const addresses =
+          path === '' ? await listing : await withFallback(listing, ['forbidden', 'not_found'], {});
         for (const address of Object.values(addresses)) {
           const below = belowApi(address);
           if (below === undefined || !below.startsWith(path) || below === path) continue;
@@ -132,27 +134,28 @@ export function createDescription(api: Api, types: ObjectTypes): Description {
         }
       };
       await walk('', 0);
-      const text = search.trim().toLowerCase();
-      return tables.filter(({ name, label }) => `${name} ${label}`.toLowerCase().includes(text)).sort(byName);
+      return searchTables(tables, search);
     },
-    async unknownInFilter(table, filter) {
+    async findUnknownColumns(table, filter) {
       const names = [...new Set(parametersOf(filter).keys())];
-      const wrong = names.filter(isReserved);
+      const unknown = names.filter(isReserved);
       const custom = names.filter((name) => name.startsWith('cf_'));
       const plain = names.filter((name) => !isReserved(name) && !name.startsWith('cf_'));
       if (plain.length > 0) {
         parameters ??= await readParameters();
-        const offered = parameters.get(table);
-        if (!offered)
+        const available = parameters.get(table);
+        if (!available)
           throw new RemoteError('not_found', `table ${table}`, `NetBox describes no filters of ${table}`);
-        wrong.push(...plain.filter((name) => !offered.has(name)));
+        unknown.push(...plain.filter((name) => !available.has(name)));
       }
       if (custom.length > 0) {
         const columns = await describeFields(table);
-        const there = new Set(columns.map(({ name }) => name));
-        wrong.push(...custom.filter((name) => !there.has(`custom_fields.${name.slice(3).split('__')[0]}`)));
+        const existing = new Set(columns.map(({ name }) => name));
+        unknown.push(
+          ...custom.filter((name) => !existing.has(`custom_fields.${name.slice(3).split('__')[0]}`)),
+        );
       }
-      return names.filter((name) => wrong.includes(name));
+      return names.filter((name) => unknown.includes(name));
     },
   };
 }
@@ -169,16 +172,16 @@ const emptyColumn = (name: string): RemoteColumn => ({
 });
 
 /** A column as an endpoint describes it to accounts that may write. */
-function writableColumn(name: string, about: Row): RemoteColumn {
-  const type = String(about.type ?? '');
-  const choices = Array.isArray(about.choices) ? (about.choices as Row[]) : [];
+function writableColumn(name: string, description: Row): RemoteColumn {
+  const type = String(description.type ?? '');
+  const choices = Array.isArray(description.choices) ? (description.choices as Row[]) : [];
   return {
     ...emptyColumn(name),
-    label: typeof about.label === 'string' ? about.label : labelOf(name),
+    label: typeof description.label === 'string' ? description.label : labelOf(name),
     kind: choices.length > 0 ? 'text' : type === 'nested object' ? 'reference' : (kinds[type] ?? 'other'),
     remoteKind: type,
-    maxLength: typeof about.max_length === 'number' ? about.max_length : null,
-    mandatory: about.required === true,
+    maxLength: typeof description.max_length === 'number' ? description.max_length : null,
+    mandatory: description.required === true,
     choices: choices.map(({ value, display_name: label }) => ({
       value: String(value ?? ''),
       label: String(label ?? value ?? ''),
@@ -186,19 +189,19 @@ function writableColumn(name: string, about: Row): RemoteColumn {
   };
 }
 
-/** A column with what one of its values shows. */
-function seenColumn(column: RemoteColumn, value: unknown): RemoteColumn {
+/** Derives the kind and reference of a column from one of its values. */
+function refineColumn(column: RemoteColumn, value: unknown): RemoteColumn {
   if (value === null || value === undefined) return column;
-  const seen = (kind: RemoteColumn['kind']): RemoteColumn =>
+  const withKind = (kind: RemoteColumn['kind']): RemoteColumn =>
     column.kind === 'other' ? { ...column, kind } : column;
   if (Array.isArray(value)) return { ...column, kind: 'text' };
   switch (typeof value) {
     case 'boolean':
-      return seen('boolean');
+      return withKind('boolean');
     case 'number':
-      return seen(Number.isInteger(value) ? 'integer' : 'decimal');
+      return withKind(Number.isInteger(value) ? 'integer' : 'decimal');
     case 'string':
-      return seen('text');
+      return withKind('text');
   }
   const { url, value: choice, label } = value as Row;
   const target = belowApi(url);

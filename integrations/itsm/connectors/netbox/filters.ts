@@ -1,6 +1,6 @@
 import { RemoteError } from '../../remote.ts';
 
-/** Parameters by which pages are read; a filter must not set them. */
+/** Parameters that the connector sets; a filter must not contain them. */
 const reserved = new Set([
   'id',
   'id__gt',
@@ -28,8 +28,8 @@ export const isReserved = (name: string): boolean => reserved.has(name);
 /** The filter of a mapping as query parameters. @throws RemoteError `refused` */
 export function filterOf(table: string, filter: string | undefined): URLSearchParams {
   const given = parametersOf(filter ?? '');
-  const taken = [...given.keys()].find(isReserved);
-  if (taken === undefined) return given;
-  const what = `The filter on ${table} names ${taken}, by which the table itself is read`;
+  const found = [...given.keys()].find(isReserved);
+  if (found === undefined) return given;
+  const what = `The filter on ${table} contains ${found}, which is reserved for paging`;
   throw new RemoteError('refused', `table ${table}`, what);
 }

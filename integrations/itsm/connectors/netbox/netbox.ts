@@ -5,7 +5,7 @@ import { testRights } from '../rights.ts';
 import { type ConnectorParts, openTransport } from '../transport.ts';
 import { createApi } from './api.ts';
 import { createChangeLog } from './changes.ts';
-import { type NetBoxConfig, usualConfig } from './config.ts';
+import { defaultConfig, type NetBoxConfig } from './config.ts';
 import { createDescription } from './description.ts';
 import { createObjectTypes } from './object-types.ts';
 import { createReading } from './reading.ts';
@@ -18,7 +18,7 @@ export type NetBoxParts = ConnectorParts<Pick<NetBoxConfig, 'url' | 'token'> & P
 /** A token of the first version has 40 digits; later ones have a prefix. */
 const headerOf = (token: string): string => (token.startsWith('nbt_') ? `Bearer ${token}` : `Token ${token}`);
 
-/** NetBox answers 403 to an invalid token too; only the message differs. */
+/** NetBox also returns 403 for an invalid token; only the message differs. */
 const notAuthenticated = /token|credential|inactive|not permitted to authenticate|authentication/i;
 
 const dialect: Dialect = {
@@ -45,14 +45,14 @@ const textOf = (errors: unknown): string => {
 
 /** A connection to one NetBox by one token. */
 export function connectNetBox(parts: NetBoxParts): Connector & { limiter: Limiter } {
-  const config: NetBoxConfig = { ...usualConfig, ...parts.config };
+  const config: NetBoxConfig = { ...defaultConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
   const header = headerOf(config.token);
   const transport = openTransport(
     { ...parts, config },
     {
       base,
-      // limits are those of a proxy, which knows no accounts
+      // rate limits are those of a proxy, which has no accounts
       account: `${new URL(base).host} netbox`,
       read: (response, context) => readJson(response, context, dialect),
       session: { authorization: async () => header },
@@ -70,7 +70,7 @@ export function connectNetBox(parts: NetBoxParts): Connector & { limiter: Limite
     limiter,
     ...description,
     ...reading,
-    deletionsSince: changes.deletionsSince,
+    readDeletions: changes.readDeletions,
     ...createRelations(reading, changes, types, writing),
     ...writing,
     testRights: (needs) => testRights(needs, rightsTest(api)),

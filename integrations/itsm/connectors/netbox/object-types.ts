@@ -1,12 +1,12 @@
 import { RemoteError } from '../../remote.ts';
-import { type Api, atFirstPlace } from './api.ts';
+import { type Api, tryPaths } from './api.ts';
 import { belowApi, isTable } from './ids.ts';
 
-/** The path of NetBox's object types: since 4.4, since 4.0, before. */
-const places = ['core/object-types', 'extras/object-types', 'extras/content-types'];
+/** The path of the object types since 4.4, since 4.0, and before. */
+const paths = ['core/object-types', 'extras/object-types', 'extras/content-types'];
 const PAGE = 500;
 
-/** `dcim.device` for `dcim/devices`, as the change log names object types. */
+/** The object type of a table in the change log: `dcim.device` for `dcim/devices`. */
 export interface ObjectTypes {
   /** @throws RemoteError `not_found` */
   typeOf(table: string): Promise<string>;
@@ -22,7 +22,7 @@ export function createObjectTypes(api: Api): ObjectTypes {
 
   const read = async (): Promise<Known> => {
     const options = { limit: PAGE, doing: 'Reading the object types' };
-    const rows = await atFirstPlace(places, (place) => api.all(place, {}, options));
+    const rows = await tryPaths(paths, (path) => api.all(path, {}, options));
     const types = rows.map((row) => ({
       name: `${String(row.app_label)}.${String(row.model)}`,
       table: belowApi(row.rest_api_endpoint),
@@ -41,15 +41,15 @@ export function createObjectTypes(api: Api): ObjectTypes {
         throw error;
       });
       const { byTable, names } = await known;
-      const name = byTable.get(table) ?? guessesOf(table).find((guess) => names.has(guess));
+      const name = byTable.get(table) ?? modelCandidates(table).find((guess) => names.has(guess));
       if (name !== undefined) return name;
-      throw new RemoteError('not_found', `table ${table}`, `The object type of ${table} is not known`);
+      throw new RemoteError('not_found', `table ${table}`, `The object type of ${table} is unknown`);
     },
   };
 }
 
 /** Possible names of the model of an endpoint: the endpoint is its plural, with hyphens. */
-function guessesOf(table: string): string[] {
+function modelCandidates(table: string): string[] {
   const parts = table.split('/');
   const plural = parts.at(-1)!.replaceAll('-', '');
   const app = (parts.at(-2) ?? '').replaceAll('-', '_');

@@ -1,17 +1,17 @@
-import { RemoteError, type RemoteRecord, unless } from '../../remote.ts';
-import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
-import { chunksOf } from '../responses.ts';
-import { type Api, fieldsParameter, type Listed } from './api.ts';
+import { RemoteError, type RemoteRecord, withFallback } from '../../remote.ts';
+import type { DeltaRequest, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import { absentColumns, chunksOf } from '../responses.ts';
+import { type Api, fieldsParameter, type ListPage } from './api.ts';
 import type { ChangeLog } from './changes.ts';
 import { filterOf } from './filters.ts';
 import { keyOf } from './ids.ts';
-import { microsOf, type Row, recordOf, seenVersion, timeOf, valueAt } from './records.ts';
+import { microsOf, type Row, recordOf, timeOf, valueAt, versionByTime } from './records.ts';
 
 /** How long before the watermark a delta starts: the time of an update is set before the update is visible. */
 const OVERLAP_MS = 60_000;
-/** Ids of one query, for the length of the URL. */
-const IDS_AT_ONCE = 50;
-/** Objects that show whether a column still exists. */
+/** Maximum ids of one query, for the length of the URL. */
+const IDS_PER_REQUEST = 50;
+/** Number of objects from which it is derived whether a column exists. */
 const SAMPLE = 50;
 
 /** Where the next page starts. */
@@ -29,11 +29,11 @@ const readCursor = (text: string | null): Cursor =>
 export interface Reading {
   readPage(request: ReadRequest): Promise<Page>;
   readSince(request: DeltaRequest): Promise<Page>;
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RemoteLook>>;
-  newestChange(table: string, filter?: string): Promise<string | null>;
-  withheldFields(table: string, fields: string[]): Promise<string[]>;
+  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;
+  findNewestChange(table: string, filter?: string): Promise<string | null>;
+  findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
   /** One object with its version; null if it does not exist. */
-  lookAt(table: string, key: number, fields: string[]): Promise<RemoteRecord | null>;
+  readObject(table: string, key: number, fields: string[]): Promise<RemoteRecord | null>;
   /** When it was last changed, as NetBox writes it, and its version if it has one; null if it does not exist. */
   versionOf(table: string, key: number): Promise<{ changed: string; version: string | undefined } | null>;
 }
@@ -41,10 +41,10 @@ export interface Reading {
 const pageOf = (table: string, rows: Row[], fields: string[], next: Cursor | null): Page => ({
   records: rows.flatMap((row) => recordOf(table, row, fields) ?? []),
   next: next === null ? null : JSON.stringify(next),
-  withheld: false,
+  hasHiddenRows: false,
 });
 
-const orderIgnored = (table: string) =>
+const orderIgnoredError = (table: string) =>
   new RemoteError(
     'paging_ignored',
     `table ${table}`,
@@ -52,7 +52,7 @@ const orderIgnored = (table: string) =>
   );
 
 /** Whether the rows are in ascending order of their ids, after one. */
-function ascends(rows: Row[], from: number): boolean {
+function isAscending(rows: Row[], from: number): boolean {
   let last = from;
   for (const { id } of rows) {
     if (typeof id !== 'number' || id <= last) return false;
@@ -62,26 +62,26 @@ function ascends(rows: Row[], from: number): boolean {
 }
 
 const readOne = (api: Api, table: string, key: number, fields: string[]) =>
-  unless(api.one(table, key, fields, `Looking at an object of ${table}`), ['not_found'], null);
+  withFallback(api.one(table, key, fields, `Looking up an object of ${table}`), ['not_found'], null);
 
 export function createReading(api: Api, changes: ChangeLog): Reading {
   const list = async (
     { table, fields, filter, limit }: Pick<ReadRequest, 'table' | 'fields' | 'filter' | 'limit'>,
     conditions: Record<string, string>,
-  ): Promise<Listed> => {
+  ): Promise<ListPage> => {
     const query = filterOf(table, filter);
     for (const [name, value] of Object.entries(conditions)) query.append(name, value);
     query.append('fields', fieldsParameter(fields));
     // NetBox renders it for each device, which is slow
     if (!fields.includes('config_context')) query.append('exclude', 'config_context');
-    return unrepeated(await api.list(table, query, { limit, doing: `Reading ${table}` }));
+    return withoutRepeatedRows(await api.list(table, query, { limit, doing: `Reading ${table}` }));
   };
 
   const byKey = (
     request: ReadRequest,
     { key }: Cursor,
     conditions: Record<string, string> = {},
-  ): Promise<Listed> =>
+  ): Promise<ListPage> =>
     // `start` avoids counting all rows
     conditions.last_updated === undefined && api.isAtLeast(4, 6)
       ? list(request, { start: String(key + 1) })
@@ -89,25 +89,26 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
 
   const readTies = async (request: DeltaRequest, cursor: Cursor): Promise<Page> => {
     const { table, fields } = request;
-    const { rows, more } = await byKey(request, cursor, { last_updated: timeOf(cursor.at!) });
-    if (!ascends(rows, cursor.key)) throw orderIgnored(table);
+    const { rows, hasMore } = await byKey(request, cursor, { last_updated: timeOf(cursor.at!) });
+    if (!isAscending(rows, cursor.key)) throw orderIgnoredError(table);
     const last = rows.at(-1)?.id as number | undefined;
-    const next: Cursor = more && last !== undefined ? { ...cursor, key: last } : { ...cursor, part: 'after' };
+    const next: Cursor =
+      hasMore && last !== undefined ? { ...cursor, key: last } : { ...cursor, part: 'after' };
     return pageOf(table, rows, fields, next);
   };
 
-  const lookAt: Reading['lookAt'] = async (table, key, fields) => {
+  const lookAt: Reading['readObject'] = async (table, key, fields) => {
     const response = await readOne(api, table, key, fields);
     if (!response) return null;
     const { result, headers } = response;
-    const record = recordOf(table, result, fields, headers.etag ?? seenVersion((result ?? {}) as Row));
+    const record = recordOf(table, result, fields, headers.etag ?? versionByTime((result ?? {}) as Row));
     if (record) return record;
-    const what = `Looking at an object of ${table} showed none`;
+    const what = `Looking up an object of ${table} returned none`;
     throw new RemoteError('unreadable_answer', `table ${table}`, what);
   };
 
   return {
-    lookAt,
+    readObject: lookAt,
     async versionOf(table, key) {
       const response = await readOne(api, table, key, []);
       if (!response) return null;
@@ -117,10 +118,10 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
     async readPage(request) {
       const { table, fields } = request;
       const cursor = readCursor(request.cursor);
-      const { rows, more } = await byKey(request, cursor);
-      if (!ascends(rows, cursor.key)) throw orderIgnored(table);
+      const { rows, hasMore } = await byKey(request, cursor);
+      if (!isAscending(rows, cursor.key)) throw orderIgnoredError(table);
       const last = rows.at(-1)?.id as number | undefined;
-      return pageOf(table, rows, fields, more && last !== undefined ? { key: last } : null);
+      return pageOf(table, rows, fields, hasMore && last !== undefined ? { key: last } : null);
     },
 
     async readSince(request) {
@@ -133,63 +134,61 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
           : (Date.parse(request.since) - (request.overlapMs ?? OVERLAP_MS)) * 1000;
       const at = cursor.at ?? from;
       const bound = cursor.part === 'after' ? 'last_updated__gt' : 'last_updated__gte';
-      const { rows, more } = await list(request, {
+      const { rows, hasMore } = await list(request, {
         ...(at === undefined ? {} : { [bound]: timeOf(at) }),
         ordering: 'last_updated,id',
       });
       let last: Cursor | undefined;
       for (const row of rows) {
         const next: Cursor = { key: row.id as number, at: microsOf(row.last_updated) ?? 0 };
-        if (last && !isBeyond(next, last)) throw orderIgnored(table);
-        if (at !== undefined && next.at! < at) throw orderIgnored(table);
+        if (last && !isBeyond(next, last)) throw orderIgnoredError(table);
+        if (at !== undefined && next.at! < at) throw orderIgnoredError(table);
         last = next;
       }
-      // rows with the last time come again, before the new ones
+      // rows with the last time are returned again, before the new ones
       const fresh =
         cursor.at === undefined || cursor.part === 'after'
           ? rows
           : rows.filter((row) =>
               isBeyond({ key: row.id as number, at: microsOf(row.last_updated) ?? 0 }, cursor),
             );
-      if (!more || !last) return pageOf(table, fresh, fields, null);
+      if (!hasMore || !last) return pageOf(table, fresh, fields, null);
       const next: Cursor = fresh.length > 0 ? last : { key: cursor.key, at: cursor.at!, part: 'ties' };
       return pageOf(table, fresh, fields, next);
     },
 
     async readByIds(table, ids, fields) {
-      const looks = new Map<string, RemoteLook>();
+      const lookups = new Map<string, RecordLookup>();
       const keys = new Map<number, string>();
       for (const id of new Set(ids)) {
         const key = keyOf(table, id);
-        if (key === undefined) looks.set(id, { kind: 'unknown' });
+        if (key === undefined) lookups.set(id, { kind: 'unknown' });
         else keys.set(key, id);
       }
       const wanted = [...keys.keys()];
-      for (const some of chunksOf(wanted, IDS_AT_ONCE)) {
+      for (const some of chunksOf(wanted, IDS_PER_REQUEST)) {
         const found =
           wanted.length === 1
             ? [await lookAt(table, some[0]!, fields)]
-            : await lookAtMany(api, table, some, fields);
-        for (const record of found) if (record) looks.set(record.id, { kind: 'there', record });
+            : await readObjects(api, table, some, fields);
+        for (const record of found) if (record) lookups.set(record.id, { kind: 'there', record });
       }
-      const missing = wanted.filter((key) => !looks.has(keys.get(key)!));
-      if (missing.length === 0) return looks;
-      // NetBox answers the same for a hidden object as for a missing one: only the change log tells
+      const missing = wanted.filter((key) => !lookups.has(keys.get(key)!));
+      if (missing.length === 0) return lookups;
+      // NetBox does not distinguish hidden and missing objects: only the change log proves a deletion
       const deleted = await changes.deletedAmong(table, missing);
-      for (const key of missing) looks.set(keys.get(key)!, { kind: deleted.has(key) ? 'gone' : 'unknown' });
-      return looks;
+      for (const key of missing) lookups.set(keys.get(key)!, { kind: deleted.has(key) ? 'gone' : 'unknown' });
+      return lookups;
     },
 
-    async withheldFields(table, fields) {
+    async findHiddenColumns(table, fields) {
       const { rows } = await list({ table, fields, limit: SAMPLE }, { ordering: 'id' });
-      // permissions are on objects, not on columns: a column that no object shows no longer exists
-      return rows.length === 0
-        ? []
-        : fields.filter((path) => rows.every((row) => valueAt(row, path) === undefined));
+      // permissions apply to objects, not to columns: a column that no object has no longer exists
+      return absentColumns(rows, fields, valueAt);
     },
 
-    async newestChange(table, filter) {
-      // rows without a time would come first
+    async findNewestChange(table, filter) {
+      // rows without a time would be first
       const conditions = { last_updated__gte: timeOf(0), ordering: '-last_updated' };
       const { rows } = await list({ table, fields: [], limit: 1, filter }, conditions);
       const micros = microsOf(rows[0]?.last_updated);
@@ -198,8 +197,8 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
   };
 }
 
-/** Several objects at once, in as many requests as the remote takes. */
-async function lookAtMany(
+/** Reads several objects by key, in as few requests as possible. */
+async function readObjects(
   api: Api,
   table: string,
   keys: number[],
@@ -213,21 +212,21 @@ async function lookAtMany(
       ['ordering', 'id'],
       ['fields', fieldsParameter(fields)],
     ]);
-    const options = { limit: keys.length, doing: `Looking at objects of ${table}` };
-    const { rows, more } = unrepeated(await api.list(table, query, options));
-    const strange = rows.some(({ id }) => !keys.includes(id as number));
-    if (strange || !ascends(rows, after)) throw orderIgnored(table);
-    found.push(...rows.flatMap((row) => recordOf(table, row, fields, seenVersion(row)) ?? []));
+    const options = { limit: keys.length, doing: `Looking up objects of ${table}` };
+    const { rows, hasMore } = withoutRepeatedRows(await api.list(table, query, options));
+    const hasUnrequested = rows.some(({ id }) => !keys.includes(id as number));
+    if (hasUnrequested || !isAscending(rows, after)) throw orderIgnoredError(table);
+    found.push(...rows.flatMap((row) => recordOf(table, row, fields, versionByTime(row)) ?? []));
     after = (rows.at(-1)?.id as number | undefined) ?? after;
-    if (!more || rows.length === 0 || !keys.some((key) => key > after)) return found;
+    if (!hasMore || rows.length === 0 || !keys.some((key) => key > after)) return found;
   }
 }
 
 const isBeyond = (to: Cursor, from: Cursor): boolean =>
   to.at === from.at ? to.key > from.key : to.at! > from.at!;
 
-/** Rows that are repeated in a page count once. */
-function unrepeated({ rows, more }: Listed): Listed {
+/** Removes repeated rows of a page. */
+function withoutRepeatedRows({ rows, hasMore }: ListPage): ListPage {
   const seen = new Set<unknown>();
-  return { more, rows: rows.filter(({ id }) => !seen.has(id) && seen.add(id)) };
+  return { hasMore, rows: rows.filter(({ id }) => !seen.has(id) && seen.add(id)) };
 }

@@ -21,7 +21,7 @@ export const listOf = (text: string): string[] =>
     .map((part) => part.replaceAll('\\;', ';').trim())
     .filter((part) => part !== '');
 
-/** A value as it is compared: choices by their stored value, objects by their id, lists as one text. */
+/** A value in the form in which it is compared: the stored value of choices, the id of objects, lists as one text. */
 export function fieldOf(value: unknown): RemoteField {
   if (Array.isArray(value)) {
     const fields = value.map((item) => (isTag(item) ? { value: item.slug } : fieldOf(item)));
@@ -71,16 +71,16 @@ export function timeOf(micros: number): string {
   return new Date(ms).toISOString().replace('Z', `${String(micros - ms * 1000).padStart(3, '0')}Z`);
 }
 
-const SEEN = 'seen ';
+const TIME_PREFIX = 'seen ';
 
-/** The version of an object in a list, which shows no ETags: its time of update. */
-export const seenVersion = (row: Row): string => `${SEEN}${String(row.last_updated)}`;
+/** The version of an object in a list, which has no ETags: its time of update. */
+export const versionByTime = (row: Row): string => `${TIME_PREFIX}${String(row.last_updated)}`;
 
 /** The time of update in such a version; undefined for an ETag. */
-export const timeSeen = (version: string): string | undefined =>
-  version.startsWith(SEEN) ? version.slice(SEEN.length) : undefined;
+export const timeInVersion = (version: string): string | undefined =>
+  version.startsWith(TIME_PREFIX) ? version.slice(TIME_PREFIX.length) : undefined;
 
-/** An object as a record; undefined if it is none. */
+/** An object as a record; undefined if it is not an object. */
 export function recordOf(
   table: string,
   row: unknown,
@@ -88,17 +88,17 @@ export function recordOf(
   version?: string,
 ): RemoteRecord | undefined {
   if (!isObject(row) || typeof row.id !== 'number') return undefined;
-  const shown: Record<string, RemoteField> = {};
+  const values: Record<string, RemoteField> = {};
   for (const path of fields) {
     const value = valueAt(row, path);
-    // a missing column is unknown, which is not the same as empty
-    if (value !== undefined) shown[path] = fieldOf(value);
+    // a missing column is unknown, not empty
+    if (value !== undefined) values[path] = fieldOf(value);
   }
   const micros = microsOf(row.last_updated) ?? 0;
   return {
     table,
     id: idOf(table, row.id),
-    fields: shown,
+    fields: values,
     updatedAt: new Date(Math.floor(micros / 1000)).toISOString(),
     ...(version === undefined ? {} : { version }),
   };

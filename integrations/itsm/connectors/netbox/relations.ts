@@ -1,6 +1,6 @@
-import { RemoteError, type RemoteRecord, type RemoteTombstone, unless } from '../../remote.ts';
+import { RemoteError, type RemoteRecord, type RemoteTombstone, withFallback } from '../../remote.ts';
 import type { Connector, RemoteRelation, RemoteRelationType } from '../connector.ts';
-import { pageOfLists } from '../responses.ts';
+import { readListsInTurn } from '../responses.ts';
 import type { ChangeLog } from './changes.ts';
 import { idOf, isTable, keyOf } from './ids.ts';
 import type { ObjectTypes } from './object-types.ts';
@@ -19,17 +19,16 @@ const relationId = (type: string, from: string, to: string): string => `${type}=
 const idForm = /^([^=]+)=([^>]+)>(.+)$/;
 
 function partsOf(type: string): { table: string; column: string } {
-  if (type === CABLES)
-    throw new RemoteError('refused', CABLES, 'Cables are read only: they are drawn in NetBox');
+  if (type === CABLES) throw new RemoteError('refused', CABLES, 'Cables are read only');
   const [table = '', column = '', more] = type.split(':');
   if (isTable(table) && /^[a-z][a-z0-9_.]*$/.test(column) && more === undefined) return { table, column };
-  const what = `There is no kind of relation ${type}: it is named table:column`;
+  const what = `There is no relation type ${type}; its id is table:column`;
   throw new RemoteError('not_found', `relation ${type}`, what);
 }
 
 type Relations = Pick<
   Connector,
-  'describeRelationTypes' | 'readRelations' | 'relationDeletionsSince' | 'createRelation' | 'deleteRelation'
+  'describeRelationTypes' | 'readRelations' | 'readRelationDeletions' | 'createRelation' | 'deleteRelation'
 >;
 
 export function createRelations(
@@ -52,25 +51,25 @@ export function createRelations(
 
     async readRelations({ types: given, since, limit, cursor }) {
       const wanted = given.length > 0 ? given : [...referenceKinds.map(typeOf), CABLES];
-      return await pageOfLists(wanted, cursor, async (type, within) => {
+      return await readListsInTurn(wanted, cursor, async (type, within) => {
         const { table, column } = type === CABLES ? { table: CABLES, column: '' } : partsOf(type);
         const fields = type === CABLES ? cableFields : [column];
         const request = { table, fields, limit, cursor: within };
-        const { records, next, withheld } = await (since === null
+        const { records, next, hasHiddenRows } = await (since === null
           ? reading.readPage(request)
           : reading.readSince({ ...request, since }));
         const relations = records.flatMap((record) =>
-          type === CABLES ? cabled(record) : referred(type, column, record),
+          type === CABLES ? cableRelations(record) : referenceRelations(type, column, record),
         );
-        return { relations, next, withheld };
+        return { relations, next, hasHiddenRows };
       });
     },
 
-    async relationDeletionsSince(since) {
+    async readRelationDeletions(since) {
       const byType = new Map<string, ReferenceKind[]>();
       for (const one of referenceKinds) {
-        // a version without that table has none of its relations
-        const type = await unless(types.typeOf(one.table), ['not_found'], null);
+        // NetBox versions without that table have none of its relations
+        const type = await withFallback(types.typeOf(one.table), ['not_found'], null);
         if (type !== null) byType.set(type, [...(byType.get(type) ?? []), one]);
       }
       const found = await changes.since([...byType.keys()], ['update', 'delete'], since, true);
@@ -82,7 +81,7 @@ export function createRelations(
           const idTo = (target: number) =>
             relationId(typeOf(one), idOf(one.table, key), idOf(one.target, target));
           if (typeof was === 'number') tombstones.set(idTo(was), { table: typeOf(one), id: idTo(was), at });
-          // the same relation again has the same key
+          // the same relation, created again, has the same id
           if (typeof is === 'number') tombstones.delete(idTo(is));
         }
       }
@@ -91,31 +90,31 @@ export function createRelations(
 
     async createRelation(type, from, to) {
       const { table, column } = partsOf(type);
-      const looked = await lookAt(table, column, from);
-      if (looked === null)
+      const record = await lookAt(table, column, from);
+      if (record === null)
         throw new RemoteError(
           'not_found',
           `table ${table}`,
           `The object ${from} that would refer to ${to} is gone`,
         );
-      const { value, display } = looked.fields[column] ?? { value: null };
+      const { value, display } = record.fields[column] ?? { value: null };
       const id = relationId(type, from, to);
       if (value === to) return id;
       if (value !== null) {
-        // a reference has one target, and the present one must not be replaced
-        const what = `The ${column} of ${from} is ${display ?? String(value)} already, and can be one alone`;
+        // the existing target must not be replaced
+        const what = `The ${column} of ${from} is already ${display ?? String(value)}, and a reference has one target`;
         throw new RemoteError('refused', `table ${table}`, what);
       }
-      await writing.update(table, from, { [column]: to }, looked.version);
+      await writing.update(table, from, { [column]: to }, record.version);
       return id;
     },
 
     async deleteRelation(id) {
       const [, type = '', from = '', to = ''] = idForm.exec(id) ?? [];
       const { table, column } = partsOf(type);
-      const looked = await lookAt(table, column, from);
-      if (looked?.fields[column]?.value !== to) return false;
-      await writing.update(table, from, { [column]: null }, looked.version);
+      const record = await lookAt(table, column, from);
+      if (record?.fields[column]?.value !== to) return false;
+      await writing.update(table, from, { [column]: null }, record.version);
       return true;
     },
   };
@@ -123,19 +122,23 @@ export function createRelations(
   async function lookAt(table: string, column: string, id: string): Promise<RemoteRecord | null> {
     const key = keyOf(table, id);
     if (key === undefined)
-      throw new RemoteError('refused', `table ${table}`, `${id} is no object of ${table}`);
-    return reading.lookAt(table, key, [column]);
+      throw new RemoteError('refused', `table ${table}`, `${id} is not an object of ${table}`);
+    return reading.readObject(table, key, [column]);
   }
 }
 
-function referred(type: string, column: string, { id, fields, updatedAt }: RemoteRecord): RemoteRelation[] {
+function referenceRelations(
+  type: string,
+  column: string,
+  { id, fields, updatedAt }: RemoteRecord,
+): RemoteRelation[] {
   const to = fields[column]?.value;
   if (typeof to !== 'string' || to === '') return [];
   return [{ id: relationId(type, id, to), type, from: id, to, updatedAt }];
 }
 
 /** Relations from each device at one end to each at the other. */
-function cabled({ id, fields, updatedAt }: RemoteRecord): RemoteRelation[] {
+function cableRelations({ id, fields, updatedAt }: RemoteRecord): RemoteRelation[] {
   const [froms, tos] = cableFields.map((name) => endsOf(fields[name]?.value));
   return froms!.flatMap((from) =>
     tos!

@@ -1,17 +1,17 @@
-import { RemoteError, type RemoteRecord, unless } from '../../remote.ts';
+import { RemoteError, type RemoteRecord, withFallback } from '../../remote.ts';
 import type { Connector, RemoteColumn, RemoteValues } from '../connector.ts';
-import { createSafeWrite } from '../safe-write.ts';
+import { createSafeWrite, requireRecord } from '../safe-write.ts';
 import type { Transport } from '../transport.ts';
 import { type Api, fieldsParameter, pathOf } from './api.ts';
 import type { NetBoxConfig } from './config.ts';
 import type { Description } from './description.ts';
 import { isTable, keyOf } from './ids.ts';
 import type { Reading } from './reading.ts';
-import { listOf, recordOf, timeSeen, valueAt } from './records.ts';
+import { listOf, recordOf, timeInVersion, valueAt } from './records.ts';
 
 export type Writing = Pick<Connector, 'create' | 'findCreated' | 'update' | 'delete'>;
 
-/** Values in the form in which NetBox takes them. */
+/** Values as the body of a write. */
 function bodyFrom(
   table: string,
   columns: ReadonlyMap<string, RemoteColumn>,
@@ -20,23 +20,20 @@ function bodyFrom(
   const body: Record<string, unknown> = {};
   for (const [path, value] of Object.entries(values)) {
     const [first = '', inner, more] = path.split('.');
-    if (inner === undefined) body[first] = written(columns.get(path), value);
+    if (inner === undefined) body[first] = serializeValue(columns.get(path), value);
     else if (first === 'custom_fields' && more === undefined) {
       const custom = (body.custom_fields ?? {}) as Record<string, unknown>;
-      const text = written(columns.get(path), value);
+      const text = serializeValue(columns.get(path), value);
       body.custom_fields = { ...custom, [inner]: text === '' ? null : text };
-    } else throw refused(table, `${path} is of another object, and is not written here`);
+    } else throw refused(table, `${path} belongs to another object and cannot be written here`);
   }
   return body;
 }
 
 const recordFrom =
   (table: string, fields: string[]) =>
-  (result: unknown, headers: Record<string, string>): RemoteRecord => {
-    const record = recordOf(table, result, fields, headers.etag);
-    if (record) return record;
-    throw new RemoteError('answer_lost', `table ${table}`, 'The answer to the write shows no object');
-  };
+  (result: unknown, headers: Record<string, string>): RemoteRecord =>
+    requireRecord(table, recordOf(table, result, fields, headers.etag));
 
 export function createWriting(
   transport: Transport,
@@ -48,28 +45,28 @@ export function createWriting(
   const keyIn = (table: string, id: string): number => {
     const key = keyOf(table, id);
     if (key !== undefined && isTable(table)) return key;
-    throw new RemoteError('not_found', `table ${table}`, `${id} is no object of ${table}`);
+    throw new RemoteError('not_found', `table ${table}`, `${id} is not an object of ${table}`);
   };
 
-  /** Headers that make NetBox write only an unchanged object; a version before ETags is compared here. */
+  /** Headers for a conditional write. A version by time is compared here. */
   const ifMatch = async (
     table: string,
     key: number,
     version: string | undefined,
   ): Promise<Record<string, string>> => {
     if (version === undefined) return {};
-    const seen = timeSeen(version);
-    if (seen === undefined) return { 'if-match': version };
+    const changed = timeInVersion(version);
+    if (changed === undefined) return { 'if-match': version };
     const now = await reading.versionOf(table, key);
     const where = pathOf(table, key);
     if (now === null) throw new RemoteError('not_found', where, `The object of ${table} is gone`);
-    if (now.changed !== seen) {
-      const what = `The object of ${table} was changed since it was looked at`;
+    if (now.changed !== changed) {
+      const what = `The object of ${table} was changed since it was read`;
       throw new RemoteError('changed_meanwhile', where, what);
     }
     return now.version === undefined ? {} : { 'if-match': now.version };
   };
-  const answerWith = (fields: string[]) => () => ({ fields: fieldsParameter(fields) });
+  const responseFields = (fields: string[]) => () => ({ fields: fieldsParameter(fields) });
 
   const bodyOf = async (table: string, values: RemoteValues) =>
     bodyFrom(table, await description.columns(table), values);
@@ -90,13 +87,13 @@ export function createWriting(
       },
       { limit: 10, doing: `Looking up an object of ${table}` },
     );
-    const marks = rows.map((row) => valueAt(row, marker));
-    // NetBox ignores a condition on a missing custom field, and a loose one finds longer texts too
-    if (marks.some((mark) => typeof mark !== 'string' || !mark.includes(correlation))) {
-      const what = `The objects of ${table} cannot be looked up by the custom field ${config.correlationField}: it is missing there, or its filter is disabled`;
+    const markers = rows.map((row) => valueAt(row, marker));
+    // NetBox ignores a condition on a missing custom field, and a loose filter also matches longer texts
+    if (markers.some((value) => typeof value !== 'string' || !value.includes(correlation))) {
+      const what = `The objects of ${table} cannot be looked up by the custom field ${config.correlationField}: it is missing, or its filter is disabled`;
       throw refused(table, what);
     }
-    const own = rows.filter((_, at) => marks[at] === correlation);
+    const own = rows.filter((_, at) => markers[at] === correlation);
     if (own.length > 1)
       throw new RemoteError(
         'ambiguous',
@@ -111,18 +108,18 @@ export function createWriting(
     async create(table, values, correlation) {
       const fields = Object.keys(values);
       const body = await bodyOf(table, { ...values, [marker]: correlation });
-      const { value: record, recovered } = await safeWrite(
+      const { value: record, isRecovered } = await safeWrite(
         {
           method: 'POST',
           path: pathOf(table),
           doing: `Creating an object of ${table}`,
-          query: answerWith(fields),
+          query: responseFields(fields),
           body,
         },
         () => findCreated(table, correlation, fields),
         recordFrom(table, fields),
       );
-      return { record, recovered };
+      return { record, isRecovered };
     },
     async update(table, id, values, version) {
       const key = keyIn(table, id);
@@ -131,10 +128,10 @@ export function createWriting(
       const body = await bodyOf(table, values);
       const headers = await ifMatch(table, key, version);
       const doing = `Changing an object of ${table}`;
-      const { value: record, recovered } = await safeWrite<RemoteRecord>(
-        { method: 'PATCH', path, doing, query: answerWith(fields), headers, body },
+      const { value: record, isRecovered } = await safeWrite<RemoteRecord>(
+        { method: 'PATCH', path, doing, query: responseFields(fields), headers, body },
         async () => {
-          const found = await reading.lookAt(table, key, fields);
+          const found = await reading.readObject(table, key, fields);
           if (found === null) throw new RemoteError('not_found', path, `${id} is gone`);
           const isWritten = fields.every(
             (name) => textOf(found.fields[name]?.value) === textOf(values[name] ?? null),
@@ -143,7 +140,7 @@ export function createWriting(
         },
         recordFrom(table, fields),
       );
-      return { record, recovered };
+      return { record, isRecovered };
     },
     async delete(table, id, version) {
       const key = keyIn(table, id);
@@ -152,12 +149,12 @@ export function createWriting(
         const doing = `Deleting an object of ${table}`;
         const removed = await safeWrite<boolean>(
           { method: 'DELETE', path: pathOf(table, key), doing, headers },
-          async () => ((await reading.lookAt(table, key, [])) === null ? true : null),
+          async () => ((await reading.readObject(table, key, [])) === null ? true : null),
           () => true,
         );
         return removed.value;
       };
-      return await unless(remove(), ['not_found'], false);
+      return await withFallback(remove(), ['not_found'], false);
     },
   };
 }
@@ -171,14 +168,14 @@ const textOf = (value: unknown): string =>
       ? JSON.stringify(value)
       : String(value);
 
-/** A value as its column takes it. */
-function written(column: RemoteColumn | undefined, value: RemoteValues[string]): unknown {
+/** A value as its column is written. */
+function serializeValue(column: RemoteColumn | undefined, value: RemoteValues[string]): unknown {
   if (column?.remoteKind === 'multiobject' || column?.name === 'tags' || column?.remoteKind === 'list') {
     const parts = value === null ? [] : listOf(String(value));
     return column.name === 'tags' ? parts.map((slug) => ({ slug })) : parts;
   }
   if (column?.remoteKind === 'multiselect') return value === null ? null : listOf(String(value));
-  // NetBox's own texts are empty, never null
+  // text columns of NetBox are empty, never null
   if (value === null) return column?.kind === 'text' && column.choices.length === 0 ? '' : null;
   if (column?.kind !== 'reference') return value;
   const [, key] = /\/(\d+)$/.exec(String(value)) ?? [];

@@ -1,4 +1,4 @@
-import { RemoteError, type RemoteRecord, type RemoteTombstone, unless } from '../../remote.ts';
+import { RemoteError, type RemoteRecord, type RemoteTombstone, withFallback } from '../../remote.ts';
 import { byTime } from '../responses.ts';
 import type { Transport } from '../transport.ts';
 import { fromRemoteTime, type Reading, recordsOf, textOf, toRemoteTime, where } from './reading.ts';
@@ -10,9 +10,8 @@ const OVERLAP_MS = 60_000;
 const MAX_CLASSES = 100;
 
 /**
- * Records of these classes that were deleted since a time, oldest first. Rows of the audit that the account may not see
- * make pages short, or empty, before the end. Rows that stay missing because others are repeated in their place fail the
- * read: no later read would return them.
+ * Records of these classes that were deleted since a time, oldest first. If the remote repeats rows in place of others, the read
+ * fails, since no later read would return the missing ones.
  */
 export async function readDeletions(
   { readPages }: Pick<Reading, 'readPages'>,
@@ -33,8 +32,8 @@ export async function readDeletions(
     filter: conditions.join('^'),
     limit: PAGE,
   })) {
-    if (page.repeated) {
-      const what = `Reading ${DELETIONS} shows rows twice in place of others`;
+    if (page.hasRepeatedRows) {
+      const what = `Reading ${DELETIONS} returned repeated rows in place of others`;
       throw new RemoteError('incomplete_answer', `table ${DELETIONS}`, what);
     }
     for (const record of page.records) {
@@ -48,17 +47,16 @@ export async function readDeletions(
 
 /** Columns of `sys_audit`, which has one row for each column that a change gave another value. */
 const columns = ['fieldname', 'oldvalue', 'newvalue', 'record_checkpoint'];
-/** Changes of these columns between a look and a write; further ones are not read. */
+/** Maximum number of changes that are read. */
 const MAX_CHANGES = 200;
 
 /**
- * Values that a write has replaced without anybody having seen them. The instance takes no condition with a write, but
- * counts the changes of a record: if there was more than one since it was seen, its audit tells what the write replaced.
- * @param record after the write.
- * @param before what was written; `version` and `seen` are the record before.
+ * Finds values of other users that a write has overwritten. The instance has no conditional writes, but counts the changes of a
+ * record: if there was more than one since it was read, its audit contains the overwritten values.
+ * @param record the record after the write; `wanted` are the written values, `version` and `seen` describe the record before.
  * @returns the replaced values by column, usually none; `unknown` if the account may not read the audit.
  */
-export async function overwritten(
+export async function findOverwritten(
   transport: Transport,
   record: RemoteRecord,
   {
@@ -73,11 +71,11 @@ export async function overwritten(
 ): Promise<Record<string, string> | 'unknown'> {
   const changes = Number(record.version) - Number(version);
   if (!seen || !(changes > 1)) return {};
-  const response = await unless(
+  const response = await withFallback(
     transport.send({
       method: 'GET',
       path: '/api/now/v2/table/sys_audit',
-      doing: `Looking what was changed meanwhile in a record of ${record.table}`,
+      doing: `Reading the audit of a record of ${record.table}`,
       query: () => ({
         sysparm_query: [
           where('documentkey', '=', record.id),
@@ -95,16 +93,16 @@ export async function overwritten(
   );
   if (!response) return 'unknown';
   const rows = recordsOf('sys_audit', response.result, columns);
-  const theirs: Record<string, string> = {};
+  const overwritten: Record<string, string> = {};
   let isKnown = false;
   for (const [column, value] of Object.entries(wanted)) {
-    const mine = rows.findLast(
+    const ownChange = rows.findLast(
       (row) => row.fields.fieldname?.value === column && row.fields.newvalue?.value === value,
     );
-    if (!mine) continue;
+    if (!ownChange) continue;
     isKnown = true;
-    const replaced = textOf(mine, 'oldvalue');
-    if (replaced !== String(seen[column]?.value ?? '') && replaced !== value) theirs[column] = replaced;
+    const replaced = textOf(ownChange, 'oldvalue');
+    if (replaced !== String(seen[column]?.value ?? '') && replaced !== value) overwritten[column] = replaced;
   }
-  return isKnown ? theirs : 'unknown';
+  return isKnown ? overwritten : 'unknown';
 }

@@ -1,6 +1,5 @@
 import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.commands.ts';
-import type { OutboundTls } from '../../../../platform/outbound.ts';
-import { type TransportConfig, usualTransport } from '../transport.ts';
+import { defaultTransport, type TransportConfig } from '../transport.ts';
 
 /** How an account authenticates. */
 export type ServiceNowAuth =
@@ -28,23 +27,19 @@ export interface ServiceNowConfig extends TransportConfig {
   /** `https://<instance>.service-now.com`. */
   url: string;
   auth: ServiceNowAuth;
-  tls?: OutboundTls;
   /** Stores the refresh token that replaces a used one; it is not stored unless given. */
   refreshTokens?: RefreshTokens;
   /** The column that stores the correlation id. */
   correlationField: string;
   createApi: CreateApi;
-  /** How long the remote may still be executing a write that timed out. */
-  settleMs: number;
-  /** Roles that are known to give a right on configuration items. */
+  /** Roles that are known to grant a right on configuration items. */
   roles: Record<'create' | 'update' | 'delete' | 'load' | 'reconcile', string[]>;
 }
 
-export const usualConfig: Omit<ServiceNowConfig, 'url' | 'auth'> = {
-  ...usualTransport,
+export const defaultConfig: Omit<ServiceNowConfig, 'url' | 'auth'> = {
+  ...defaultTransport,
   correlationField: 'correlation_id',
   createApi: { kind: 'table' },
-  settleMs: 30_000,
   roles: {
     create: ['admin', 'itil', 'sn_cmdb_editor', 'sn_cmdb_admin'],
     update: ['admin', 'itil', 'sn_cmdb_editor', 'sn_cmdb_admin'],

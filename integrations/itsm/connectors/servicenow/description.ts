@@ -3,7 +3,7 @@ import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector
 import { byName } from '../responses.ts';
 import { namesInFilter, type Reading, textOf, where } from './reading.ts';
 
-/** How many levels of tables that extend each other are read. */
+/** Maximum levels of tables that extend each other. */
 const DEPTH = 8;
 const PAGE = 1_000;
 
@@ -38,7 +38,7 @@ export interface Description {
   describeTables(search?: string): Promise<RemoteTable[]>;
   describeFields(table: string, whole?: boolean): Promise<RemoteColumn[]>;
   describeRelationTypes(): Promise<RemoteRelationType[]>;
-  unknownInFilter(table: string, filter: string): Promise<string[]>;
+  findUnknownColumns(table: string, filter: string): Promise<string[]>;
   /** The table and all tables that extend it. */
   familyOf(table: string): Promise<string[]>;
 }
@@ -46,7 +46,7 @@ export interface Description {
 interface Rows {
   rows: Record<string, string>[];
   /** The count is higher than the number of rows: access controls hide some. */
-  withheld: boolean;
+  hasHiddenRows: boolean;
 }
 
 export function createDescription(reading: Pick<Reading, 'readPages'>): Description {
@@ -54,15 +54,15 @@ export function createDescription(reading: Pick<Reading, 'readPages'>): Descript
 
   /** All matching rows of a small table that the account may see. */
   const all = async (table: string, filter: string, fields: string[]): Promise<Rows> => {
-    const found: Rows = { rows: [], withheld: false };
+    const visible: Rows = { rows: [], hasHiddenRows: false };
     for await (const page of reading.readPages({ table, fields, filter, limit: PAGE })) {
       for (const record of page.records) {
         const cells = Object.keys(record.fields).map((name) => [name, textOf(record, name)]);
-        found.rows.push({ ...Object.fromEntries(cells), sys_id: record.id });
+        visible.rows.push({ ...Object.fromEntries(cells), sys_id: record.id });
       }
-      found.withheld ||= page.withheld;
+      visible.hasHiddenRows ||= page.hasHiddenRows;
     }
-    return found;
+    return visible;
   };
 
   const parents = Array.from({ length: DEPTH }, (_, level) => `${'super_class.'.repeat(level + 1)}name`);
@@ -70,18 +70,19 @@ export function createDescription(reading: Pick<Reading, 'readPages'>): Descript
   const lineageOf = async (table: string, whole = false): Promise<string[]> => {
     const found = await all('sys_db_object', where('name', '=', table), ['name', ...parents]);
     const [row] = found.rows;
-    if (!row && found.withheld && whole) {
-      const what = `The remote has a table ${table}, and keeps its row of sys_db_object from the account`;
+    if (!row && found.hasHiddenRows && whole) {
+      const what = `The row of sys_db_object of table ${table} is hidden from the account`;
       throw new RemoteError('forbidden', `table ${table}`, what);
     }
-    if (!row) throw new RemoteError('not_found', `table ${table}`, `The remote shows no table ${table}`);
+    if (!row)
+      throw new RemoteError('not_found', `table ${table}`, `The remote has no table ${table}, or hides it`);
     return [table, ...parents.map((path) => row[path] ?? '').filter((name) => name !== '')];
   };
 
   const describeFields: Description['describeFields'] = async (table, whole = false) => {
     const lineage = await lineageOf(table, whole);
-    const about = where('name', 'IN', lineage.join(','));
-    const columns = await all('sys_dictionary', `${about}^elementISNOTEMPTY^active=true`, [
+    const ofTables = where('name', 'IN', lineage.join(','));
+    const columns = await all('sys_dictionary', `${ofTables}^elementISNOTEMPTY^active=true`, [
       'name',
       'element',
       'column_label',
@@ -90,19 +91,24 @@ export function createDescription(reading: Pick<Reading, 'readPages'>): Descript
       'max_length',
       'mandatory',
     ]);
-    const choices = await all('sys_choice', `${about}^inactive=false`, ['name', 'element', 'value', 'label']);
-    if (whole && (columns.withheld || choices.withheld)) {
-      const what = `The remote keeps rows of its dictionary about ${table} from the account`;
+    const choices = await all('sys_choice', `${ofTables}^inactive=false`, [
+      'name',
+      'element',
+      'value',
+      'label',
+    ]);
+    if (whole && (columns.hasHiddenRows || choices.hasHiddenRows)) {
+      const what = `Rows of the dictionary of ${table} are hidden from the account`;
       throw new RemoteError('forbidden', `table ${table}`, what);
     }
-    // the description of the most derived table counts
+    // a derived table overrides the columns of the tables that it extends
     const depthOf = (name: string | undefined): number => lineage.indexOf(name ?? '');
-    const ofName = new Map<string, Record<string, string>>();
+    const byColumn = new Map<string, Record<string, string>>();
     for (const column of columns.rows) {
-      const known = ofName.get(column.element!);
-      if (!known || depthOf(column.name) < depthOf(known.name)) ofName.set(column.element!, column);
+      const known = byColumn.get(column.element!);
+      if (!known || depthOf(column.name) < depthOf(known.name)) byColumn.set(column.element!, column);
     }
-    const described = [...ofName.values()].map((column): RemoteColumn => {
+    const described = [...byColumn.values()].map((column): RemoteColumn => {
       const own = choices.rows.filter(({ element }) => element === column.element);
       const deepest = Math.min(...own.map(({ name }) => depthOf(name)));
       return {
@@ -127,9 +133,9 @@ export function createDescription(reading: Pick<Reading, 'readPages'>): Descript
     describeFields,
     async describeTables(search = '') {
       const text = search.trim();
-      const fits =
+      const condition =
         text === '' ? 'nameISNOTEMPTY' : `${where('name', 'LIKE', text)}^OR${where('label', 'LIKE', text)}`;
-      const found = await all('sys_db_object', fits, ['name', 'label', 'super_class.name']);
+      const found = await all('sys_db_object', condition, ['name', 'label', 'super_class.name']);
       const tables = found.rows.map((row) => ({
         name: row.name ?? '',
         label: row.label || (row.name ?? ''),
@@ -147,7 +153,7 @@ export function createDescription(reading: Pick<Reading, 'readPages'>): Descript
       }));
       return types.sort(byName);
     },
-    async unknownInFilter(table, filter) {
+    async findUnknownColumns(table, filter) {
       const names = namesInFilter(filter);
       if (names.length === 0) return [];
       const known = new Set((await describeFields(table)).map(({ name }) => name));
@@ -160,7 +166,7 @@ export function createDescription(reading: Pick<Reading, 'readPages'>): Descript
       const conditions = ['name', ...parents].map((path) => where(path, '=', table)).join('^OR');
       const found = await all('sys_db_object', conditions, ['name']);
       const family = [...new Set([table, ...found.rows.map(({ name }) => name ?? '')])];
-      if (!found.withheld) families.set(table, family);
+      if (!found.hasHiddenRows) families.set(table, family);
       return family;
     },
   };

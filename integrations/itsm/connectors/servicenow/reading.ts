@@ -1,17 +1,17 @@
 import { RemoteError, type RemoteField, type RemoteRecord } from '../../remote.ts';
-import type { DeltaRequest, Page, ReadRequest, RemoteLook } from '../connector.ts';
+import type { DeltaRequest, Page, ReadRequest, RecordLookup } from '../connector.ts';
 import { chunksOf, pagesOf } from '../responses.ts';
 import type { Response, Transport } from '../transport.ts';
 
 /** How long before the watermark a delta starts: the time of an update is set before the update is visible. */
 const OVERLAP_MS = 60_000;
-/** Ids of one query, for the length of the URL. */
-const IDS_AT_ONCE = 100;
-/** Missing records that are looked up one by one if some are hidden. */
-const SINGLE_LOOKS = 25;
-/** How often a page is read that repeats rows in place of others. */
+/** Maximum ids of one query, for the length of the URL. */
+const IDS_PER_REQUEST = 100;
+/** Maximum number of missing records that are looked up one by one if some are hidden. */
+const MAX_SINGLE_LOOKUPS = 25;
+/** How often a page with repeated rows is read. */
 const ATTEMPTS = 3;
-/** Rows that show whether a column is readable: some of them may be hidden themselves. */
+/** Number of rows that are read to test whether a column is readable, since some rows may be hidden. */
 const SAMPLE = 20;
 
 /** Where the next page starts. */
@@ -39,14 +39,14 @@ interface Query {
 }
 
 export interface Reading {
-  /** @param counted counts from the first page: short pages are expected, and a separate count is spared. */
+  /** @param counted requests the count with each page, instead of separately after a short page. */
   readPage(request: ReadRequest, counted?: boolean): Promise<Page>;
   /** All pages of stored values, counted. */
   readPages(request: Omit<ReadRequest, 'cursor' | 'display'>): AsyncGenerator<Page>;
   readSince(request: DeltaRequest): Promise<Page>;
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RemoteLook>>;
-  newestChange(table: string, filter?: string): Promise<string | null>;
-  withheldFields(table: string, fields: string[]): Promise<string[]>;
+  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;
+  findNewestChange(table: string, filter?: string): Promise<string | null>;
+  findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
   /** How many rows match, hidden ones included, and the first visible one. */
   count(query: Query): Promise<{ total: number | undefined; rows: unknown[] }>;
 }
@@ -57,31 +57,32 @@ type List = (
   more: { limit: number; offset?: number; counted: boolean; display?: boolean | undefined },
 ) => Promise<Response>;
 
-/** The rows with some ids; a missing one is gone only where every match is visible. */
-async function looksAt(
+/** Looks up rows by id. A missing row counts as gone only if every match is visible. */
+async function lookUpRows(
   list: List,
   table: string,
   ids: string[],
   fields: string[],
-): Promise<Map<string, RemoteLook>> {
-  const looks = new Map<string, RemoteLook>();
-  const look = async (some: string[]): Promise<void> => {
+): Promise<Map<string, RecordLookup>> {
+  const lookups = new Map<string, RecordLookup>();
+  const lookUp = async (some: string[]): Promise<void> => {
     const query: Query = { table, conditions: [where('sys_id', 'IN', some.join(','))] };
     const { total, result, pageSize } = await list(query, [CHANGES, ...fields], {
       limit: some.length,
       counted: true,
     });
-    for (const record of recordsOf(table, result, fields)) looks.set(record.id, { kind: 'there', record });
-    const missing = some.filter((id) => !looks.has(id));
+    for (const record of recordsOf(table, result, fields)) lookups.set(record.id, { kind: 'there', record });
+    const missing = some.filter((id) => !lookups.has(id));
     if (missing.length === 0) return;
     const found = some.length - missing.length;
     // every match is visible: a missing record does not exist
     const isCertain = total !== undefined && total <= found && pageSize >= some.length;
-    if (!isCertain && some.length > 1) for (const id of missing.slice(0, SINGLE_LOOKS)) await look([id]);
-    for (const id of missing) if (!looks.has(id)) looks.set(id, { kind: isCertain ? 'gone' : 'unknown' });
+    if (!isCertain && some.length > 1)
+      for (const id of missing.slice(0, MAX_SINGLE_LOOKUPS)) await lookUp([id]);
+    for (const id of missing) if (!lookups.has(id)) lookups.set(id, { kind: isCertain ? 'gone' : 'unknown' });
   };
-  for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) await look(some);
-  return looks;
+  for (const some of chunksOf([...new Set(ids)], IDS_PER_REQUEST)) await lookUp(some);
+  return lookups;
 }
 
 export function createReading(transport: Transport): Reading {
@@ -122,7 +123,7 @@ export function createReading(transport: Transport): Reading {
     const response = await list(query, fields, { limit, offset: hidden, counted, display });
     const { pageSize, result } = response;
     const records = recordsOf(table, result, fields);
-    // a repeated row may stand in place of a hidden one
+    // a repeated row may be in place of a hidden one
     const shown = records.length;
     const last = records.at(-1);
     if (last && !isBeyond(cursorAt(last), cursor)) {
@@ -132,17 +133,22 @@ export function createReading(transport: Transport): Reading {
     const after = (more: Partial<Cursor>): string =>
       JSON.stringify({ ...(last ? cursorAt(last) : cursor), hidden: undefined, ...more });
     if (shown >= pageSize)
-      return { records, next: after(cursor.counted ? { counted: true } : {}), withheld: false };
+      return { records, next: after(cursor.counted ? { counted: true } : {}), hasHiddenRows: false };
     // a short page is the last one, or some of its rows are hidden
     const total = counted ? response.total : (await count(query)).total;
-    if (total === undefined) return { records, next: last ? after({}) : null, withheld: false };
-    const withheld = total - hidden > shown;
-    // repeated rows take the places of others: these are not hidden, but the next page starts after them
-    const repeated = withheld && Array.isArray(result) && result.length > shown;
-    if (repeated && attempts > 1) return page(request, query, cursor, true, cursorAt, attempts - 1);
+    if (total === undefined) return { records, next: last ? after({}) : null, hasHiddenRows: false };
+    const hasHiddenRows = total - hidden > shown;
+    // the rows that repeated ones replace are not hidden, but the next page would skip them
+    const hasRepeatedRows = hasHiddenRows && Array.isArray(result) && result.length > shown;
+    if (hasRepeatedRows && attempts > 1) return page(request, query, cursor, true, cursorAt, attempts - 1);
     const isLast = total <= hidden + pageSize;
     const next = after({ counted: true, ...(last ? {} : { hidden: hidden + pageSize }) });
-    return { records, next: isLast ? null : next, withheld, ...(repeated && { repeated }) };
+    return {
+      records,
+      next: isLast ? null : next,
+      hasHiddenRows,
+      ...(hasRepeatedRows && { hasRepeatedRows }),
+    };
   };
 
   const readPage: Reading['readPage'] = (request, counted = false) => {
@@ -173,13 +179,13 @@ export function createReading(transport: Transport): Reading {
       return page(request, query, cursor, true, ({ id, updatedAt }) => ({ id, at: toRemoteTime(updatedAt) }));
     },
 
-    readByIds: (table, ids, fields) => looksAt(list, table, ids, fields),
+    readByIds: (table, ids, fields) => lookUpRows(list, table, ids, fields),
 
-    async newestChange(table, filter) {
+    async findNewestChange(table, filter) {
       const { result } = await transport.send({
         method: 'GET',
         path: pathOf(table),
-        doing: `Asking when ${table} last changed`,
+        doing: `Reading when ${table} last changed`,
         query: () => ({
           sysparm_query: [encodedQuery(filter, [], []), 'ORDERBYDESCsys_updated_on']
             .filter((part) => part !== '')
@@ -193,8 +199,8 @@ export function createReading(transport: Transport): Reading {
       return fromRemoteTime(row?.sys_updated_on ?? '') ?? null;
     },
 
-    async withheldFields(table, fields) {
-      const withheld: string[] = [];
+    async findHiddenColumns(table, fields) {
+      const hidden: string[] = [];
       for (const field of fields) {
         const query: Query = { table, conditions: [where(field, 'ISNOTEMPTY')] };
         const { result, total = 0 } = await list(query, [field], {
@@ -204,11 +210,11 @@ export function createReading(transport: Transport): Reading {
         });
         const rows = recordsOf(table, result, [field]);
         const isEmptied = rows.some(({ fields: shown }) => (shown[field]?.value ?? '') === '');
-        // none of the rows that have a value is visible: whether the column is readable is unknown
+        // no visible row has a value: whether the column is readable is unknown
         const isUnknown = rows.length === 0 && total > 0;
-        if (isEmptied || isUnknown) withheld.push(field);
+        if (isEmptied || isUnknown) hidden.push(field);
       }
-      return withheld;
+      return hidden;
     },
   };
 }
@@ -218,8 +224,8 @@ export const pathOf = (table: string, id?: string): string =>
   `/api/now/v2/table/${encodeURIComponent(table)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
 
 /** A time as the remote writes it: `2026-01-31 23:59:59` in UTC. */
-export const toRemoteTime = (moment: string | number): string =>
-  new Date(moment).toISOString().slice(0, 19).replace('T', ' ');
+export const toRemoteTime = (time: string | number): string =>
+  new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 
 /** A time of the remote as RFC 3339; undefined for any other text. */
 export function fromRemoteTime(text: string): string | undefined {
@@ -256,7 +262,7 @@ function splitCarets(text: string): string[] {
     .map((part) => part.replaceAll('\u0000', '^^'));
 }
 
-/** Rows that fit the filter and the conditions, ordered by these columns. The conditions apply to each group of the filter. */
+/** The query for rows that match the filter and the conditions, ordered by these columns. The conditions apply to each group. */
 function encodedQuery(filter: string | undefined, conditions: string[], order: string[]): string {
   const groups = filterGroups(filter ?? '').map((group) =>
     [group, ...conditions].filter((part) => part !== '').join('^'),
@@ -279,7 +285,7 @@ export function namesInFilter(filter: string): string[] {
 
 /** Columns that every record is read with. */
 export const systemColumns = ['sys_id', 'sys_updated_on', 'sys_class_name'];
-/** The column that counts the changes of a record: its version, if it was read. */
+/** The column that counts the changes of a record, used as its version. */
 export const CHANGES = 'sys_mod_count';
 
 /** The value of a column as text, empty if it has none. */
@@ -304,20 +310,20 @@ export function recordOf(table: string, row: unknown, fields: string[]): RemoteR
   const id = cellOf(cells.sys_id).value;
   const updatedAt = fromRemoteTime(String(cellOf(cells.sys_updated_on).value));
   if (typeof id !== 'string' || id === '') return undefined;
-  const shown: Record<string, RemoteField> = {};
-  // a column that is not in the answer is unknown, which is not the same as empty
-  for (const name of fields) if (cells[name] !== undefined) shown[name] = cellOf(cells[name]);
+  const values: Record<string, RemoteField> = {};
+  // a missing column is unknown, not empty
+  for (const name of fields) if (cells[name] !== undefined) values[name] = cellOf(cells[name]);
   const version = cells[CHANGES] === undefined ? '' : String(cellOf(cells[CHANGES]).value ?? '');
   return {
     table,
     id,
-    fields: shown,
+    fields: values,
     updatedAt: updatedAt ?? new Date(0).toISOString(),
     ...(version === '' ? {} : { version }),
   };
 }
 
-/** The rows of a response as records, each id once: the later of two is the newer one. */
+/** The rows of a response as records, each id once; a later row replaces an earlier one. */
 export function recordsOf(table: string, rows: unknown, fields: string[]): RemoteRecord[] {
   const records = new Map<string, RemoteRecord>();
   for (const row of Array.isArray(rows) ? rows : []) {

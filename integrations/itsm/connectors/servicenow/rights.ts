@@ -1,11 +1,11 @@
-import { unless } from '../../remote.ts';
+import { withFallback } from '../../remote.ts';
 import type { Right } from '../connector.ts';
 import type { RightsTest, WriteRight } from '../rights.ts';
 import type { Transport } from '../transport.ts';
 import type { ServiceNowConfig } from './config.ts';
 import type { Reading } from './reading.ts';
 
-/** What an administrator of the remote can be asked for. */
+/** What to request from the remote's administrator. */
 const remedies: Record<Right | 'load' | 'reconcile', string> = {
   read: 'a role that reads the table, such as cmdb_read or itil',
   create: 'a role that creates its records, such as itil',
@@ -15,7 +15,7 @@ const remedies: Record<Right | 'load' | 'reconcile', string> = {
   reconcile: 'a role for identification and reconciliation, such as itil or asset',
 };
 
-/** Reads tables; judges writes by the account's own roles, as far as it may read them. Nothing is written. */
+/** Tests reading by a request, and writing by the account's own roles, if it may read them. Nothing is written. */
 export function rightsTest(
   transport: Transport,
   reading: Pick<Reading, 'count'>,
@@ -26,32 +26,32 @@ export function rightsTest(
     unreadable: ({ code }) =>
       code === 'forbidden'
         ? `Reading was refused; the account needs ${remedies.read}.`
-        : 'The remote has no such table, or hides it.',
+        : 'The remote has no such table, or hides it from the account.',
     async read(table) {
       const { total, rows } = await reading.count({ table, conditions: [] });
       if (rows.length > 0) return { granted: true, how: `Read; the table has ${total ?? 'some'} rows.` };
       if (!total) return { granted: true, how: 'Read; the table is empty.' };
-      const how = `The table has ${total} rows, and the first is hidden from the account: access controls keep rows back.`;
+      const how = `The table has ${total} rows, but access controls hide the first of them from the account.`;
       return { granted: false, how };
     },
     async write(table, right) {
       roles ??= readRoles(transport);
       const own = await roles;
-      const needed = rightBy(config, table, right);
+      const needed = roleGroupOf(config, table, right);
       if (own === null) {
-        const how = `The account may not see its own roles; it needs ${remedies[needed]}.`;
+        const how = `The account may not read its own roles; it needs ${remedies[needed]}.`;
         return { granted: null, how };
       }
       const role = config.roles[needed].find((name) => own.has(name));
       if (role !== undefined) return { granted: true, how: `The account has the role ${role}.` };
-      const how = `The account has none of the roles known to give it; it needs ${remedies[needed]}.`;
+      const how = `The account has none of the roles that are known to grant it; it needs ${remedies[needed]}.`;
       return { granted: false, how };
     },
   };
 }
 
-/** Which roles count: records may be created by another API than that of their table. */
-function rightBy({ createApi: api }: ServiceNowConfig, table: string, right: WriteRight) {
+/** The roles that grant a right; creating records may use another API than the Table API. */
+function roleGroupOf({ createApi: api }: ServiceNowConfig, table: string, right: WriteRight) {
   if (right !== 'create') return right;
   if (api.kind === 'import_set' && Object.values(api.staging).includes(table)) return 'load';
   return api.kind === 'reconcile' && table !== 'cmdb_rel_ci' ? 'reconcile' : right;
@@ -70,9 +70,9 @@ async function readRoles(transport: Transport): Promise<Set<string> | null> {
       sysparm_no_count: 'true',
     }),
   });
-  // an instance reports rules of access on the table as 400 or 404 too
-  const response = await unless(request, ['forbidden', 'refused', 'not_found'], null);
+  // an instance may report access controls of the table as 400 or 404
+  const response = await withFallback(request, ['forbidden', 'refused', 'not_found'], null);
   const rows = Array.isArray(response?.result) ? (response.result as Record<string, string>[]) : [];
-  // an account always has roles: if none is shown, they are hidden
+  // an account always has roles: if none is returned, they are hidden
   return rows.length === 0 ? null : new Set(rows.map((row) => row['role.name'] ?? ''));
 }

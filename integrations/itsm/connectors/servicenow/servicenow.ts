@@ -1,11 +1,11 @@
 import type { Limiter } from '../../limiter/limiter.ts';
-import { unless } from '../../remote.ts';
+import { withFallback } from '../../remote.ts';
 import type { Connector } from '../connector.ts';
-import { type Dialect, foundBy, type ResponseReader, readJson } from '../responses.ts';
+import { type Dialect, type ResponseReader, readJson, recordIn } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import { type ConnectorParts, openTransport } from '../transport.ts';
 import { readDeletions } from './audit.ts';
-import { type ServiceNowAuth, type ServiceNowConfig, usualConfig } from './config.ts';
+import { defaultConfig, type ServiceNowAuth, type ServiceNowConfig } from './config.ts';
 import { createDescription } from './description.ts';
 import { createReading, textOf, where } from './reading.ts';
 import { rightsTest } from './rights.ts';
@@ -43,7 +43,7 @@ const readResponse: ResponseReader = (response, context) => {
   return { kind: 'done', result: (read.result as { result?: unknown } | undefined)?.result };
 };
 
-/** Whose limits count: those of one account on one instance. */
+/** The account whose rate limit applies. */
 function accountOf(url: string, auth: ServiceNowAuth): string {
   const name = auth.kind === 'basic' || auth.grant === 'password' ? auth.username : auth.clientId;
   return `${new URL(url).host} ${name}`;
@@ -51,7 +51,7 @@ function accountOf(url: string, auth: ServiceNowAuth): string {
 
 /** A connection to one instance as one account. */
 export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter: Limiter } {
-  const config: ServiceNowConfig = { ...usualConfig, ...parts.config };
+  const config: ServiceNowConfig = { ...defaultConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
   const transport = openTransport(
     { ...parts, config },
@@ -103,25 +103,29 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
         to: textOf(record, 'child'),
         updatedAt: record.updatedAt,
       }));
-      return { relations, next: page.next, withheld: page.withheld };
+      return { relations, next: page.next, hasHiddenRows: page.hasHiddenRows };
     },
-    async reclassified(ids) {
-      // an account that may not read the items as a whole sees no other class
-      const looks = await unless(reading.readByIds(ITEMS, ids, [CLASS]), ['forbidden', 'not_found'], []);
+    async findReclassified(ids) {
+      // without access to all items no other class is visible
+      const lookups = await withFallback(
+        reading.readByIds(ITEMS, ids, [CLASS]),
+        ['forbidden', 'not_found'],
+        [],
+      );
       const classes = new Map<string, string>();
-      for (const [id, look] of looks) {
-        const record = foundBy(look);
+      for (const [id, lookup] of lookups) {
+        const record = recordIn(lookup);
         const name = record ? textOf(record, CLASS) : '';
         if (name !== '') classes.set(id, name);
       }
       return classes;
     },
-    deletionsSince: async (table, since) =>
+    readDeletions: async (table, since) =>
       readDeletions(reading, table, await description.familyOf(table), since),
-    relationDeletionsSince: (since) => readDeletions(reading, RELATIONS, [RELATIONS], since),
-    async relationsThere(ids) {
-      const looks = await reading.readByIds(RELATIONS, ids, []);
-      return new Set(ids.filter((id) => looks.get(id)?.kind === 'there'));
+    readRelationDeletions: (since) => readDeletions(reading, RELATIONS, [RELATIONS], since),
+    async findExistingRelations(ids) {
+      const lookups = await reading.readByIds(RELATIONS, ids, []);
+      return new Set(ids.filter((id) => lookups.get(id)?.kind === 'there'));
     },
     testRights: (needs) => testRights(needs, rightsTest(transport, reading, config)),
     clockAheadMs,

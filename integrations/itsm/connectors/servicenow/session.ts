@@ -1,13 +1,13 @@
 import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.commands.ts';
-import { isRemoteError, RemoteError, unless } from '../../remote.ts';
+import { isRemoteError, RemoteError, withFallback } from '../../remote.ts';
 import { basicAuth, type Session, type Transport } from '../transport.ts';
 import type { ServiceNowAuth } from './config.ts';
 
 /** How long before it expires a token is renewed. */
 const EARLY_MS = 30_000;
-/** How often, and how long after each other, we look whether another process has renewed a token. */
-const LOOKS = 5;
-const LOOK_MS = 300;
+/** How often, and at what interval, it is checked whether another process has replaced a refresh token. */
+const REPLACEMENT_CHECKS = 5;
+const REPLACEMENT_CHECK_MS = 300;
 const TOKEN_PATH = '/oauth_token.do';
 
 interface Token {
@@ -15,7 +15,7 @@ interface Token {
   expiresAt: number;
 }
 
-/** One token for all calls of a connector, renewed once for all calls that wait for it. */
+/** One token for all calls of a connector; concurrent calls share a renewal. */
 export function createSession(
   auth: ServiceNowAuth,
   {
@@ -55,13 +55,13 @@ export function createSession(
         timeoutMs: timeoutMs * 2,
       });
       if (status === 401 || status === 400) {
-        const what = 'The remote gave no token for the OAuth client';
+        const what = 'The remote issued no token for the OAuth client';
         throw new RemoteError('credentials_refused', where, what, { status });
       }
       const document = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
       const { access_token: access, expires_in: seconds, refresh_token: refresh } = document;
       if (status !== 200 || typeof access !== 'string') {
-        const what = `The answer to the request for a token had the status ${status} and no token`;
+        const what = `The response to the token request had the status ${status} and no token`;
         throw new RemoteError('unreadable_answer', where, what);
       }
       if (typeof refresh === 'string') refreshToken = refresh;
@@ -74,7 +74,7 @@ export function createSession(
         : error instanceof SyntaxError
           ? 'unreadable_answer'
           : 'unreachable';
-      throw new RemoteError(code, where, 'The request for a token had no usable answer');
+      throw new RemoteError(code, where, 'The token request got no usable response');
     } finally {
       deadline.clear();
     }
@@ -82,7 +82,7 @@ export function createSession(
 
   const refresh = (stored: string) => request({ grant_type: 'refresh_token', refresh_token: stored });
 
-  /** Renews by a refresh token, which the remote may replace with each use, and which other processes use too. */
+  /** Renews by a refresh token, which the remote may replace with each use and other processes may use too. */
   const renewByStored = async (): Promise<Token> => {
     for (;;) {
       const used = (await store?.read()) ?? refreshToken ?? '';
@@ -99,8 +99,8 @@ export function createSession(
 
   /** Whether another process has used the token and stores its replacement soon. */
   const isReplaced = async (used: string): Promise<boolean> => {
-    for (let looks = 0; store && looks < LOOKS; looks += 1) {
-      if (looks > 0) await clock.sleep(LOOK_MS, signal);
+    for (let checks = 0; store && checks < REPLACEMENT_CHECKS; checks += 1) {
+      if (checks > 0) await clock.sleep(REPLACEMENT_CHECK_MS, signal);
       const stored = await store.read();
       if (stored !== used) return stored !== undefined;
     }
@@ -110,7 +110,7 @@ export function createSession(
   const renew = async (): Promise<Token> => {
     if (auth.grant === 'refresh_token') return await renewByStored();
     if (refreshToken !== undefined) {
-      const renewed = await unless(refresh(refreshToken), ['credentials_refused'], undefined);
+      const renewed = await withFallback(refresh(refreshToken), ['credentials_refused'], undefined);
       if (renewed) return renewed;
       // the refresh token has expired; the password is still valid
       refreshToken = undefined;

@@ -1,9 +1,15 @@
 import { isRemoteError, RemoteError, type RemoteRecord } from '../../remote.ts';
 import type { Connector, RemoteValues } from '../connector.ts';
-import { foundBy, inBrackets } from '../responses.ts';
-import { createSafeWrite, requireUnchanged, type SafelyWritten, type SafeWrite } from '../safe-write.ts';
+import { inBrackets, recordIn } from '../responses.ts';
+import {
+  createSafeWrite,
+  requireRecord,
+  requireUnchanged,
+  type SafeWrite,
+  type SafeWriteResult,
+} from '../safe-write.ts';
 import type { Call, Transport } from '../transport.ts';
-import { overwritten } from './audit.ts';
+import { findOverwritten } from './audit.ts';
 import type { CreateApi, ServiceNowConfig } from './config.ts';
 import { CHANGES, pathOf, type Reading, recordOf, recordsOf, systemColumns, where } from './reading.ts';
 
@@ -11,13 +17,13 @@ export type Writing = Pick<
   Connector,
   'create' | 'findCreated' | 'update' | 'delete' | 'createRelation' | 'deleteRelation'
 > &
-  Required<Pick<Connector, 'adopted' | 'findRelation'>>;
+  Required<Pick<Connector, 'wasAdopted' | 'findRelation'>>;
 
 const RELATIONS = 'cmdb_rel_ci';
 /** The table of records that relations connect. */
 const ITEMS = 'cmdb_ci';
 
-/** Writes records and relations of one instance, none twice. */
+/** Writes records and relations of one instance, each write once. */
 export function createWriting(transport: Transport, reading: Reading, config: ServiceNowConfig): Writing {
   const safeWrite = createSafeWrite(transport, config.settleMs);
   const parts: WritingParts = { transport, reading, config, safeWrite };
@@ -25,17 +31,17 @@ export function createWriting(transport: Transport, reading: Reading, config: Se
     (await findOne(parts, RELATIONS, { parent: from, child: to, type }, []))?.id ?? null;
 
   return {
-    ...createCreating(parts),
+    ...createRecordCreation(parts),
 
     async update(table, id, values, version, seen) {
-      const wanted = textsOf(values);
-      const { value: record, recovered } = await changeRecord(parts, { table, id }, wanted, seen);
-      const theirs = await overwritten(transport, record, { wanted, version, seen });
-      if (theirs === 'unknown') return { record, recovered, notice: UNSEEN };
-      const columns = Object.keys(theirs);
-      if (columns.length === 0) return { record, recovered };
-      await changeRecord(parts, { table, id }, theirs, record.fields);
-      const what = `Changing a record of ${table} met a change of ${columns.join(', ')} at the same moment, which was put back`;
+      const wanted = serializeValues(values);
+      const { value: record, isRecovered } = await changeRecord(parts, { table, id }, wanted, seen);
+      const overwritten = await findOverwritten(transport, record, { wanted, version, seen });
+      if (overwritten === 'unknown') return { record, isRecovered, notice: OVERLAP_NOTICE };
+      const columns = Object.keys(overwritten);
+      if (columns.length === 0) return { record, isRecovered };
+      await changeRecord(parts, { table, id }, overwritten, record.fields);
+      const what = `Changing a record of ${table} overwrote a concurrent change of ${columns.join(', ')}, which was restored`;
       throw new RemoteError('changed_meanwhile', pathOf(table, id), what);
     },
 
@@ -45,7 +51,7 @@ export function createWriting(transport: Transport, reading: Reading, config: Se
     findRelation,
 
     async createRelation(type, from, to) {
-      const written = await safeWrite<Related>(
+      const written = await safeWrite<RelationResponse>(
         {
           method: 'POST',
           path: pathOf(RELATIONS),
@@ -55,17 +61,17 @@ export function createWriting(transport: Transport, reading: Reading, config: Se
         },
         async () => {
           const id = await findRelation(type, from, to);
-          return id === null ? null : { id, doubtful: [from, to] };
+          return id === null ? null : { id, unconfirmed: [from, to] };
         },
-        (result) => related(result, from, to),
+        (result) => readRelationResponse(result, from, to),
       );
-      const { id, doubtful } = written.value;
-      if (doubtful.length === 0) return id;
-      const looks = await reading.readByIds(ITEMS, doubtful, []);
-      const gone = doubtful.find((end) => looks.get(end)?.kind === 'gone');
+      const { id, unconfirmed } = written.value;
+      if (unconfirmed.length === 0) return id;
+      const lookups = await reading.readByIds(ITEMS, unconfirmed, []);
+      const gone = unconfirmed.find((end) => lookups.get(end)?.kind === 'gone');
       if (gone === undefined) return id;
-      await removeRecord(parts, { table: RELATIONS, id, doing: 'Taking back a relation' });
-      const what = 'Creating a relation was taken back: the record at its end is gone';
+      await removeRecord(parts, { table: RELATIONS, id, doing: 'Deleting a new relation' });
+      const what = 'The new relation was deleted again: the record at its end is gone';
       throw new RemoteError('not_found', pathOf(ITEMS, gone), what);
     },
 
@@ -73,25 +79,25 @@ export function createWriting(transport: Transport, reading: Reading, config: Se
   };
 }
 
-const UNSEEN =
-  'Somebody changed the record between the last look and this write. The instance does not show what was changed: see its history.';
+const OVERLAP_NOTICE =
+  'The record was changed between the last read and this write. The account cannot read what was changed: see the history of the record.';
 
-/** Writes values into a record. @param seen what it held before. */
+/** Writes values into a record. @param seen its values before. */
 async function changeRecord(
   { reading, safeWrite }: WritingParts,
   { table, id }: { table: string; id: string },
   wanted: Record<string, string>,
   seen: RemoteRecord['fields'] | undefined,
-): Promise<SafelyWritten<RemoteRecord>> {
+): Promise<SafeWriteResult<RemoteRecord>> {
   const fields = Object.keys(wanted);
   const path = pathOf(table, id);
   const doing = `Changing a record of ${table}`;
   return await safeWrite<RemoteRecord>(
-    { method: 'PATCH', path, doing, query: answerWith(fields), body: wanted },
+    { method: 'PATCH', path, doing, query: responseColumns(fields), body: wanted },
     async () => {
-      const look = (await reading.readByIds(table, [id], fields)).get(id);
-      if (look?.kind === 'gone') throw new RemoteError('not_found', path, `The record of ${table} is gone`);
-      const record = foundBy(look);
+      const lookup = (await reading.readByIds(table, [id], fields)).get(id);
+      if (lookup?.kind === 'gone') throw new RemoteError('not_found', path, `The record of ${table} is gone`);
+      const record = recordIn(lookup);
       if (record && fields.every((name) => record.fields[name]?.value === wanted[name])) return record;
       return requireUnchanged({ where: path, doing }, record, seen, fields);
     },
@@ -100,8 +106,8 @@ async function changeRecord(
 }
 
 /**
- * Deletes a record, or a relation. @param seen what it held before.
- * @returns whether there was something to delete.
+ * Deletes a record, or a relation. @param seen its values before.
+ * @returns whether it existed.
  */
 async function removeRecord(
   { reading, safeWrite }: WritingParts,
@@ -110,50 +116,50 @@ async function removeRecord(
 ): Promise<boolean> {
   const columns = Object.keys(seen ?? {});
   const path = pathOf(table, id);
-  const look = async (fields: string[]) => (await reading.readByIds(table, [id], fields)).get(id);
+  const lookUp = async (fields: string[]) => (await reading.readByIds(table, [id], fields)).get(id);
   try {
     await safeWrite<true>(
       { method: 'DELETE', path, doing },
       async () => {
-        const found = await look(columns);
+        const found = await lookUp(columns);
         if (found?.kind === 'gone') return true;
-        return requireUnchanged({ where: path, doing }, foundBy(found), seen, columns);
+        return requireUnchanged({ where: path, doing }, recordIn(found), seen, columns);
       },
       () => true,
     );
     return true;
   } catch (error) {
     if (!isRemoteError(error, 'not_found')) throw error;
-    // the instance answers the same for what is hidden from the account as for what is gone
-    if ((await look([]))?.kind === 'gone') return false;
+    // the instance does not distinguish hidden and missing records
+    if ((await lookUp([]))?.kind === 'gone') return false;
     throw error;
   }
 }
 
-/** The paths that show the ends of a new relation: empty for an end that is gone, though the instance accepts its key. */
+/** The paths to the ends of a new relation; empty for a missing record, whose key the instance accepts nevertheless. */
 const endPaths = { from: 'parent.sys_id', to: 'child.sys_id' } as const;
 
-/** A new relation, and the keys of the ends that the response does not show to exist. */
-interface Related {
+/** A new relation, and the keys of the ends that the response does not confirm to exist. */
+interface RelationResponse {
   id: string;
-  doubtful: string[];
+  unconfirmed: string[];
 }
 
-function related(result: unknown, from: string, to: string): Related {
+function readRelationResponse(result: unknown, from: string, to: string): RelationResponse {
   const row = (result ?? {}) as Record<string, unknown>;
   if (typeof row.sys_id !== 'string')
-    throw new RemoteError('answer_lost', RELATIONS, 'The answer shows no relation');
-  const isShown = { [from]: row[endPaths.from] === from, [to]: row[endPaths.to] === to };
-  return { id: row.sys_id, doubtful: [from, to].filter((end) => !isShown[end]) };
+    throw new RemoteError('answer_lost', RELATIONS, 'The response contains no relation');
+  const isConfirmed = { [from]: row[endPaths.from] === from, [to]: row[endPaths.to] === to };
+  return { id: row.sys_id, unconfirmed: [from, to].filter((end) => !isConfirmed[end]) };
 }
 
-/** Creates records, each once, and finds them again by the correlation id. */
-function createCreating(
+/** Creates records, each once, and finds them by correlation id. */
+function createRecordCreation(
   parts: WritingParts,
-): Pick<Connector, 'create' | 'findCreated'> & Required<Pick<Connector, 'adopted'>> {
+): Pick<Connector, 'create' | 'findCreated'> & Required<Pick<Connector, 'wasAdopted'>> {
   const { config, reading, transport, safeWrite } = parts;
   const findCreated = async (table: string, correlation: string, fields: string[] = []) => {
-    // an empty value would find every record that was not created here
+    // an empty value would match every record that was not created here
     if (correlation === '') throw new Error('a correlation id must not be empty');
     return await findOne(parts, table, { [config.correlationField]: correlation }, fields);
   };
@@ -162,19 +168,19 @@ function createCreating(
 
     async create(table, given, correlation) {
       const fields = Object.keys(given);
-      const values = { ...textsOf(given), [config.correlationField]: correlation };
+      const values = { ...serializeValues(given), [config.correlationField]: correlation };
       const request = createRequest(config, { table, values, correlation });
       if (!request) {
         const doing = `Creating a record of ${table}`;
-        const { value: record, recovered } = await safeWrite(
-          { method: 'POST', path: pathOf(table), doing, query: answerWith(fields), body: values },
+        const { value: record, isRecovered } = await safeWrite(
+          { method: 'POST', path: pathOf(table), doing, query: responseColumns(fields), body: values },
           () => findCreated(table, correlation, fields),
           recordFrom(table, fields),
         );
-        return { record, recovered };
+        return { record, isRecovered };
       }
       const { call, read } = request;
-      const { value, recovered } = await safeWrite<Created>(
+      const { value, isRecovered } = await safeWrite<Created>(
         call,
         async () => {
           const found = await findCreated(table, correlation, fields);
@@ -182,33 +188,33 @@ function createCreating(
         },
         (result) =>
           read(result, (code, why, message) => {
-            const said = message === undefined ? '' : inBrackets(transport, String(message));
-            return new RemoteError(code, call.path, `${call.doing} ${why}${said}`);
+            const quoted = message === undefined ? '' : inBrackets(transport, String(message));
+            return new RemoteError(code, call.path, `${call.doing} ${why}${quoted}`);
           }),
       );
       const { id, ...adopted } = value;
-      const record = foundBy((await reading.readByIds(table, [id], fields)).get(id));
-      if (record) return { record, recovered, ...adopted };
-      const what = `${call.doing} was done, but the record is not shown to the account`;
+      const record = recordIn((await reading.readByIds(table, [id], fields)).get(id));
+      if (record) return { record, isRecovered, ...adopted };
+      const what = `${call.doing} was executed, but the record is hidden from the account`;
       throw new RemoteError('not_found', call.path, what);
     },
 
-    async adopted(table, id) {
+    async wasAdopted(table, id) {
       if (!identifyingApi(config, table)) return false;
-      const record = foundBy((await reading.readByIds(table, [id], [])).get(id));
-      // an existing record has at least been given the correlation id; a hidden one is not ours to delete
+      const record = recordIn((await reading.readByIds(table, [id], [])).get(id));
+      // an existing record was at least updated with the correlation id; a hidden one must not be deleted
       return record?.version !== '0';
     },
   };
 }
 
-/** An API that identifies records by itself, and may take an existing one for the new one. */
+/** An API that identifies records by itself, and may use an existing one instead of creating one. */
 type IdentifyingApi = { kind: 'import_set'; staging: string } | { kind: 'reconcile'; source: string };
 
 /** The record that the API created or adopted. */
 interface Created {
   id: string;
-  /** It existed before; missing if the response does not tell. */
+  /** Whether it existed before; undefined if the response does not report it. */
   adopted?: boolean;
 }
 
@@ -234,7 +240,7 @@ function createRequest(
   switch (api?.kind) {
     case 'import_set': {
       const path = `/api/now/import/${encodeURIComponent(api.staging)}`;
-      return { call: { method: 'POST', path, doing, body: values }, read: imported };
+      return { call: { method: 'POST', path, doing, body: values }, read: readImportResponse };
     }
     case 'reconcile': {
       const { source } = api;
@@ -251,7 +257,7 @@ function createRequest(
           query: () => ({ sysparm_data_source: source }),
           body: { items: [item], relations: [] },
         },
-        read: reconciled,
+        read: readReconcileResponse,
       };
     }
     default:
@@ -259,7 +265,7 @@ function createRequest(
   }
 }
 
-function imported(result: unknown, refuse: Refuse): Created {
+function readImportResponse(result: unknown, refuse: Refuse): Created {
   // the `result` of the response is the list of transformed rows
   const [row] = Array.isArray(result) ? (result as Record<string, unknown>[]) : [];
   if (row?.status === 'error') {
@@ -267,11 +273,11 @@ function imported(result: unknown, refuse: Refuse): Created {
     throw refuse('refused', 'was refused by the transform map', message);
   }
   if (typeof row?.sys_id === 'string') return { id: row.sys_id, adopted: row.status !== 'inserted' };
-  if (row?.status === undefined) throw refuse('answer_lost', 'was answered without a record');
-  throw refuse('refused', 'was passed over by the transform map', row.status_message ?? row.status);
+  if (row?.status === undefined) throw refuse('answer_lost', 'returned no record');
+  throw refuse('refused', 'was skipped by the transform map', row.status_message ?? row.status);
 }
 
-function reconciled(result: unknown, refuse: Refuse): Created {
+function readReconcileResponse(result: unknown, refuse: Refuse): Created {
   const { items } = (result ?? {}) as {
     items?: { sysId?: string; operation?: string; errors?: { error?: string; message?: string }[] }[];
   };
@@ -283,10 +289,10 @@ function reconciled(result: unknown, refuse: Refuse): Created {
   }
   if (item?.sysId && item.sysId !== 'Unknown')
     return { id: item.sysId, adopted: item.operation !== 'INSERT' };
-  throw refuse('answer_lost', 'was answered without a record');
+  throw refuse('answer_lost', 'returned no record');
 }
 
-/** What every write uses. */
+/** The dependencies of every write. */
 interface WritingParts {
   transport: Transport;
   reading: Reading;
@@ -294,15 +300,15 @@ interface WritingParts {
   safeWrite: SafeWrite;
 }
 
-/** The query by which a response shows these columns. */
-const answerWith = (fields: string[]) => () => ({
+/** The query for a response with these columns. */
+const responseColumns = (fields: string[]) => () => ({
   sysparm_fields: [...new Set([...systemColumns, CHANGES, ...fields])].join(','),
   sysparm_display_value: 'all',
   sysparm_exclude_reference_link: 'true',
 });
 
-/** Values as the instance takes them: null is an empty text. */
-const textsOf = (values: RemoteValues): Record<string, string> =>
+/** Values as they are written: null is an empty text. */
+const serializeValues = (values: RemoteValues): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]),
   );
@@ -310,14 +316,11 @@ const textsOf = (values: RemoteValues): Record<string, string> =>
 /** Reads the record in the response to a write. */
 const recordFrom =
   (table: string, fields: string[]) =>
-  (result: unknown): RemoteRecord => {
-    const record = recordOf(table, result, fields);
-    if (record) return record;
-    throw new RemoteError('answer_lost', `table ${table}`, 'The answer to the write shows no record');
-  };
+  (result: unknown): RemoteRecord =>
+    requireRecord(table, recordOf(table, result, fields));
 
 /**
- * The one record whose columns hold these values; null if there is none.
+ * The only record whose columns have these values; null if there is none.
  * @throws RemoteError `ambiguous` if there are several, `answer_lost` if one is hidden from the account, `refused` if the
  * table cannot be queried by one of the columns.
  */
@@ -334,7 +337,7 @@ async function findOne(
     path: pathOf(table),
     doing: `Looking up a record of ${table}`,
     query: () => ({
-      ...answerWith(all)(),
+      ...responseColumns(all)(),
       sysparm_query: [...names.map((name) => where(name, '=', values[name]!)), 'ORDERBYsys_created_on'].join(
         '^',
       ),
@@ -344,17 +347,19 @@ async function findOne(
   const records = recordsOf(table, result, all);
   const problem = (code: 'refused' | 'ambiguous' | 'answer_lost', what: string) =>
     new RemoteError(code, `table ${table}`, what);
-  // the remote ignores a condition on an unknown column, so that any record would fit
-  const ignored = names.find((name) => records.some(({ fields }) => fields[name]?.value !== values[name]));
-  if (ignored !== undefined) {
-    const what = `The records of ${table} cannot be looked up by ${ignored}: the column is missing or hidden`;
+  // the remote ignores a condition on an unknown column, so that any record would match
+  const ignoredColumn = names.find((name) =>
+    records.some(({ fields }) => fields[name]?.value !== values[name]),
+  );
+  if (ignoredColumn !== undefined) {
+    const what = `The records of ${table} cannot be looked up by ${ignoredColumn}: the column is missing or hidden`;
     throw problem('refused', what);
   }
   if (records.length > 1)
     throw problem('ambiguous', `Several records of ${table} have the same ${names.join(', ')}`);
   // a hidden record must not be created again
   if (total > records.length) {
-    const what = `A record of ${table} with this ${names.join(', ')} is kept from the account`;
+    const what = `A record of ${table} with this ${names.join(', ')} is hidden from the account`;
     throw problem('answer_lost', what);
   }
   return records[0] ?? null;

@@ -250,7 +250,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
         }),
       })
       .returning('id');
-    const connector = setting.hasTombstones ? remote : { ...remote, deletionsSince: async () => [] };
+    const connector = setting.hasTombstones ? remote : { ...remote, readDeletions: async () => [] };
     const work = await createRunWork(jobOf(id), await loadRun(db, id), connector);
     await readForRun(work);
     if (step.between) await act(step.between);
