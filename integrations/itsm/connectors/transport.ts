@@ -270,7 +270,7 @@ export function openTransport(
         // the first refusal may be an error of the remote
         if (refusals > 2) throw last;
       } else if (read.kind === 'final') throw last;
-      // a write that may have been executed is looked up before it is repeated
+      // the caller looks up a write that may have been executed
       else if (!isRead && read.kind !== 'limited') throw last;
     }
     throw last ?? new RemoteError('stopped', where, `${call.doing} was not sent`);

@@ -264,9 +264,9 @@ export function createDeletedContentStore(
 const writableColumns = (columns: RemoteColumn[] | null): string[] | null =>
   columns?.flatMap(({ name, readonly }) => (readonly ? [] : [name])) ?? null;
 
-/** The response; null if the account may not read it. @throws RemoteError for errors that a retry may solve. */
-const ifReadable = <T>(answer: Promise<T>): Promise<T | null> =>
-  withFallback(answer, ['forbidden', 'not_found', 'refused'], null);
+/** The result of a read; null if the account may not read it. @throws RemoteError for errors that a retry may solve. */
+const ifReadable = <T>(read: Promise<T>): Promise<T | null> =>
+  withFallback(read, ['forbidden', 'not_found', 'refused'], null);
 
 /** The filled values, without lists and objects, which a remote may not accept in the form in which it returns them. */
 const valuesOf = ({ fields }: RemoteRecord): RemoteValues =>
@@ -282,9 +282,9 @@ async function relationsOf(connector: Connector, ids: ReadonlySet<string>): Prom
   let cursor: string | null = null;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page = connector.readRelations({ types: [], since: null, limit: PAGE, cursor, ends: [...ids] });
-    const answer: Awaited<typeof page> | null = await ifReadable(page);
-    if (answer === null) break;
-    const { relations, next } = answer;
+    const relationPage: Awaited<typeof page> | null = await ifReadable(page);
+    if (relationPage === null) break;
+    const { relations, next } = relationPage;
     found.push(...relations.filter(({ from, to }) => ids.has(from) || ids.has(to)));
     cursor = next;
     if (cursor === null) break;

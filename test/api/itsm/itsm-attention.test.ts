@@ -60,19 +60,19 @@ async function reach(mapping: { id: string }, status: string, more: object = {},
   return id;
 }
 
-describe('who has set up a mapping is told', () => {
+describe('the owner of a mapping is notified', () => {
   const titles = async () => {
     await tellAll(t.services);
     const told = await toldTo(t.services, admin.userId);
     return told.filter(({ type }) => type === 'itsm_attention').map(({ title }) => title);
   };
-  // of many in a short time people are told together
+  // several problems within a short time are one notification
   beforeEach(async () => {
     await db('notifications').delete();
   });
   const since = async (before: string[]) => (await titles()).slice(before.length);
 
-  it('once that runs fail, and once that they work again', async () => {
+  it('once when runs fail, and once when they succeed again', async () => {
     const mapping = await create();
     const name = `The synchronisation of Application with u_table_${tables}`;
     const before = await titles();
@@ -91,7 +91,7 @@ describe('who has set up a mapping is told', () => {
     expect((await since(before)).slice(2)).toEqual([`${name} has failed`, `${name} has failed`]);
   });
 
-  it('of plans and questions that wait, but not of the plan that a person has asked for', async () => {
+  it('of plans in review and review items, but not of the plan of a run that a user started', async () => {
     const before = await titles();
     await reach(await create(), 'review', {}, { trigger: 'manual' });
     expect(await since(before)).toEqual([]);
@@ -112,7 +112,7 @@ describe('who has set up a mapping is told', () => {
     ]);
   });
 
-  it('when the table has changed under it', async () => {
+  it('when the remote table has changed', async () => {
     const before = await titles();
     const mapping = await create();
     await command(await t.ctx(), async ({ emit }) =>
@@ -135,7 +135,7 @@ describe('who has set up a mapping is told', () => {
 });
 
 describe('the health of a connection', () => {
-  it('tells of runs, of what waits, and of the pace', async () => {
+  it('shows runs, open plans and review items, and the rate limiter', async () => {
     const own = await admin.post(`${syncBase}/connections`, {
       name: 'Of its own',
       instance_url: 'https://127.0.0.1:9',
@@ -186,7 +186,7 @@ describe('the health of a connection', () => {
 });
 
 describe('a slot of a schedule', () => {
-  it('is made up for once, by the time of the zone, when the service was down', async () => {
+  it('that was missed while the service was down is run once afterwards, in its time zone', async () => {
     const mapping = await create({
       is_active: false,
       schedule: { cron: '30 2 * * *', time_zone: 'Europe/Berlin' },
@@ -213,7 +213,7 @@ describe('a slot of a schedule', () => {
   });
 });
 
-describe('runs that nobody asks for', () => {
+describe('runs that no user started', () => {
   let workers: Workers;
   let follower: Loop;
   beforeAll(async () => {
@@ -234,7 +234,7 @@ describe('runs that nobody asks for', () => {
       );
     });
 
-  it('come when their time does, unless one is not over or the mapping is paused', async () => {
+  it('start at their scheduled time, unless a run is open or the mapping is paused', async () => {
     const mapping = await create({ remote_table: 'cmdb_ci_service', schedule: { cron: '* * * * *' } });
     const key = `itsm:${mapping.id}`;
     const fire = async () => {
@@ -255,7 +255,7 @@ describe('runs that nobody asks for', () => {
     await admin.patch(`${base}/${mapping.id}`, { is_active: true });
     const scheduled = async () => (await runsOf(mapping)).filter(({ trigger }) => trigger === 'schedule');
     const due = async () => (await admin.get(`${base}/${mapping.id}`)).body.due_at;
-    // what a person cancels is not asked for again at once
+    // a run that a user cancels is not started again immediately
     const dropped = await run(mapping, { status: 'review', trigger: 'manual' });
     expect(await fire()).toBe('waits for the end of the run that is not over');
     expect(await due()).toEqual(expect.any(String));
@@ -277,7 +277,7 @@ describe('runs that nobody asks for', () => {
     expect(await due()).toBeNull();
   });
 
-  it('follow changes of cards of the type, but not before the first run, nor in a pause', async () => {
+  it('start after changes of cards of the type, but neither before the first run nor while paused', async () => {
     const mapping = await create({
       remote_table: 'cmdb_ci_appl',
       // nothing has to be written
@@ -315,7 +315,7 @@ describe('runs that nobody asks for', () => {
     expect(await news()).toBe(false);
   });
 
-  it('bring an edit to the remote within seconds', async () => {
+  it('push a change to the remote within seconds', async () => {
     const table = 'cmdb_ci_business_app';
     const mapping = await create({
       remote_table: table,

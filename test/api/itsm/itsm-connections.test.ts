@@ -35,7 +35,7 @@ const create = async (more: object = {}): Promise<string> => (await admin.create
 const eventsOf = (id: string) => db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
 
 describe('a connection', () => {
-  it('is made, read, listed, changed and deleted, and none of it tells a secret', async () => {
+  it('is created, read, listed, changed and deleted, without revealing a secret', async () => {
     const made = await admin.post(base, input({ name: 'Production', password: 'p-4711' }));
     expect(made.status, made.text).toBe(201);
     expect(made.body).toMatchObject({
@@ -64,7 +64,7 @@ describe('a connection', () => {
     expect(changed.status, changed.text).toBe(200);
     expect(changed.body).toMatchObject({ name: 'Main', is_active: false, password: MASK });
     await expectProblem(admin.patch(`${base}/${id}`, { name: 'Other' }, headers), 412);
-    // nothing is changed, and nothing is told
+    // nothing is changed, and no event is recorded
     await ok(admin.patch(`${base}/${id}`, { name: 'Main', password: 'p-4712' }));
     await expectProblem(admin.delete(`${base}/${id}`, undefined, headers), 412);
     await ok(admin.delete(`${base}/${id}`), 204);
@@ -92,7 +92,7 @@ describe('a connection', () => {
     );
   });
 
-  it('is kept with its secrets sealed', async () => {
+  it('is stored with encrypted secrets', async () => {
     const id = await create({ password: 'p-4713' });
     const { secrets } = await db('itsm_connections').where({ id }).first('secrets');
     expect(secrets).not.toContain('4713');
@@ -126,14 +126,14 @@ describe('a connection', () => {
     ]);
   });
 
-  it('has a name of its own', async () => {
+  it('has a unique name', async () => {
     const [first, second] = [await create({ name: 'Twin' }), await create()];
     await expectProblem(admin.post(base, input({ name: 'TWIN' })), 409, 'name_taken');
     await expectProblem(admin.patch(`${base}/${second}`, { name: 'twin' }), 409, 'name_taken');
     await ok(admin.patch(`${base}/${first}`, { name: 'TWIN' }));
   });
 
-  it('asks for its secrets again before they go to another address', async () => {
+  it('requires its secrets again before its address is changed', async () => {
     const id = await create();
     const moved = { instance_url: 'https://example.com' };
     const refused = await admin.patch(`${base}/${id}`, { ...moved, client_key: MASK });
@@ -150,7 +150,7 @@ describe('a connection', () => {
     expect([taken.status, taken.body.client_key]).toEqual([200, null]);
   });
 
-  it('drops what another way of logging in does not need', async () => {
+  it('deletes the secrets of the previous authentication type', async () => {
     const id = await create();
     const oauth = { auth_type: 'oauth2', client_id: 'estate-client', client_secret: 'client secret' };
     const changed = await admin.patch(`${base}/${id}`, oauth);
@@ -165,7 +165,7 @@ describe('a connection', () => {
     expect(pluck(back.body.errors, 'field')).toEqual(['username', 'password']);
   });
 
-  it('that is not there, and an id that is none', async () => {
+  it('that does not exist, or has an invalid id', async () => {
     const none = `${base}/${randomUUID()}`;
     for (const answer of [
       await admin.get(none),
@@ -181,8 +181,8 @@ describe('a connection', () => {
   });
 });
 
-describe('the test of a connection', () => {
-  it('tells the rights of the account table by table, and is kept', async () => {
+describe('a connection test', () => {
+  it('reports the rights of the account by table, and is stored', async () => {
     const id = await create();
     const answer = await ok(admin.post(`${base}/${id}/test`));
     expect(answer).toMatchObject({ success: true, failure: null });
@@ -198,12 +198,12 @@ describe('the test of a connection', () => {
       event_type: 'itsm_connection.tested',
       data: { changes: { test_status: { old: null, new: 'passed' } } },
     });
-    // what was tested no longer stands
+    // the test result is no longer valid
     const changed = await admin.patch(`${base}/${id}`, { username: 'reader' });
     expect([changed.body.test_status, changed.body.last_tested_at]).toEqual([null, null]);
   });
 
-  it('says what is lacking', async () => {
+  it('names the missing rights', async () => {
     const id = await create({ username: 'nobody' });
     const { body } = await admin.post(`${base}/${id}/test`);
     expect(body).toMatchObject({ success: false, failure: null });
@@ -211,7 +211,7 @@ describe('the test of a connection', () => {
     expect((await admin.get(`${base}/${id}`)).body.test_status).toBe('failed');
   });
 
-  it('says what to do when the credentials or the certificates are refused', async () => {
+  it('advises what to do if the credentials or certificates are refused', async () => {
     const wrong = await admin.post(`${base}/${await create({ password: 'wrong' })}/test`);
     expect([wrong.status, wrong.body.success, wrong.body.failure]).toEqual([
       200,
@@ -227,7 +227,7 @@ describe('the test of a connection', () => {
 });
 
 describe('the tables and columns of the remote', () => {
-  it('are listed in pages, and found by words', async () => {
+  it('are listed in pages and searched', async () => {
     const id = await create();
     const found = await ok(admin.get(`${base}/${id}/tables?search=cmdb_ci_linux`));
     expect(found.items[0]).toMatchObject({ name: 'cmdb_ci_linux_server', parent: 'cmdb_ci_server' });
@@ -247,14 +247,14 @@ describe('the tables and columns of the remote', () => {
     await expectProblem(admin.get(`${base}/${id}/tables/A^B/fields`), 422);
   });
 
-  it('are not asked for over a paused connection', async () => {
+  it('are not read through a paused connection', async () => {
     const id = await create({ is_active: false });
     for (const rest of ['tables', 'tables/cmdb_ci/fields']) {
       await expectProblem(admin.get(`${base}/${id}/${rest}`), 409, 'wrong_state');
     }
   });
 
-  it('are 502 with what to do when the remote does not answer as it should', async () => {
+  it('return 502 with advice if the remote fails', async () => {
     const id = await create({ password: 'wrong' });
     const answer = await admin.get(`${base}/${id}/tables`);
     expect([answer.status, answer.body.code, answer.body.failure]).toEqual([
@@ -266,7 +266,7 @@ describe('the tables and columns of the remote', () => {
   });
 });
 
-it('is seen with itsm_sync.view, and changed and asked with itsm_sync.manage alone', async () => {
+it('is visible with itsm_sync.view; only itsm_sync.manage may change it and call the remote', async () => {
   const watcher = await t.holding('itsm_sync.view');
   const id = await create();
   await ok(watcher.get(`${base}/${id}`));
@@ -283,7 +283,7 @@ it('is seen with itsm_sync.view, and changed and asked with itsm_sync.manage alo
   }
 });
 
-it('shares the pace of an account with all processes, and no step is lost', async () => {
+it('all processes share the rate limiter of an account, and no update is lost', async () => {
   const stores = [databaseLimiterStore(db), databaseLimiterStore(db)];
   const account = 'host account';
   const fresh = createLimiterState(0);

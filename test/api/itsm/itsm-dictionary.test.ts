@@ -47,7 +47,7 @@ describe('a dictionary that changes', () => {
   };
   const load = async (id: string) => loadMapping(t.services.db, (await t.ctx()).metamodel, id);
 
-  it('stops the fields that have lost their column, tells the owner once, and lets them go on', async () => {
+  it('stops fields whose columns vanished, notifies the owner once, and resumes the fields', async () => {
     await on(field('alias', 'version'), async (id) => {
       expect((await check(id)).drift).toEqual([]);
       expect((await check(id, false)).calls).toBe(0);
@@ -77,7 +77,7 @@ describe('a dictionary that changes', () => {
     });
   });
 
-  it('breaks a mapping that can no longer tell records apart, and one whose table is gone', async () => {
+  it('breaks a mapping without its identity fields, and one without its table', async () => {
     await on({ field_mappings: [{ ...name, remote_field: 'u_name' }] }, async (id) => {
       instance.changeField('cmdb_ci_business_app', {
         name: 'u_name',
@@ -97,7 +97,7 @@ describe('a dictionary that changes', () => {
     });
   });
 
-  describe('that is answered for wrongly', () => {
+  describe('that the remote temporarily reports wrongly', () => {
     const account = () => instance.accounts.get('estate')!;
     /** Answers the first calls about a table in another way. */
     const misanswer = (table: string, times: number, status = 404) => {
@@ -114,7 +114,7 @@ describe('a dictionary that changes', () => {
       account().hidesRow = () => false;
     });
 
-    it.each(['sys_db_object', 'sys_dictionary'])('once by 404 on %s stops nothing', async (table) => {
+    it.each(['sys_db_object', 'sys_dictionary'])('by a single 404 on %s stops no field', async (table) => {
       await on(field('alias', 'version'), async (id) => {
         misanswer(table, 1);
         expect((await check(id)).drift).toEqual([]);
@@ -137,7 +137,7 @@ describe('a dictionary that changes', () => {
       });
     });
 
-    it('by answers that differ stops nothing, and is looked at again by the next run', async () => {
+    it('by different responses stops no field, and is checked again by the next run', async () => {
       await on(field('alias', 'version'), async (id) => {
         await check(id);
         let calls = 0;
@@ -157,7 +157,7 @@ describe('a dictionary that changes', () => {
       });
     });
 
-    it('for a while is put right by the next run, without waiting for an hour', async () => {
+    it('for some time is corrected by the next run, without waiting for an hour', async () => {
       await on({}, async (id) => {
         await check(id);
         misanswer('sys_db_object', 99);

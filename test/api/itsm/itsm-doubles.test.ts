@@ -56,7 +56,7 @@ it.each([
   },
 );
 
-it('is a question as well where no field tells records apart', async () => {
+it('duplicate records of a card become a review item even without identity fields', async () => {
   await t.services.db('itsm_mappings').delete();
   const fields = [{ card_field: 'name', remote_field: 'name' }];
   const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, fields });

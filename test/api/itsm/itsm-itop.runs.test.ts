@@ -62,7 +62,7 @@ const warnings = async (run: string): Promise<string> => {
 const described = async (name: unknown) =>
   (await db('cards').where({ type: 'ITComponent', name }).first('description')).description;
 
-it('takes the zone that iTop writes in, whatever that of its database is, and misses no change', async () => {
+it('uses the zone in which iTop writes, regardless of its database, and misses no change', async () => {
   const { mapping, test } = await mapServers('estate', 'Europe/Paris');
   const history = (body: { rights: { table: string; granted: boolean | null; how: string }[] }) =>
     body.rights.find(({ table }) => table === 'CMDBChangeOp')!;
@@ -78,7 +78,7 @@ it('takes the zone that iTop writes in, whatever that of its database is, and mi
   for (const text of [wrong.message, history(wrong).how]) expect(text).toContain('correct time_zone');
 });
 
-it('misses no change with a zone by which the history lags behind, and says that it does', async () => {
+it('misses no change with a zone in which the history lags behind, and reports the lag', async () => {
   const { mapping, test } = await mapServers('estate', 'Asia/Tokyo');
   const found = await test();
   const { granted, how } = found.rights.find(({ table }: { table: string }) => table === 'CMDBChangeOp');
@@ -91,7 +91,7 @@ it('misses no change with a zone by which the history lags behind, and says that
   expect(await warnings(run.id)).toContain('1 change with an earlier time was missing in the last read');
 });
 
-it('reads everything where the account may not read the history, and says what that costs', async () => {
+it('reads everything if the account may not read the history, and reports the consequences', async () => {
   const { mapping, test } = await mapServers('stock', 'Europe/Paris', {
     sync_direction: 'bidirectional',
     record_defaults: { org_id: 'Demo' },
@@ -137,7 +137,7 @@ it('sends a refused new object again only when its card has changed or everythin
   await admin.post(`/api/v1/cards/${card.id}/archive`);
 });
 
-it('waits for its database, and goes on', async () => {
+it('waits for the database of iTop, and resumes', async () => {
   const { mapping } = await mapServers('estate', 'Europe/Paris');
   instance.faults.arm({ fault: 'database_error', nth: 2, times: 2 });
   expect((await runMapping(t, admin, mapping, 'pull')).status).toBe('completed');

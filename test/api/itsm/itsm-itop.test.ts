@@ -33,7 +33,7 @@ const input = (more: object = {}) => ({
 const create = async (more: object = {}): Promise<string> => (await admin.create(base, input(more))).id;
 const basic = { auth_type: 'basic', token: undefined, username: 'reader', password: 'secret' };
 
-it('is set up with a path, a zone, and a token that is told to nobody', async () => {
+it('is created with a path, a zone, and a token that is never returned', async () => {
   const made = await admin.post(base, input({ instance_url: `${instance.base}/` }));
   expect(made.body).toMatchObject({
     kind: 'itop',
@@ -72,7 +72,7 @@ it.each([
   expect([status, body.errors?.[0].field, body.errors?.[0].code]).toEqual([422, field, code]);
 });
 
-it('is tested for the rights of its account, class by class, and for the zone', async () => {
+it('a test checks the rights of the account by class, and the zone', async () => {
   const test = async (more: object) => (await admin.post(`${base}/${await create(more)}/test`)).body;
   expect(await test({})).toMatchObject({ success: true, failure: null });
   const lacking = await test(basic);
@@ -85,7 +85,7 @@ it('is tested for the rights of its account, class by class, and for the zone', 
   expect(await test({ token: 'wrong' })).toMatchObject({ success: false, failure: 'credentials_refused' });
 });
 
-it('lists its classes and their attributes', async () => {
+it('lists classes and their attributes', async () => {
   const id = await create();
   const classes = await admin.get(`${base}/${id}/tables?search=server&page_size=200`);
   expect(classes.body.items).toContainEqual({ name: 'Server', label: 'Server', parent: 'DatacenterDevice' });

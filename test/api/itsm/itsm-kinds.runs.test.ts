@@ -33,7 +33,7 @@ const pairs = async (mapping: string): Promise<{ remote_id: string; card_id: str
   (await admin.get(`${syncBase}/mappings/${mapping}/pairs?page_size=200`)).body.items;
 const cardOf = async (id: string) => (await admin.get(`/api/v1/cards/${id}`)).body;
 
-it('synchronises iTop both ways, with relations', async () => {
+it('synchronises iTop in both directions, with relations', async () => {
   const { servers } = furnishItop(itop, { servers: 6, applications: 3 });
   const connection_id = await connect('itop', itop.base, {
     auth_type: 'basic',
@@ -101,7 +101,7 @@ it('synchronises iTop both ways, with relations', async () => {
   expect(named()).toHaveLength(1);
 });
 
-it('synchronises NetBox both ways', async () => {
+it('synchronises NetBox in both directions', async () => {
   furnishNetBox(netbox, 5);
   const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
   const devices = await create('mappings', {
@@ -140,7 +140,7 @@ it('synchronises NetBox both ways', async () => {
   expect((await runMapping(t, admin, devices)).stats.planned).toEqual({});
 });
 
-it('archives the cards of rows that a file lacks, after complete readings and within the limits', async () => {
+it('archives the cards of rows that are missing in a file, after full reads and within the deletion limit', async () => {
   const rows = Array.from({ length: 20 }, (_, at) => `R${at},Rack ${at}\n`);
   const serve = (kept: string[]) => {
     lists.places.set('/racks/racks.csv', { body: `code,name\n${kept.join('')}` });
@@ -176,7 +176,7 @@ it('archives the cards of rows that a file lacks, after complete readings and wi
   const kept = rows.slice(2).map((row) => row.split(',')[0]!);
   expect(await left()).toEqual(kept.sort());
 
-  // one comes back before its time, and more than the limit waits for a person
+  // one returns before the quarantine ends; more removals than the limit need a user's approval
   serve(rows.slice(10));
   expect(await pull()).toEqual(['completed', { skip: 8 }]);
   serve(rows.slice(9));
@@ -186,7 +186,7 @@ it('archives the cards of rows that a file lacks, after complete readings and wi
   expect(await left()).toEqual(kept);
 });
 
-it('pulls lists at addresses, with what they refer to', async () => {
+it('pulls HTTP lists with their references', async () => {
   lists.places.set('/x/apps.csv', { body: 'code,name,part_of\nA1,Payroll,\nA2,=SUM(1),A1\n' });
   const source = { name: 'apps', path: 'apps.csv', format: 'csv', key: 'code' };
   const connection_id = await connect('http', `${lists.base}/x`, {

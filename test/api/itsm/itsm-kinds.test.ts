@@ -39,7 +39,7 @@ const toLists = (more: object = {}) => ({
 });
 const create = async (input: object): Promise<string> => (await admin.create(base, input)).id;
 
-it('leads to NetBox by a token, and shows its tables and columns', async () => {
+it('a connection to NetBox uses a token, and lists tables and columns', async () => {
   const id = await create(toNetBox());
   const { body } = await admin.get(`${base}/${id}`);
   expect(body).toMatchObject({ kind: 'netbox', auth_type: 'token', token: MASK, sources: null });
@@ -62,7 +62,7 @@ it('leads to NetBox by a token, and shows its tables and columns', async () => {
   });
 });
 
-it('leads to lists at addresses, which are told one by one', async () => {
+it('a connection to HTTP lists names its sources', async () => {
   const id = await create(toLists());
   const { body } = await admin.get(`${base}/${id}`);
   expect(body).toMatchObject({ kind: 'http', auth_type: 'none', sources: [source], token: null });
@@ -114,7 +114,7 @@ it.each([
   );
 });
 
-it('takes no mapping that would write to a list', async () => {
+it('refuses a mapping that would write to an HTTP list', async () => {
   const mapping = {
     connection_id: await create(toLists()),
     card_type_key: 'ITComponent',

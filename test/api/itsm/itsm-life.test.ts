@@ -22,8 +22,8 @@ const make = async (type: string, name: string): Promise<string> =>
 const staged = async (runId: string, query = ''): Promise<Record<string, unknown>[]> =>
   (await admin.get(`${base}/sync/runs/${runId}/staged?page_size=200${query}`)).body.items;
 
-describe('a run that is taken back', () => {
-  it('is so by a job, but for what somebody has changed since, which it tells row by row', async () => {
+describe('a run that is undone', () => {
+  it('is undone by a job, except for later changes, which are reported by row', async () => {
     const table = 'cmdb_ci_server';
     insert(table, 'One', 'Two', 'Three');
     const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
@@ -59,8 +59,8 @@ describe('a run that is taken back', () => {
   });
 });
 
-describe('cards that were merged, and merged again', () => {
-  it('are the card that stayed, at the ends of relations as well', async () => {
+describe('cards that were merged repeatedly', () => {
+  it('are replaced by the survivor, also at the ends of relations', async () => {
     const [type] = [
       instance.store.insert('cmdb_rel_type', { name: 'Uses::Used by' }, 'admin').values.sys_id!,
     ];
@@ -102,7 +102,7 @@ describe('cards that were merged, and merged again', () => {
 });
 
 describe('a mapping that is changed', () => {
-  it('is read completely only where the change may concern what has not changed', async () => {
+  it('needs a full read only if the change may affect unchanged records', async () => {
     const table = 'cmdb_ci_service';
     const [type] = [
       instance.store.insert('cmdb_rel_type', { name: 'Kept by::Keeps' }, 'admin').values.sys_id!,
@@ -150,8 +150,8 @@ describe('a mapping that is changed', () => {
   });
 });
 
-describe('a run that fails for good', () => {
-  it('ends with its job, and says what failed', async () => {
+describe('a run that fails permanently', () => {
+  it('ends with its job, and reports what failed', async () => {
     const mapping = await storeMapping(t, { connectionId, cardType: 'Provider' });
     instance.faults.arm({ fault: 'unauthorised', table: 'cmdb_ci_business_app', times: 100 });
     const { body } = await admin.post(`${base}/sync/run/${mapping}`);
@@ -165,7 +165,7 @@ describe('a run that fails for good', () => {
     const log = await admin.get(`${base}/sync/runs/${body.id}/log?level=error`);
     expect(log.body.items).toMatchObject([{ message: run.error_message }]);
 
-    // its job alone would do nothing any more: what is to be done instead is told, and does it
+    // retrying its job is refused, and the message says to start another run
     const again = await admin.post(`/api/v1/jobs/${body.job_id}/retry`);
     expect(again.body).toMatchObject({ status: 409, code: 'job_not_retryable', job_status: 'failed' });
     const [, path] = /POST (\/api\/v1\/\S+)\.$/.exec(again.body.detail)!;

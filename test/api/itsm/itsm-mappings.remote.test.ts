@@ -49,7 +49,7 @@ const field = (
 });
 
 describe('the validation of a mapping', () => {
-  it('finds nothing wrong, and keeps the dictionary', async () => {
+  it('finds no problem, and stores the dictionary', async () => {
     await on(
       {
         sync_direction: 'bidirectional',
@@ -125,7 +125,7 @@ describe('the validation of a mapping', () => {
     expect(valid).toBe(level !== 'error');
   });
 
-  it('names the key of a kind of relation that was given by its name', async () => {
+  it('names the key of a relation type that was given by name', async () => {
     const listed = await ok(admin.get(`${connections}/${connection}/relation-types?search=depends`));
     const [kind] = listed.items;
     expect(kind.name).toBe('Depends on::Used by');
@@ -148,7 +148,7 @@ describe('the validation of a mapping', () => {
     await admin.delete(`/api/v1/cards/${card.id}`);
   });
 
-  it('is refused for nobody, over a paused connection, and where the remote refuses', async () => {
+  it('fails for an unknown mapping, a paused connection, and a refusal of the remote', async () => {
     await expectProblem(admin.post(`${base}/${randomUUID()}/validate`), 404);
     await expectProblem(admin.post(`${base}/${randomUUID()}/preview`), 404);
     await expectProblem(admin.get(`${base}/${randomUUID()}/coverage`), 404);
@@ -167,7 +167,7 @@ describe('the validation of a mapping', () => {
   });
 });
 
-it('a preview tells both sides and writes on neither', async () => {
+it('a preview shows both sides and writes to neither', async () => {
   const names = ['Application 1', 'Application 2', 'Application 2'];
   const parents = await admin.post('/api/v1/cards', { type: 'Application', name: 'Parent' });
   const cards: string[] = [];

@@ -61,7 +61,7 @@ const pair = (mapping: { id: string }, base: object = {}) =>
   });
 
 describe('a mapping', () => {
-  it('is made, read, listed, changed and deleted', async () => {
+  it('is created, read, listed, changed and deleted', async () => {
     const made = await admin.post(
       base,
       input({
@@ -138,7 +138,7 @@ describe('a mapping', () => {
     expect(events[2].data.changes.remote_table.old).toBe(made.body.remote_table);
   });
 
-  it('that is not there, and an id that is none', async () => {
+  it('that does not exist, or has an invalid id', async () => {
     const none = `${base}/${randomUUID()}`;
     for (const answer of [await admin.get(none), await admin.patch(none, {}), await admin.delete(none)]) {
       expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
@@ -149,13 +149,13 @@ describe('a mapping', () => {
     );
   });
 
-  it('is the only one of its type and table, and keeps its connection', async () => {
+  it('is unique by type and table, and cannot change its connection', async () => {
     const made = await create();
     await expectProblem(admin.post(base, input({ remote_table: made.remote_table })), 409, 'mapping_exists');
     await expectProblem(admin.delete(`${connections}/${connection}`), 409, 'mappings_present');
   });
 
-  it('may begin without fields, and then does not run', async () => {
+  it('may be created without fields, and then cannot run', async () => {
     expect((await create({ field_mappings: undefined })).broken).toBe('No fields are mapped yet.');
   });
 });
@@ -171,7 +171,7 @@ const transform = (card_field: string, transform_type: string, transform_config?
 const at = 'field_mappings.1.';
 const expression = (to_local: string) => transform('description', 'expression', { to_local });
 
-describe('is refused, with the field named,', () => {
+describe('a mapping is refused, naming the field:', () => {
   it.each([
     [{ card_type_key: 'Spaceship' }, 'card_type_key'],
     [field('attributes.nothing'), `${at}card_field`],
@@ -232,7 +232,7 @@ describe('is refused, with the field named,', () => {
     expect([answer.status, answer.body.errors?.[0].field], answer.text).toEqual([422, name]);
   });
 
-  it('a readonly field but in a push', async () => {
+  it('a read-only field, except for push', async () => {
     const capability = { card_type_key: 'BusinessCapability', ...field('attributes.capabilityLevel') };
     await create({ ...capability, sync_direction: 'push' });
   });
@@ -266,7 +266,7 @@ describe('relations', () => {
 });
 
 describe('a change', () => {
-  it('forgets what was agreed on of what is told in another way', async () => {
+  it('deletes the bases of fields that are mapped differently', async () => {
     const agreed = { local: 'x', remote: 'x' };
     const made = await create(field('alias'));
     await pair(made, { name: agreed, alias: agreed, description: agreed });
@@ -285,7 +285,7 @@ describe('a change', () => {
     expect(await db('itsm_pairs').where({ mapping_id: made.id })).toEqual([]);
   });
 
-  it('waits for the end of a run, but for pausing', async () => {
+  it('is refused while a run is open, except for pausing', async () => {
     const made = await create();
     const id = await run(made, 'review');
     for (const answer of [
@@ -301,7 +301,7 @@ describe('a change', () => {
     expect(kept.mapping_id).toBeNull();
   });
 
-  it('sets, changes and ends a schedule', async () => {
+  it('sets, changes and deletes a schedule', async () => {
     const made = await create({ schedule: { cron: '*/15  * * * *', time_zone: 'Europe/Berlin' } });
     expect(made.schedule).toEqual({ cron: '*/15 * * * *', time_zone: 'Europe/Berlin', enabled: true });
     const paused = await admin.patch(`${base}/${made.id}`, {
@@ -316,7 +316,7 @@ describe('a change', () => {
     expect(await db('job_schedules').where({ key: `itsm:${made.id}` })).toEqual([]);
   });
 
-  it('of the metamodel breaks it, and is told', async () => {
+  it('of the metamodel breaks a mapping, and is reported', async () => {
     await admin.create('/api/v1/metamodel/types', {
       key: 'Machine',
       label: 'Machine',
@@ -333,7 +333,7 @@ describe('a change', () => {
   });
 });
 
-it('is made as each recipe of the documentation shows', async () => {
+it('is created as in each recipe of the documentation', async () => {
   const page = readFileSync('docs/integrations/itsm-mappings.md', 'utf8');
   const recipes = [...page.matchAll(/```json\n(.*?)\n```/gs)].map(([, text]) => JSON.parse(text!));
   expect(recipes.length).toBeGreaterThan(3);
@@ -343,7 +343,7 @@ it('is made as each recipe of the documentation shows', async () => {
   }
 });
 
-it('does no more than its maker may', async () => {
+it('has no more rights than its creator', async () => {
   const permissions = (keys: string[]) => JSON.stringify(Object.fromEntries(keys.map((key) => [key, true])));
   const keys = ['itsm_sync.view', 'itsm_sync.manage', 'inventory.view'];
   await db('roles').insert({ key: 'syncer', label: 'Syncer', permissions: permissions(keys) });

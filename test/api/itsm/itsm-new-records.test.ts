@@ -14,7 +14,7 @@ const ways = {
   import_set: { through: 'import_set', staging_tables: { [TABLE]: 'u_estate_apps' } },
   identification: { through: 'identification', data_source: 'Estate' },
 } as const;
-/** Names that nobody takes for each other. */
+/** Names without any similarity. */
 const names = {
   import_set: ['Payroll', 'General ledger', 'Fleet', 'Intranet', 'Archive'],
   identification: ['Radar', 'Helpdesk', 'Badges', 'Canteen', 'Parking'],
@@ -41,7 +41,7 @@ const cardOf = async (name: string, more: object = {}): Promise<string> =>
 const inserted = () => instance.writes.filter(({ kind }) => kind === 'insert').length;
 const record = (name: string) => [...instance.store.of(TABLE)].filter(({ values }) => values.name === name);
 
-describe.each(['import_set', 'identification'] as const)('new records that go in by %s', (way) => {
+describe.each(['import_set', 'identification'] as const)('new records that are created by %s', (way) => {
   let connectionId: string;
   let mapping: string;
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
   const questions = async () => (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
   const door = way === 'import_set' ? 'import' : 'reconcile';
 
-  it('are made once, also where answers are lost, and changed by their table', async () => {
+  it('are created once even if responses are lost, and changed by the Table API', async () => {
     const cards = [await make(one), await make(two)];
     const before = inserted();
     instance.faults.arm({ fault: 'reset_after_write', kinds: [door], times: 1 });
@@ -77,7 +77,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
     expect(record(one)).toEqual([]);
   });
 
-  it('stop no others where they are refused', async () => {
+  it('do not stop others if they are refused', async () => {
     await Promise.all([make(three), make(four)]);
     if (way === 'import_set') {
       await make(five, { description: null });
@@ -119,7 +119,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
   });
 
   if (way === 'import_set') {
-    it('are planned again once the refused card was changed, and not before', async () => {
+    it('are planned again only after the refused card was changed', async () => {
       expect(await push()).toMatchObject({ complete: false, stats: { planned: {} } });
       expect(await questions()).toHaveLength(2);
       const card = await t.services.db('cards').where({ name: five, alias: way }).first('id');
@@ -137,7 +137,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
   }
 
   if (way === 'identification') {
-    it('are not taken for made here where one was there before', async () => {
+    it('do not count as created here if the record existed before', async () => {
       for (const lost of [false, true]) {
         const name = lost ? 'Reading room' : 'Bicycles';
         const card = await make(name);
@@ -162,7 +162,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
     });
   }
 
-  it('need their own right', async () => {
+  it('need a separate right', async () => {
     const { body } = await admin.post(`${base}/connections/${connectionId}/test`);
     expect(body.success).toBe(true);
     const table = way === 'import_set' ? 'u_estate_apps' : 'cmdb_ci';
@@ -177,7 +177,7 @@ describe.each(['import_set', 'identification'] as const)('new records that go in
   });
 });
 
-it('a way in is offered by ServiceNow alone, and names tables', async () => {
+it('a create API is available for ServiceNow only, and names tables', async () => {
   const refused = async (more: object) => {
     const body = { name: 'x', instance_url: 'https://x.example.com', username: 'a', password: 'b', ...more };
     const answer = await admin.post(`${base}/connections`, body);

@@ -7,7 +7,7 @@ import { syncBase as base, openSyncTest, runMapping, storeMapping } from '../../
 const TABLE = 'cmdb_ci_business_app';
 const client = { client_id: 'estate-client', client_secret: 'client secret' };
 
-// whoever brings no certificate of the authority is not let in at all
+// clients without a certificate of the authority are rejected
 const tls = { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true };
 const { t, admin, instance, close } = await openSyncTest({ tls });
 instance.elsewhere.insert(TABLE, { name: 'Payroll' });
@@ -55,7 +55,7 @@ it.each([
   },
 );
 
-it('a refresh token that counts once is replaced, whoever uses it', async () => {
+it('a refresh token that is valid once is replaced, whichever process uses it', async () => {
   instance.oauth.rotates = true;
   const refresh_token = instance.oauth.grant('estate', client.client_id);
   const id = await connect({ grant_type: 'refresh_token', refresh_token });
@@ -71,7 +71,7 @@ it('a refresh token that counts once is replaced, whoever uses it', async () => 
   ]);
   const { body: after } = await admin.get(`${base}/connections/${id}`);
   expect(after.updated_at).toBe(before.updated_at);
-  // one that is no longer good has to be set anew
+  // an expired one has to be replaced by a user
   instance.oauth.expireAll(true);
   expect(await test(id)).toMatchObject({ success: false, failure: 'credentials_refused' });
   const fresh = { refresh_token: instance.oauth.grant('estate', client.client_id) };
@@ -79,7 +79,7 @@ it('a refresh token that counts once is replaced, whoever uses it', async () => 
   expect(await test(id)).toMatchObject({ success: true });
 });
 
-it('without the authority or the certificate nobody is reached', async () => {
+it('without the authority or the client certificate the remote is unreachable', async () => {
   const plain = { grant_type: 'client_credentials' };
   const stranger = await connect({ ...plain, client_certificate: null, client_key: null });
   expect(await test(stranger)).toMatchObject({ success: false, failure: 'unreachable' });

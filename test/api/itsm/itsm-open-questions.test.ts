@@ -23,7 +23,7 @@ async function dispute(name: string): Promise<string> {
   return id;
 }
 
-it('a plan tells questions that were open before from new ones', async () => {
+it('a plan distinguishes review items that were open before from new ones', async () => {
   const first = await dispute('Disputed first');
   const one = await run();
   expect(one.stats.already_open).toBe(0);

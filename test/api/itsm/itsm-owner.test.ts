@@ -74,7 +74,7 @@ const newestRun = async (mapping: string) =>
   (await admin.get(`${base}/sync/runs?mapping_id=${mapping}`)).body.items[0];
 
 describe('a connection', () => {
-  it('is not redirected by somebody who may not do what its mappings do', async () => {
+  it('cannot be redirected by a user without the rights of its mappings', async () => {
     const mapping = await pushing([name, field('attributes.costTotalAnnual', 'short_description')]);
     for (const [client, permission] of [
       [narrow, 'inventory.view'],
@@ -92,7 +92,7 @@ describe('a connection', () => {
     expect(elsewhere.calls).toEqual([]);
   });
 
-  it('belongs to the one who redirects it, with whose rights runs that nobody asks for act', async () => {
+  it("is owned by the user who redirects it, and automatic runs have that user's rights", async () => {
     const mapping = await pushing();
     expect(await read()).toMatchObject({ owner_id: admin.userId, owner_name: 'admin' });
     const changed = await redirected(steward);
@@ -106,7 +106,7 @@ describe('a connection', () => {
     expect([...elsewhere.store.of(table)].map((record) => record.values.name)).toEqual(['Ledger']);
   });
 
-  it('goes to the one who changes the direction of a mapping, and by the rights of all of them', async () => {
+  it('is owned by the user who changes the direction of a mapping and has the rights of all mappings', async () => {
     const mapping = await pushing([name], { sync_direction: 'pull' });
     const other = await pushing([name, field('attributes.costTotalAnnual', 'u_cost')], {
       remote_table: 'cmdb_ci_appl',
@@ -132,7 +132,7 @@ describe('a connection', () => {
     expect(await read()).toMatchObject({ owner_id: steward.userId });
   });
 
-  it('stays with its owner where somebody renames or pauses it', async () => {
+  it('retains its owner when another user renames or pauses it', async () => {
     await pushing();
     await redirected(narrow, { name: 'Renamed', is_active: false });
     expect(await read()).toMatchObject({ owner_id: admin.userId, name: 'Renamed', paused_reason: null });
@@ -140,7 +140,7 @@ describe('a connection', () => {
 });
 
 describe('a run', () => {
-  it('is refused, and one that nobody asks for pauses the connection, once its owner may not do it any more', async () => {
+  it('is refused when the owner loses a needed right; an automatic run pauses the connection', async () => {
     const { db } = t.services;
     const mapping = await pushing();
     const owner = await t.as('steward', 'leaving');
@@ -162,7 +162,7 @@ describe('a run', () => {
       db('notifications').where({ user_id: admin.userId, type: 'itsm_attention' }).first(),
     );
     expect(told.message).toBe(message);
-    // whoever resumes it takes it over
+    // the user who resumes it becomes its owner
     const resumed = await redirected(admin, { is_active: true });
     expect(resumed.body).toMatchObject({ owner_id: admin.userId, is_active: true, paused_reason: null });
   });
@@ -188,7 +188,7 @@ describe('a run', () => {
     expect(elsewhere.calls).toEqual([]);
   });
 
-  it('writes for somebody who asks for it with the rights of both', async () => {
+  it('that a user starts has the rights that both the user and the owner have', async () => {
     const pulling = await createSync(admin, 'mappings', {
       connection_id: connection,
       card_type_key: 'Application',

@@ -41,7 +41,7 @@ const named = async (type: string, status = 'ACTIVE'): Promise<string[]> =>
 const make = async (values: object): Promise<string> => (await admin.create('/api/v1/cards', values)).id;
 
 describe('what the recipes of the guide remove', () => {
-  it('additive: nothing, neither what is gone nor what no longer fits the filter', async () => {
+  it('additive: nothing, neither cards of gone records nor those outside the filter', async () => {
     const table = 'cmdb_ci_business_app';
     const [gone, unfit, edited] = ['Gone', 'No longer fits', 'Edited'].map((name) =>
       insert(table, { name, operational_status: '1', install_date: '2020-01-31' }),
@@ -62,7 +62,7 @@ describe('what the recipes of the guide remove', () => {
     expect(described.map(({ description }) => description).filter(Boolean)).toEqual(['new']);
   });
 
-  it('conservative: what it has made, after quarantine, and not more than the limits let through', async () => {
+  it('conservative: what it has created, after quarantine and within the deletion limit', async () => {
     const table = 'cmdb_ci_server';
     const hosts = Array.from({ length: 40 }, (_, at) =>
       insert(table, { name: `Host ${at}`, serial_number: `S-${at}` }),
@@ -70,7 +70,7 @@ describe('what the recipes of the guide remove', () => {
     await make({ type: 'ITComponent', name: 'Host 0', external_id: 'S-0' });
     const mapping = await setUp({ mode: 'conservative', direction: 'pull' });
     const pull = (query = '') => runMapping(t, admin, mapping, 'pull', query);
-    // more than a tenth of all pairs waits for a person
+    // a plan that affects more than a tenth of all pairs is in review
     const first = await pull();
     expect(first).toMatchObject({
       status: 'review',
@@ -92,7 +92,7 @@ describe('what the recipes of the guide remove', () => {
     expect(await pull()).toMatchObject({ status: 'completed', stats: { deleted: 1, errors: 0 } });
     const left = await named('ITComponent');
     expect([left.length, left.includes('Host 0'), left.includes('Host 1')]).toEqual([39, true, false]);
-    // a card that was archived comes back with its record only if somebody says so; the deletion limit stops larger plans
+    // an archived card is restored with its record only if a user approves it; the deletion limit stops larger plans
     for (const id of [back!, ...others.slice(0, 4)]) instance.elsewhere.remove(id);
     const stopped = await pull();
     expect(stopped).toMatchObject({ status: 'review', stats: { planned: { quarantine: 5 } } });
@@ -103,7 +103,7 @@ describe('what the recipes of the guide remove', () => {
     expect(await named('ITComponent')).toHaveLength(39);
   });
 
-  it('strict: every mapped record whose card is gone, but none whose card no longer fits the filter', async () => {
+  it('strict: every mapped record whose card is gone, but none whose card no longer matches the filter', async () => {
     const table = 'cmdb_ci_appl';
     const subtype = 'businessApplication';
     const theirs = insert(table, { name: 'On both' });
@@ -120,7 +120,7 @@ describe('what the recipes of the guide remove', () => {
         .sort();
     expect(records()).toEqual([
       ['Made', 'no description', '1'],
-      // it was there: both sides agree that nothing is told
+      // it existed: both sides agree, and nothing is written
       ['On both', undefined, undefined],
       ['Unfit', 'no description', '1'],
     ]);
@@ -136,7 +136,7 @@ describe('what the recipes of the guide remove', () => {
     ]);
   });
 
-  it('both ways: the newer change wins, and what no clock settles is asked', async () => {
+  it('bidirectional: the newer change wins, and undecided conflicts become review items', async () => {
     const table = 'cmdb_ci_service';
     const record = insert(table, { name: 'Both', busines_criticality: '1 - most critical' });
     const mapping = await setUp({ mode: 'conservative', direction: 'bidirectional' });

@@ -33,11 +33,11 @@ const outside = () => {
 const relations = async (runId: string) =>
   (await admin.get(`${base}/sync/runs/${runId}/staged?action=relate&page_size=200`)).body.items;
 
-describe('relations of cards whose records a run makes', () => {
+describe('relations of cards whose records a run creates', () => {
   let sources: string;
   let target: string;
 
-  it('are written by the same run, also to records that are linked or were there', async () => {
+  it('are written by the same run, also to records that are linked or existed before', async () => {
     const table = 'cmdb_ci_business_app';
     const relation = { relation_type_key: 'relAppSuccessor', remote_type: type };
     const mapping = await storeMapping(t, { connectionId, table, relations: [relation] });
@@ -105,7 +105,7 @@ describe('relations of cards whose records a run makes', () => {
     expect((await runMapping(t, admin, sources, 'push')).stats).toMatchObject({ planned: {} });
   });
 
-  it('are left out with a record that is not made', async () => {
+  it('are omitted with a record that is not created', async () => {
     const left = await make('BusinessContext', 'Left');
     await relate('relBizCtxToBC', left, target);
     const before = outside();

@@ -34,7 +34,7 @@ const recordOf = async (cardId: string): Promise<string> =>
 describe('a mapping that only pushes', () => {
   const cards: string[] = [];
 
-  it('makes records for cards, and none for a card whose record may be there', async () => {
+  it('creates records for cards, except for a card whose record may exist', async () => {
     instance.elsewhere.insert(TABLE, { name: 'Theirs alone' });
     instance.elsewhere.insert(TABLE, { name: 'On both', short_description: 'Said outside' });
     for (const name of ['One', 'Two', 'On both']) cards.push(await make(name));
@@ -59,7 +59,7 @@ describe('a mapping that only pushes', () => {
     expect(await t.services.db('cards').where({ type: 'Application' }).max('updated_at')).toEqual(before);
   });
 
-  it('brings edits, and reads everything before it makes records for cards that have come', async () => {
+  it('pushes changes, and reads everything before it creates records for new cards', async () => {
     await admin.patch(`/api/v1/cards/${cards[0]}`, { description: 'Changed here' });
     const edited = await push();
     expect(edited).toMatchObject({ status: 'completed', complete: false, stats: { updated: 1, created: 0 } });
@@ -73,7 +73,7 @@ describe('a mapping that only pushes', () => {
     expect(await push()).toMatchObject({ status: 'completed', complete: false, stats: { planned: {} } });
   });
 
-  it('removes the records that it has made itself, and no others', async () => {
+  it('removes only the records that it has created', async () => {
     const [made, , linked] = cards;
     const [gone, kept] = [await recordOf(made!), await recordOf(linked!)];
     for (const id of [made, linked]) await ok(admin.post(`/api/v1/cards/${id}/archive`));
@@ -86,7 +86,7 @@ describe('a mapping that only pushes', () => {
     expect((await push()).stats).toMatchObject({ planned: {} });
   });
 
-  it('looks again at what was taken in again while its plan waited', async () => {
+  it('plans again for cards that were restored while its plan was in review', async () => {
     const card = cards[1]!;
     const record = await recordOf(card);
     const pair = `${base}/mappings/${mapping}/pairs/${record}`;
@@ -102,7 +102,7 @@ describe('a mapping that only pushes', () => {
     expect(outside()).toContainEqual(['Two', 'While it was out']);
   });
 
-  it('tells no costs in the texts of a run to those who may not see them', async () => {
+  it('hides costs in the texts of a run from users who may not see them', async () => {
     const role = {
       key: 'sync_reader',
       label: 'Reads runs',
@@ -143,13 +143,13 @@ describe('a mapping that only pushes', () => {
     expect(await told(reader)).toContain('The run is done.');
   });
 
-  it('does not remove a record that somebody changes just before', async () => {
+  it('does not remove a record that is changed just before', async () => {
     const card = await make('Four');
     await push();
     const record = await recordOf(card);
     await admin.post(`/api/v1/cards/${card}/archive`);
     expect((await push()).stats).toMatchObject({ planned: { quarantine: 1 } });
-    // first it is looked at with others, then by itself
+    // it is read first with others, then alone
     let looks = 0;
     instance.watch = ({ kind, query }) => {
       if (kind !== 'list' || !query.includes(record)) return;
@@ -191,7 +191,7 @@ describe('a connection that is paused', () => {
     });
   };
 
-  it('stops runs under way, and what they have left is found by the next one', async () => {
+  it('stops active runs, and the next run resumes their work', async () => {
     const count = 230;
     const rows = Array.from({ length: count }, (_, row_index) => ({
       row_index,
@@ -220,7 +220,7 @@ describe('a connection that is paused', () => {
   });
 });
 
-describe('a mapping that goes both ways, of which one is run', () => {
+describe('a bidirectional mapping that is only pulled or pushed', () => {
   const make = async (type: string, name: string): Promise<string> =>
     (await admin.post('/api/v1/cards', { type, name })).body.id;
   const describedHere = async (type: string, name: string) =>
@@ -228,7 +228,7 @@ describe('a mapping that goes both ways, of which one is run', () => {
   const told = (table: string) =>
     [...instance.store.of(table)].map(({ values }) => [values.name, values.short_description]);
 
-  it('reads what has changed after it has pulled everything, and leaves to a run both ways what it does not write', async () => {
+  it('reads a delta after it has pulled everything, and leaves the other direction to bidirectional runs', async () => {
     const table = 'cmdb_ci_server';
     const ids = ['A', 'B', 'C'].map((name) => instance.elsewhere.insert(table, { name }).values.sys_id!);
     const both = await storeMapping(t, {
@@ -247,7 +247,7 @@ describe('a mapping that goes both ways, of which one is run', () => {
     expect(await pull()).toMatchObject({
       status: 'completed',
       complete: false,
-      // what was said here is told once, and held back
+      // the local change is reported once, and not written
       stats: { created: 1, updated: 1, planned: { create: 1, update: 1, skip: 1 } },
     });
     expect(await pull()).toMatchObject({ status: 'completed', complete: false, stats: { planned: {} } });
@@ -266,7 +266,7 @@ describe('a mapping that goes both ways, of which one is run', () => {
     expect(await runMapping(t, admin, both)).toMatchObject({ complete: false, stats: { planned: {} } });
   });
 
-  it('reads what has changed after it has pushed, and everything before it makes a record for a new card', async () => {
+  it('reads a delta after a push, and everything before it creates a record for a new card', async () => {
     const table = 'cmdb_ci_appl';
     const type = 'BusinessCapability';
     instance.elsewhere.insert(table, { name: 'Theirs' });

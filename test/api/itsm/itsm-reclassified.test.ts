@@ -21,7 +21,7 @@ const statusOf = async (name: string): Promise<string> =>
   (await t.services.db('cards').where({ name }).first('status')).status;
 const questions = async () => (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
 
-/** What an administrator does who changes the class of a record: it keeps its key. */
+/** Changes the class of a record, as an administrator would; its key remains. */
 function reclassify(id: string, table: string): void {
   instance.store.reclassify(instance.store.rows.get(id)!, table, 'abel.tuter');
 }
@@ -32,7 +32,7 @@ async function pulled(name: string): Promise<string> {
   return id;
 }
 
-it('a record that was reclassified out of its table is a question, and its card stays until it is answered', async () => {
+it('a record that was reclassified out of its table becomes a review item, and its card remains until it is decided', async () => {
   const id = await pulled('Reclassified');
   reclassify(id, OTHER);
   for (const complete of [true, false, true]) {
@@ -51,7 +51,7 @@ it('a record that was reclassified out of its table is a question, and its card 
   expect(await questions()).toEqual([]);
 });
 
-it('the card is kept where a person says so, and is linked again when the record returns to its table', async () => {
+it('the card is retained if a user decides so, and is linked again when the record returns to its table', async () => {
   const id = await pulled('Kept');
   reclassify(id, OTHER);
   await run();
@@ -68,7 +68,7 @@ it('the card is kept where a person says so, and is linked again when the record
   expect(pair).toMatchObject({ state: 'linked' });
 });
 
-it('the question goes when the record returns to its table', async () => {
+it('the review item is closed when the record returns to its table', async () => {
   const id = await pulled('Returned');
   reclassify(id, OTHER);
   await run();

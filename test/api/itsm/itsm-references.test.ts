@@ -113,7 +113,7 @@ async function walk({
   expect(read(holder)).toBeNull();
   if (!whole) return;
 
-  // a column holds one: with several the record stays, and it is told
+  // a column contains one reference: with several relations the record is unchanged, and the run reports it
   write(holder, one);
   await run();
   await relate(otherCard);
@@ -128,7 +128,7 @@ async function walk({
 }
 
 describe('a column that refers to a record, as a relation', () => {
-  it('is led from both sides in ServiceNow, and written with new records', async () => {
+  it('is synchronised in both directions with ServiceNow, and written with new records', async () => {
     const column = { name: 'u_server', label: 'Server', type: 'reference', reference: 'cmdb_ci_server' };
     instance.changeField('cmdb_ci_business_app', column);
     const servers = ['a', 'b'].map((one) => instance.elsewhere.insert('cmdb_ci_server', { name: one }));
@@ -175,7 +175,7 @@ describe('a column that refers to a record, as a relation', () => {
     expect(rows.find((row) => row.name === 'made here')).toMatchObject({ u_server: record });
   });
 
-  it('is led from both sides in iTop', async () => {
+  it('is synchronised in both directions with iTop', async () => {
     const { org, servers } = furnishItop(itop, { servers: 1 });
     itop.elsewhere.insert('Location', { name: 'Lyon', org_id: org.id });
     const connection_id = await connect('itop', itop.base, {
@@ -215,7 +215,7 @@ describe('a column that refers to a record, as a relation', () => {
     });
   });
 
-  it('is led from both sides in NetBox, where the mapped cards are the targets', async () => {
+  it('is synchronised in both directions with NetBox, where the mapped cards are the targets', async () => {
     furnishNetBox(netbox, 1);
     netbox.store.insert('tenancy/tenants', { name: 'Fabrikam', slug: 'fabrikam' });
     const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
@@ -250,7 +250,7 @@ describe('a column that refers to a record, as a relation', () => {
     expect(await faultsOf(holders)).toEqual([]);
   });
 
-  it('is read from lists at addresses', async () => {
+  it('is read from HTTP lists', async () => {
     const put = (server: string) =>
       lists.places.set('/x/apps.csv', { body: `code,name,server\nL1,Listed,${server}\n` });
     put('S1');
@@ -287,7 +287,7 @@ describe('a column that refers to a record, as a relation', () => {
     expect(await faultsOf(holders)).toEqual([]);
   });
 
-  it('has to fit the metamodel, the mapping referred to, and its table', async () => {
+  it('must match the metamodel, the mapping referred to, and its table', async () => {
     const connection_id = await connectTo(admin, instance);
     const plain = { ...always, connection_id };
     const servers = await create('mappings', {

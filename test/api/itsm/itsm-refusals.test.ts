@@ -57,8 +57,8 @@ async function pairs(...names: string[]): Promise<string[]> {
   return ids;
 }
 
-describe('a value that a side does not take', () => {
-  it('waits with its reason and a question, and the rest of the row is written', async () => {
+describe('a value that a side refuses', () => {
+  it('becomes a review item with the reason, and the rest of the row is written', async () => {
     const [child, parent] = await pairs('Child', 'Parent');
     const { id } = await cardOf(parent!);
     // the card is archived while the plan waits, so that the plan knows nothing of it
@@ -73,7 +73,7 @@ describe('a value that a side does not take', () => {
     // it is not written in vain by each run
     expect(await run()).toMatchObject({ stats: { errors: 0 } });
     expect(await questions()).toMatchObject([open]);
-    // once its cause is gone the person's word has it written
+    // when the cause is removed, the user's decision is written
     await admin.post(`/api/v1/cards/${id}/restore`);
     await answer(child!, 'remote');
     await run();
@@ -81,7 +81,7 @@ describe('a value that a side does not take', () => {
     expect(await questions()).toEqual([]);
   });
 
-  it('is tried again by a complete reading, and stops no new card', async () => {
+  it('is tried again after a full read, and does not prevent a new card', async () => {
     const [parent] = await pairs('Archived later');
     const { id } = await cardOf(parent!);
     const child = insert('Made below');
@@ -98,8 +98,8 @@ describe('a value that a side does not take', () => {
   });
 });
 
-describe('parents of both sides that would make a circle', () => {
-  it('are written on neither side, and a person settles them', async () => {
+describe('parents of both sides that would form a cycle', () => {
+  it('are written to neither side, and a user decides', async () => {
     const [one, two] = await pairs('One', 'Two');
     const [here, there] = [await cardOf(one!), await cardOf(two!)];
     await admin.patch(`/api/v1/cards/${here.id}`, { parent_id: there.id, description: 'one' });
@@ -121,7 +121,7 @@ describe('parents of both sides that would make a circle', () => {
     expect(await questions()).toEqual([]);
   });
 
-  it('are no circle where two change places', async () => {
+  it('are no cycle if two cards change places', async () => {
     const [upper, lower] = await pairs('Upper', 'Lower');
     const [up, low] = [await cardOf(upper!), await cardOf(lower!)];
     await admin.patch(`/api/v1/cards/${low.id}`, { parent_id: up.id });
@@ -136,7 +136,7 @@ describe('parents of both sides that would make a circle', () => {
   });
 });
 
-it('a reference to a record that is known to be gone is not pushed, and waits', async () => {
+it('a reference to a record that is known to be gone is deferred', async () => {
   const [child, gone] = await pairs('Refers', 'Goes');
   const [referring, target] = [await cardOf(child!), await cardOf(gone!)];
   instance.elsewhere.remove(gone!);
@@ -149,8 +149,8 @@ it('a reference to a record that is known to be gone is not pushed, and waits', 
   expect(await rows(first.id)).toContainEqual(expect.stringContaining('parent_id'));
 });
 
-describe('a card that the inventory does not take', () => {
-  it('is a question with its reason, and is not tried again by each run', async () => {
+describe('a card that the inventory refuses', () => {
+  it('becomes a review item with the reason, and is not tried again by each run', async () => {
     const table = 'cmdb_ci_appl';
     const hosts = await storeMapping(t, {
       connectionId: await connectTo(admin, instance),

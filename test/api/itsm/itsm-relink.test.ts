@@ -19,7 +19,7 @@ const url = () => `${syncBase}/mappings/${mapping}`;
 const pairs = async (query = ''): Promise<{ remote_id: string; card_id: string; state: string }[]> =>
   (await sync.admin.get(`${url()}/pairs?page_size=200${query}`)).body.items;
 
-/** Gives every record another key, as on an instance that was made anew. */
+/** Gives every record another key, as on a cloned instance. */
 function cloneInstance(): void {
   const { store } = sync.instance;
   for (const { values } of [...store.of(table)]) {
@@ -30,18 +30,18 @@ function cloneInstance(): void {
   for (const row of [...store.of('sys_audit_delete')]) store.remove(row, 'system');
 }
 
-it('finds a pair and a question by the key of the record', async () => {
+it('pairs and review items can be filtered by the key of the record', async () => {
   const [one] = await pairs();
   expect(await pairs(`&remote_id=${one!.remote_id}`)).toEqual([one]);
   expect(await pairs('&remote_id=none')).toEqual([]);
   expect((await sync.admin.get(`${syncBase}/questions?remote_id=none`)).body.items).toEqual([]);
 });
 
-it('gives the cards of records that are gone to those with the same identity, all at once', async () => {
+it('pairs the cards of gone records with the records of the same identity, all together', async () => {
   const { t, admin, instance } = sync;
   const before = await pairs();
   cloneInstance();
-  // two records claim one card: this is left to a person
+  // two records claim one card: a user decides
   const [double] = instance.store.of(table);
   instance.store.insert(table, { name: double!.values.name! }, 'system');
   const stopped = await runMapping(t, admin, mapping, 'run', '?complete=true');
@@ -71,7 +71,7 @@ it('gives the cards of records that are gone to those with the same identity, al
   expect(rest.stats.outcomes).toEqual({ skipped: 3 });
 });
 
-it('is refused while a run is under way, and for what is none', async () => {
+it('is refused while a run is active, and for unknown mappings', async () => {
   const { t, admin } = sync;
   const { db } = t.services;
   const { connection_id } = await db('itsm_mappings').where({ id: mapping }).first();

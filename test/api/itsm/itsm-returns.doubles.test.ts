@@ -45,7 +45,7 @@ it.each([
   expect(asked).toMatchObject([{ kind: 'match', remote_id: double }]);
 });
 
-it('a restored card of which two records come under other keys is a question with both', async () => {
+it('a restored card with two records under new keys becomes a review item with both', async () => {
   const name = 'Two others';
   const { card } = await archived(name);
   await admin.post(`/api/v1/cards/${card}/restore`);
@@ -58,7 +58,7 @@ it('a restored card of which two records come under other keys is a question wit
   expect(pluck(asked, 'remote_id')).toEqual(expect.arrayContaining(both));
 });
 
-it('a record that fits a restored card and another one is a question with both cards', async () => {
+it('a record that matches a restored card and another one becomes a review item with both', async () => {
   const name = 'Two cards';
   const { card } = await archived(name);
   await admin.post(`/api/v1/cards/${card}/restore`);

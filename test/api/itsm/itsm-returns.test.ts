@@ -46,7 +46,7 @@ const age = () => {
     values.sys_created_on = formatTime(instance.clock.now() - 180_000);
 };
 
-describe('a record that comes back under its own id', () => {
+describe('a record that returns under its own key', () => {
   it.each([
     ['within a minute', () => {}],
     ['after two minutes', age],
@@ -64,7 +64,7 @@ describe('a record that comes back under its own id', () => {
     expect(back).toMatchObject({ complete: false, stats: { planned: { restore: 1 }, errors: 0 } });
     expect(await cards(name)).toEqual([{ id: card, status: 'ACTIVE' }]);
     expect(await t.services.db('relations').where(relation)).toHaveLength(1);
-    // both are kept in step again
+    // both are synchronised again
     instance.elsewhere.update(id, { short_description: 'since then' });
     await run();
     expect(await t.services.db('cards').where({ id: card }).first()).toMatchObject({
@@ -74,7 +74,7 @@ describe('a record that comes back under its own id', () => {
     expect(await run('?complete=true')).toMatchObject({ stats: { applied: {} } });
   });
 
-  it('is one with its card again where a person has restored that', async () => {
+  it('is paired with its card again if a user has restored the card', async () => {
     const { id, card } = await archived('Both back');
     comeBack(id, 'Both back');
     await admin.post(`/api/v1/cards/${card}/restore`);
@@ -86,7 +86,7 @@ describe('a record that comes back under its own id', () => {
     ]);
   });
 
-  it('is one with its card also where no reading shows it, since it has kept its time of change', async () => {
+  it('is paired with its card even if a delta does not contain it, since its time of change is unchanged', async () => {
     const { id, card } = await archived('Unchanged');
     comeBack(id, 'Unchanged').values.sys_updated_on = '2020-01-01 00:00:00';
     age();
@@ -99,7 +99,7 @@ describe('a record that comes back under its own id', () => {
     ]);
   });
 
-  it('is not taken for gone by the tombstone of its first deletion', async () => {
+  it('does not count as gone by the tombstone of its first deletion', async () => {
     const { id, card } = await archived('Old tombstone');
     comeBack(id, 'Old tombstone').values.sys_updated_on = '2020-01-01 00:00:00';
     await run('?complete=true');
@@ -109,7 +109,7 @@ describe('a record that comes back under its own id', () => {
     expect(await run('?complete=false')).toMatchObject({ stats: { planned: {} } });
   });
 
-  it('and never had a card gets one', async () => {
+  it('gets a card if it never had one', async () => {
     const id = insert('Never seen');
     instance.elsewhere.remove(id);
     comeBack(id, 'Never seen');
@@ -117,7 +117,7 @@ describe('a record that comes back under its own id', () => {
     expect(await cards('Never seen')).toHaveLength(1);
   });
 
-  it('is archived again when that is taken back, and comes back with the next run', async () => {
+  it('is archived again when the run is undone, and restored by the next run', async () => {
     const { id, card } = await archived('To and fro');
     comeBack(id, 'To and fro');
     const back = await run('?complete=false');
@@ -129,7 +129,7 @@ describe('a record that comes back under its own id', () => {
   });
 });
 
-it('a card that a person restores while its record stays gone gets one new record', async () => {
+it('a card that a user restores while its record is gone gets one new record', async () => {
   const { id, card } = await archived('Only here');
   await admin.post(`/api/v1/cards/${card}/restore`);
   await run('?complete=false');
@@ -139,8 +139,8 @@ it('a card that a person restores while its record stays gone gets one new recor
   expect(await cards('Only here')).toEqual([{ id: card, status: 'ACTIVE' }]);
 });
 
-describe('a deletion at the remote that is taken back', () => {
-  it('brings the record back with all it held, says so, and is proposed again', async () => {
+describe('an undone deletion in the remote', () => {
+  it('creates the record again with its values and relations, reports that, and is proposed again', async () => {
     const held = { serial_number: 'S-1', os: 'Linux', short_description: 'kept' };
     const kind = instance.store.insert('cmdb_rel_type', { name: 'Runs on::Runs' }, 'admin').values.sys_id!;
     const id = instance.store.insert(TABLE, { name: 'Deleted', ...held }, 'admin').values.sys_id!;
@@ -168,7 +168,7 @@ describe('a deletion at the remote that is taken back', () => {
     await admin.post(`${base}/sync/runs/${next.id}/cancel`);
   });
 
-  it('is refused where nothing was kept, and nothing is made', async () => {
+  it('is refused if nothing was stored, and creates nothing', async () => {
     const id = insert('Not kept');
     await run('?complete=false&auto_apply=true');
     const [card] = await cards('Not kept');

@@ -40,11 +40,11 @@ const kinds = async (runId: string) => {
   return events.map(({ event_type }) => event_type);
 };
 
-describe('a plan that waits for review', () => {
+describe('a plan in review', () => {
   let mapping: string;
   let run: Record<string, unknown> & { id: string };
 
-  it('is shown, told and downloaded', async () => {
+  it('is listed, reported and downloaded', async () => {
     mapping = await storeMapping(t, { connectionId, direction: 'pull', more: { auto_apply: false } });
     run = await runMapping(t, admin, mapping);
     expect(run).toMatchObject({ status: 'review', stage: 'review', complete: true, direction: 'pull' });
@@ -67,7 +67,7 @@ describe('a plan that waits for review', () => {
     expect(await cardsOf('Application')).toHaveLength(0);
   });
 
-  it('is applied row by row, and as far as nobody has rejected it', async () => {
+  it('is applied row by row, except rejected rows', async () => {
     const act = (verb: string, body: object) => admin.post(`${base}/sync/runs/${run.id}/${verb}`, body);
     expect((await act('reject', { rows: [0, 1] })).body).toEqual({ rows: 2 });
     expect((await act('approve', { rows: [2, 3, 4] })).body).toEqual({ rows: 3 });
@@ -103,7 +103,7 @@ describe('a plan that waits for review', () => {
     ]);
   });
 
-  it('leaves out a row whose card has changed meanwhile', async () => {
+  it('omits a row whose card has changed meanwhile', async () => {
     const [changed, other] = await t.services
       .db('itsm_pairs')
       .where({ mapping_id: mapping })
@@ -126,7 +126,7 @@ describe('a plan that waits for review', () => {
     expect(next.stats.planned).toEqual({ conflict: 1 });
   });
 
-  it('gives way to a run that somebody asks for, and can be thrown away', async () => {
+  it('is superseded by a run that a user starts, and can be discarded', async () => {
     instance.elsewhere.insert('cmdb_ci_business_app', { name: 'Another one' });
     const first = await runMapping(t, admin, mapping);
     expect(first.status).toBe('review');
@@ -151,10 +151,10 @@ describe('a plan that waits for review', () => {
   });
 });
 
-describe('a mapping that goes both ways', () => {
+describe('a bidirectional mapping', () => {
   let mapping: string;
 
-  it('pulls all once, and finds nothing to do after that with a few calls', async () => {
+  it('pulls everything once, and then needs few requests to find no changes', async () => {
     mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: 'cmdb_ci_server' });
     const first = await runMapping(t, admin, mapping);
     expect(first).toMatchObject({ status: 'completed', stats: { fetched: 120, created: 120, errors: 0 } });
@@ -167,7 +167,7 @@ describe('a mapping that goes both ways', () => {
     expect(calls).toBeLessThanOrEqual(5);
   });
 
-  it('brings what changed and what went, exactly', async () => {
+  it('pulls exactly what was changed and deleted', async () => {
     const records = recordsOf('cmdb_ci_server');
     for (const [at, { values }] of records.slice(0, 110).entries()) {
       if (at < 100) instance.elsewhere.update(values.sys_id!, { short_description: `edited ${at}` });
@@ -183,7 +183,7 @@ describe('a mapping that goes both ways', () => {
     expect(cards.filter(({ description }) => /^edited/.test(description))).toHaveLength(100);
   });
 
-  it('pushes what changed here, and leaves to a person what moved on both sides', async () => {
+  it('pushes changes, and creates review items for conflicts', async () => {
     const [mine, both, apart] = await t.services
       .db('itsm_pairs')
       .where({ mapping_id: mapping, state: 'linked' })
@@ -239,7 +239,7 @@ describe('a mapping that goes both ways', () => {
 });
 
 describe('relations', () => {
-  it('are made with the cards, across mappings, and follow both sides', async () => {
+  it('are created with the cards, across mappings, and follow both sides', async () => {
     const services = recordsOf('cmdb_ci_service').map(({ values }) => values.sys_id!);
     const processes = recordsOf('cmdb_ci_appl').map(({ values }) => values.sys_id!);
     const [type] = recordsOf('cmdb_rel_type').map(({ values }) => values.sys_id!);
@@ -312,8 +312,8 @@ describe('relations', () => {
   });
 });
 
-describe('what is left to a person', () => {
-  it('names the record and the cards that it may be, and shows costs to those who may see them', async () => {
+describe('a review item', () => {
+  it('names the record and its candidate cards, and shows costs only to users who may see them', async () => {
     const twins = [];
     const description = 'one of two';
     for (const name of ['Castor', 'Pollux'])

@@ -9,7 +9,7 @@ import { createDriver } from '../../soak/itsm/drive.ts';
 import { openApp } from '../../support/harness.ts';
 import { connectKind, storeMapping, syncBase } from '../../support/itsm.ts';
 
-/** Told to nobody but the remote; with characters that are written otherwise in addresses, pages and JSON. */
+/** A secret with characters that are encoded in URLs, HTML and JSON. */
 const CANARY = `Kanarie-"&'/+ vogelhaus`;
 /** Each of its parts is looked for, so that no other way of writing it hides it. */
 const PARTS = ['anarie', 'gelhaus', Buffer.from(CANARY).toString('base64').slice(4, 16)];
@@ -23,7 +23,7 @@ let way: Way;
 let asked: number;
 
 const json = { 'content-type': 'application/json' };
-/** All that it was ever told, and is still asked with. */
+/** All secrets that were sent to it. */
 const toldBy = ({ headers }: IncomingMessage, body: string): string => {
   const { authorization = '', 'auth-token': token = '' } = headers;
   const basic = /^Basic (.+)$/.exec(authorization)?.[1] ?? '';
@@ -125,7 +125,7 @@ const kinds: Record<string, { kind: string; more: object }> = {
   },
 };
 
-/** Where in the database a part of the secret stands in clear. */
+/** Where the database contains a part of the secret in plain text. */
 async function stored(): Promise<string[]> {
   const { rows } = await db.raw(
     `select table_name as name from information_schema.tables
@@ -144,36 +144,39 @@ async function stored(): Promise<string[]> {
 
 const credentials = Object.keys(kinds);
 
-describe.each(Object.entries(kinds))('%s that the remote repeats', (credential, { kind, more }) => {
-  it('is neither shown nor kept, in whatever way', async () => {
-    logged.length = 0;
-    const connectionId = await connectKind(admin, kind, base, more);
-    const table = kind === 'itop' ? 'Server' : 'cmdb_ci_server';
-    const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
-    // a run asks again and again: each way is met by the runs of one credential
-    const turn = credentials.indexOf(credential);
-    for (const [at, [name, says]] of Object.entries(ways).entries()) {
-      // no account waits for what others have met
-      await db.raw('truncate itsm_account_limits');
-      asked = 0;
-      way = (what) => {
-        asked += 1;
-        return says(what);
-      };
-      const told: string[] = [];
-      const note = async (answer: Promise<{ text: string }>) => void told.push((await answer).text);
-      await note(admin.post(`${syncBase}/connections/${connectionId}/test`));
-      await note(admin.get(`${syncBase}/connections/${connectionId}/tables`));
-      if (at % credentials.length === turn) {
-        const { run } = await driver.run({ services: t.services, ctx: await t.ctx() }, mapping);
-        expect(run.status, name).toBe('failed');
-        await note(admin.get(`${syncBase}/sync/runs/${run.id}`));
+describe.each(Object.entries(kinds))(
+  '%s that the remote returns in its messages',
+  (credential, { kind, more }) => {
+    it('is neither shown nor stored, in any encoding', async () => {
+      logged.length = 0;
+      const connectionId = await connectKind(admin, kind, base, more);
+      const table = kind === 'itop' ? 'Server' : 'cmdb_ci_server';
+      const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
+      // a run asks again and again: each way is met by the runs of one credential
+      const turn = credentials.indexOf(credential);
+      for (const [at, [name, says]] of Object.entries(ways).entries()) {
+        // no account waits for what others have met
+        await db.raw('truncate itsm_account_limits');
+        asked = 0;
+        way = (what) => {
+          asked += 1;
+          return says(what);
+        };
+        const told: string[] = [];
+        const note = async (answer: Promise<{ text: string }>) => void told.push((await answer).text);
+        await note(admin.post(`${syncBase}/connections/${connectionId}/test`));
+        await note(admin.get(`${syncBase}/connections/${connectionId}/tables`));
+        if (at % credentials.length === turn) {
+          const { run } = await driver.run({ services: t.services, ctx: await t.ctx() }, mapping);
+          expect(run.status, name).toBe('failed');
+          await note(admin.get(`${syncBase}/sync/runs/${run.id}`));
+        }
+        await note(admin.get(`${syncBase}/connections/${connectionId}`));
+        for (const text of [...told, ...logged])
+          for (const part of PARTS) expect(text, name).not.toContain(part);
+        expect(asked, name).toBeGreaterThan(1);
       }
-      await note(admin.get(`${syncBase}/connections/${connectionId}`));
-      for (const text of [...told, ...logged])
-        for (const part of PARTS) expect(text, name).not.toContain(part);
-      expect(asked, name).toBeGreaterThan(1);
-    }
-    expect(await stored()).toEqual([]);
-  }, 60_000);
-});
+      expect(await stored()).toEqual([]);
+    }, 60_000);
+  },
+);

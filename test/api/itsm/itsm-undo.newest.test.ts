@@ -30,7 +30,7 @@ const undo = async (id: string) => {
   });
 };
 
-/** A pair, and what both sides hold of its description. */
+/** A pair, and the description on both sides. */
 async function paired(name: string) {
   const remote = instance.store.insert(TABLE, { name }, 'admin').values.sys_id!;
   await run();
@@ -45,7 +45,7 @@ async function paired(name: string) {
   return { remote, held, change };
 }
 
-/** Moves the time of the record's last change, which is told in whole seconds. */
+/** Moves the time of the record's last change, which has a precision of one second. */
 function age(remote: string, seconds: number): void {
   const { values } = instance.store.rows.get(remote)!;
   const at = Date.parse(`${values.sys_updated_on!.replace(' ', 'T')}Z`) + seconds * 1_000;

@@ -25,8 +25,8 @@ const undo = async (runId: string) => {
   expect(done).toMatchObject({ status: 'completed', stats: { errors: 0 } });
 };
 
-describe('references to what the same run makes', () => {
-  it('are written by it on either side, and taken back with it', async () => {
+describe('references to objects that the same run creates', () => {
+  it('are written by it to either side, and undone with it', async () => {
     const { db } = t.services;
     const table = 'cmdb_ci_business_app';
     instance.changeField(table, referring('u_parent', table));
@@ -81,8 +81,8 @@ describe('references to what the same run makes', () => {
   });
 });
 
-describe('references to what has no card', () => {
-  it('are remembered, and looked at again once that has one', async () => {
+describe('references to objects without a card', () => {
+  it('are deferred, and planned again when the card exists', async () => {
     const table = 'cmdb_ci_service';
     // more than are looked up at once
     const count = 510;
@@ -150,7 +150,7 @@ describe('references to what has no card', () => {
 });
 
 describe('relations to records of a mapping that is paused', () => {
-  it('wait without a row, are told of once, and are seen to when it runs again', async () => {
+  it('are deferred without a row, reported once, and planned when it runs again', async () => {
     const { db } = t.services;
     const connection_id = await connectTo(admin, instance);
     const mapped = (card_type_key: string, remote_table: string, more: object = {}) =>

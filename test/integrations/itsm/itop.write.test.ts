@@ -126,7 +126,7 @@ describe('with reconciliation keys', () => {
     const missing = await failure(remote.create('Server', { name: 'web', org_id: null }, 'estate:1'));
     expect([missing.code, missing.what]).toEqual([
       'refused',
-      'Objects of Server are reconciled by name, org_id, and the new one has no org_id',
+      'Objects of Server are reconciled by name, org_id, but the new one has no org_id',
     ]);
     expect(instance.writes).toEqual([]);
   });

@@ -130,18 +130,18 @@ describe('a limiter', () => {
     const { clock, limiter, other } = make();
     await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 30_000 });
     const before = clock.now();
-    expect(await other.acquire(60_000)).toEqual({ kind: 'go' });
+    expect(await other.acquire(60_000)).toEqual({ kind: 'acquired' });
     expect(clock.now() - before).toBeGreaterThanOrEqual(30_000);
     await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 900_000 });
-    expect(await other.acquire(60_000)).toMatchObject({ kind: 'wait_too_long', because: 'limited' });
+    expect(await other.acquire(60_000)).toMatchObject({ kind: 'wait_too_long', reason: 'limited' });
   });
 
   test('pauses after several outages, and longer each time', async () => {
     const { clock, limiter } = make();
     for (let at = 0; at < limiterBounds.outages; at += 1) await limiter.recordOutcome({ kind: 'outage' });
-    expect(await limiter.acquire(1_000)).toMatchObject({ kind: 'wait_too_long', because: 'outage' });
+    expect(await limiter.acquire(1_000)).toMatchObject({ kind: 'wait_too_long', reason: 'outage' });
     const first = clock.now();
-    expect(await limiter.acquire(60_000)).toEqual({ kind: 'go' });
+    expect(await limiter.acquire(60_000)).toEqual({ kind: 'acquired' });
     expect(clock.now() - first).toBe(limiterBounds.openMs);
     await limiter.recordOutcome({ kind: 'outage' });
     expect(await limiter.acquire(limiterBounds.openMs)).toMatchObject({ kind: 'wait_too_long' });
@@ -155,7 +155,7 @@ describe('a limiter', () => {
     for (let at = 0; at < limiterBounds.outages; at += 1) await limiter.recordOutcome({ kind: 'outage' });
     clock.advance(limiterBounds.openMs + limiterBounds.maxOpenMs + 1_000);
     await limiter.recordOutcome({ kind: 'outage' });
-    expect(await limiter.acquire(1_000)).toEqual({ kind: 'go' });
+    expect(await limiter.acquire(1_000)).toEqual({ kind: 'acquired' });
     expect(await limiter.state()).toMatchObject({ outages: 1, openings: 0 });
   });
 

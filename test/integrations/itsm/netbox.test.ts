@@ -174,7 +174,7 @@ describe('relations', () => {
     expect(types).toContainEqual({
       id: 'dcim/devices:site',
       name: 'dcim/devices site',
-      forward: 'stands at',
+      forward: 'is located at',
       reverse: 'is the site of',
     });
     const relations = await read(['dcim/devices:site', 'dcim/sites:tenant', 'dcim/cables']);

@@ -191,7 +191,7 @@ describe('a change between read and write', () => {
     const account = instance.accounts.get('estate')!;
     account.roles.delete('audit_reader');
     const { id, sent } = await meet({ name: 'theirs' });
-    expect(await sent).toMatchObject({ notice: expect.stringContaining('see its history') });
+    expect(await sent).toMatchObject({ notice: expect.stringContaining('see the history of the record') });
     expect(instance.store.rows.get(id)!.values.name).toBe('ours');
   });
 });

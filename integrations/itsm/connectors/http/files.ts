@@ -32,7 +32,7 @@ export interface PageRequest {
 export interface Files {
   /** @param since milliseconds. @returns null if the file has not changed since. */
   snapshot(source: HttpSource, since?: number): Promise<Snapshot | null>;
-  page(source: HttpSource, asked: PageRequest): Promise<Page>;
+  page(source: HttpSource, request: PageRequest): Promise<Page>;
 }
 
 export function createFiles(fetch: Fetch): Files {

@@ -164,7 +164,7 @@ export const standardLinks: readonly {
 ];
 
 /**
- * Where attributes of the public data model lead to, if that class has none below it, so that answers do not tell it; with the
+ * The classes that attributes of the public data model refer to, if they have no subclasses: responses do not contain them. With the
  * class before the point where others have an attribute of the same name that leads elsewhere.
  */
 export const standardTargets: Readonly<Record<string, string>> = {

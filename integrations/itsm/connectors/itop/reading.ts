@@ -88,11 +88,8 @@ export function createReading(transport: ItopTransport, description: Description
     return { objects: objects.filter((object) => times.has(idOf(object))), next, times };
   };
 
-  /** The output fields for attributes; all of them while the attributes of the class are unknown. */
-  const fieldsOf = async (table: string, fields: readonly string[]): Promise<string> => {
-    const columns = await description.columnsOf(table);
-    return columns.size === 0 ? '*' : outputFields(fields, columns);
-  };
+  const fieldsOf = async (table: string, fields: readonly string[]): Promise<string> =>
+    outputFields(fields, await description.columnsOf(table));
 
   const classRequest = async ({ table, fields, filter, limit, cursor }: ReadRequest) => ({
     class: table,

@@ -25,7 +25,7 @@ export async function findReconciled(
   const { found, objects } = await transport.get({
     class: table,
     conditions: keys.map((key) => conditionOf(columns, key, values[key]!)),
-    fields: columns.size === 0 ? '*' : outputFields(fields, columns),
+    fields: outputFields(fields, columns),
     limit: 2,
     doing: `Looking up an object of ${table}`,
   });

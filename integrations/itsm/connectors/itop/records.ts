@@ -20,8 +20,9 @@ export const UNKNOWN_TIME = new Date(0).toISOString();
 export const isReference = (columns: ReadonlySet<string>, name: string): boolean =>
   columns.has(`${name}_friendlyname`);
 
-/** The `output_fields` to read attributes. */
+/** The `output_fields` to read attributes; all of them while the attributes of the class are unknown. */
 export function outputFields(fields: readonly string[], columns: ReadonlySet<string>): string {
+  if (columns.size === 0) return '*';
   const names = new Set(['id']);
   for (const name of fields) {
     names.add(name);

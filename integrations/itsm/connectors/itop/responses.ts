@@ -69,10 +69,10 @@ export function readResponse(response: OutboundAnswer, context: ResponseContext)
   return refuse(isMissing(message) ? 'not_found' : 'refused', refusal);
 }
 
-// one code stands for wrong credentials and for lacking rights
+// wrong credentials and missing rights have the same code
 const isAboutRights = (message: string): boolean =>
   /enough permissions|not allowed|not authorized/i.test(message);
-// one code stands for all internal errors
+// all internal errors have the same code
 const isMissing = (message: string): boolean =>
   /^Error: (Invalid object |No item found|Unknown class)| is not a valid class/i.test(message);
 const isTransient = (message: string): boolean =>

@@ -153,7 +153,7 @@ export function createWriting(
 
   const columnsFor = async (table: string, fields: string[]) => {
     const columns = await description.columnsOf(table);
-    return { columns, output: columns.size === 0 ? '*' : outputFields(fields, columns) };
+    return { columns, output: outputFields(fields, columns) };
   };
 
   const recordFrom =
@@ -243,15 +243,15 @@ export function createWriting(
     async create(table, values, correlation) {
       const fields = Object.keys(values);
       const { columns, output } = await columnsFor(table, fields);
-      const given = Object.entries(values).filter(([, value]) => value !== null);
-      const adopted = await adopt(table, Object.fromEntries(given), columns);
+      const filled = Object.entries(values).filter(([, value]) => value !== null);
+      const adopted = await adopt(table, Object.fromEntries(filled), columns);
       if (adopted) return adopted;
       const operation = {
         operation: 'core/create',
         comment: commentOf(correlation),
         class: table,
         fields: Object.fromEntries(
-          given.map(([name, value]) => [name, serializeValue(columns, name, value)]),
+          filled.map(([name, value]) => [name, serializeValue(columns, name, value)]),
         ),
         output_fields: output,
       };

@@ -27,9 +27,9 @@ export const isReserved = (name: string): boolean => reserved.has(name);
 
 /** The filter of a mapping as query parameters. @throws RemoteError `refused` */
 export function filterOf(table: string, filter: string | undefined): URLSearchParams {
-  const given = parametersOf(filter ?? '');
-  const found = [...given.keys()].find(isReserved);
-  if (found === undefined) return given;
+  const parameters = parametersOf(filter ?? '');
+  const found = [...parameters.keys()].find(isReserved);
+  if (found === undefined) return parameters;
   const what = `The filter on ${table} contains ${found}, which is reserved for paging`;
   throw new RemoteError('refused', `table ${table}`, what);
 }

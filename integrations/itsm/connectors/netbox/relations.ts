@@ -49,8 +49,8 @@ export function createRelations(
       return described.sort((a, b) => (a.id < b.id ? -1 : 1));
     },
 
-    async readRelations({ types: given, since, limit, cursor }) {
-      const wanted = given.length > 0 ? given : [...referenceKinds.map(typeOf), CABLES];
+    async readRelations({ types: requested, since, limit, cursor }) {
+      const wanted = requested.length > 0 ? requested : [...referenceKinds.map(typeOf), CABLES];
       return await readListsInTurn(wanted, cursor, async (type, within) => {
         const { table, column } = type === CABLES ? { table: CABLES, column: '' } : partsOf(type);
         const fields = type === CABLES ? cableFields : [column];

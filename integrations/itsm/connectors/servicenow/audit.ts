@@ -45,7 +45,7 @@ export async function readDeletions(
   return [...tombstones.values()].sort(byTime);
 }
 
-/** Columns of `sys_audit`, which has one row for each column that a change gave another value. */
+/** Columns of `sys_audit`, which has one row for each column that a change has modified. */
 const columns = ['fieldname', 'oldvalue', 'newvalue', 'record_checkpoint'];
 /** Maximum number of changes that are read. */
 const MAX_CHANGES = 200;
