@@ -2,33 +2,13 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { csdlJson } from './csdl/csdl.json.ts';
 import { csdlXml } from './csdl/csdl.xml.ts';
 import { odataModel } from './model/model.build.ts';
-import type { ODataModel } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
 import type { Wire } from './odata.wire.ts';
-
-const kept = new WeakMap<ODataModel, Map<string, string>>();
-
-/** Returns the document's text, cached per model. */
-function cachedText(model: ODataModel, key: string, write: () => string): string {
-  let texts = kept.get(model);
-  if (!texts) {
-    texts = new Map();
-    kept.set(model, texts);
-  }
-  let text = texts.get(key);
-  if (text === undefined) {
-    text = write();
-    texts.set(key, text);
-  }
-  return text;
-}
 
 /** The metadata document with what the caller may read. */
 export function metadataDocument(ctx: Ctx, form: 'xml' | 'json', version: Wire['version']): string {
   const model = odataModel(ctx);
-  return form === 'json'
-    ? cachedText(model, 'json', () => csdlJson(model))
-    : cachedText(model, `xml ${version}`, () => csdlXml(model, version));
+  return form === 'json' ? csdlJson(model) : csdlXml(model, version);
 }
 
 /** The service document: the names and URLs of the sets. */
