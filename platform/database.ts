@@ -149,9 +149,11 @@ export async function queryValue<T>(sql: Sql, text: string, bindings?: readonly 
   return (await queryColumn<T>(sql, text, bindings))[0]!;
 }
 
-/** Sets columns of the rows that a query selects. An empty object is allowed, unlike in the query builder. */
+/**
+ * Sets columns of the rows that a query selects; undefined ones are left. An empty object is allowed, unlike in the query builder.
+ */
 export async function setColumns(rows: Knex.QueryBuilder, columns: Record<string, unknown>): Promise<void> {
-  if (Object.keys(columns).length > 0) await rows.update(columns);
+  if (Object.values(columns).some((value) => value !== undefined)) await rows.update(columns);
 }
 
 /** The pg error code (SQLSTATE) of an error, if it is one. */

@@ -9,7 +9,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import { type MadeExport, makeExport } from '../extraction/exports.job.ts';
 import { manifestOf } from '../extraction/extraction.manifest.ts';
 import { runNames } from './extraction-runs.names.ts';
-import { type ExtractionRun, recordRunFiles } from './extraction-runs.store.ts';
+import type { ExtractionRun } from './extraction-runs.store.ts';
 
 /**
  * Writes the file of a run and its manifest, unless an earlier attempt of the job has. Both are recorded in one
@@ -43,13 +43,13 @@ export async function makeRunFiles(
       mediaType: 'application/json',
       name: names.manifest,
     });
-    await recordRunFiles(sql, run.id, {
-      fileId: file.id,
-      manifestId: stored.id,
+    await sql('extraction_runs').where({ id: run.id }).update({
+      file_id: file.id,
+      manifest_id: stored.id,
       rows: made.rows,
       bytes: file.size,
       sha256: file.sha256,
-      after: described.after,
+      after_position: described.after,
       position: described.position,
     });
     await job.checkpoint(

@@ -22,17 +22,6 @@ export interface ExtractionRun {
   manifest_id: string | null;
 }
 
-/** The stored files of a run. */
-export interface RunFiles {
-  fileId: string;
-  manifestId: string;
-  rows: number;
-  bytes: number;
-  sha256: string;
-  after: string | null;
-  position: string;
-}
-
 /** The job of a run. */
 interface RunJob {
   id: string;
@@ -94,19 +83,6 @@ export async function beginRun(sql: Knex.Transaction, job: RunJob): Promise<Extr
     [job.id],
   );
   return rows[0];
-}
-
-/** Records the files of a run. */
-export async function recordRunFiles(sql: Knex.Transaction, id: string, made: RunFiles): Promise<void> {
-  await sql('extraction_runs').where({ id }).update({
-    file_id: made.fileId,
-    manifest_id: made.manifestId,
-    rows: made.rows,
-    bytes: made.bytes,
-    sha256: made.sha256,
-    after_position: made.after,
-    position: made.position,
-  });
 }
 
 /** Whether a later run of the schedule has succeeded; its files remain the latest. */

@@ -116,16 +116,15 @@ export async function patchSchedule(
     const resetsPosition = changesOwner || patch.incremental !== undefined;
     const { secret: _, ...shown } = before;
     const columns = {
-      ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
-      ...(patch.request === undefined ? {} : { request: JSON.stringify(patch.request) }),
-      ...(patch.incremental === undefined ? {} : { incremental: patch.incremental }),
+      name: patch.name?.trim(),
+      request: patch.request && JSON.stringify(patch.request),
+      incremental: patch.incremental,
       ...(resetsPosition ? { position: null } : {}),
-      ...(destination === undefined
-        ? {}
-        : { destination: JSON.stringify(destination.destination), secret: destination.secret }),
+      destination: destination && JSON.stringify(destination.destination),
+      secret: destination?.secret,
       ...(changesOwner ? ownedBy(ctx.caller) : {}),
-      ...(patch.keep_runs === undefined ? {} : { keep_runs: patch.keep_runs }),
-      ...(patch.keep_days === undefined ? {} : { keep_days: patch.keep_days }),
+      keep_runs: patch.keep_runs,
+      keep_days: patch.keep_days,
       ...(patch.status === 'active' ? { paused_reason: null } : {}),
       ...(patch.status === 'paused' && before.status === 'active'
         ? { paused_reason: 'paused by a user' }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { object, partialObject } from '../../../domain/kernel/shapes.ts';
 
 /** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */
 export const Destination = object({
@@ -77,44 +77,39 @@ export interface S3Address {
 /** A destination as it is stored. */
 export type StoredDestination = { kind: 'disk' } | { kind: 'mail'; recipients: string[] } | S3Address;
 
-const cron = Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'] });
-const timeZone = Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] });
-const name = Type.String({ minLength: 1, maxLength: 200 });
-const keepRuns = {
-  minimum: 1,
-  maximum: 1000,
-  description: 'Number of succeeded runs whose files are retained',
+const keepDays = {
+  description: 'Files older than this number of days are removed, except the newest; null: no limit',
 };
-const incremental = {
-  description:
-    'Whether a run only extracts changes since the last delivered run; the first run, and the first after a change of the request or the destination, extracts everything',
+
+const members = {
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  cron: Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'] }),
+  time_zone: Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] }),
+  request: ExportRequest,
+  incremental: Type.Boolean({
+    description:
+      'Whether a run only extracts changes since the last delivered run; the first run, and the first after a change of the request or the destination, extracts everything',
+  }),
+  destination: Destination,
+  keep_runs: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    description: 'Number of succeeded runs whose files are retained',
+  }),
+  keep_days: Type.Union([Type.Integer({ minimum: 1, maximum: 3650 }), Type.Null()], keepDays),
 };
-const keepDays = { minimum: 1, maximum: 3650 };
 
 export const ScheduleCreate = object({
-  name,
-  cron,
-  time_zone: Type.String({ ...timeZone, default: 'UTC' }),
-  request: ExportRequest,
-  incremental: Type.Boolean({ ...incremental, default: false }),
-  destination: Destination,
-  keep_runs: Type.Integer({ ...keepRuns, default: 30 }),
-  keep_days: Type.Union([Type.Integer(keepDays), Type.Null()], {
-    default: null,
-    description: 'Files older than this number of days are removed, except the newest; null: no limit',
-  }),
+  ...members,
+  time_zone: Type.String({ ...members.time_zone, default: 'UTC' }),
+  incremental: Type.Boolean({ ...members.incremental, default: false }),
+  keep_runs: Type.Integer({ ...members.keep_runs, default: 30 }),
+  keep_days: Type.Union(members.keep_days.anyOf, { ...keepDays, default: null }),
 });
 export type ScheduleCreate = Static<typeof ScheduleCreate>;
 
-export const SchedulePatch = object({
-  name: Type.Optional(name),
-  cron: Type.Optional(cron),
-  time_zone: Type.Optional(timeZone),
-  status: Type.Optional(Type.Union([Type.Literal('active'), Type.Literal('paused')])),
-  request: Type.Optional(ExportRequest),
-  incremental: Type.Optional(Type.Boolean(incremental)),
-  destination: Type.Optional(Destination),
-  keep_runs: Type.Optional(Type.Integer(keepRuns)),
-  keep_days: Type.Optional(Type.Union([Type.Integer(keepDays), Type.Null()])),
+export const SchedulePatch = partialObject({
+  ...members,
+  status: Type.Union([Type.Literal('active'), Type.Literal('paused')]),
 });
 export type SchedulePatch = Static<typeof SchedulePatch>;
