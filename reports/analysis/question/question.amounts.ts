@@ -12,6 +12,9 @@ export const amountOf = ({ path }: FieldMeaning): QueryMeasure => ({
 
 const functions = grammar.functions as (QueryMeasure & { words: string[] })[];
 
+/** Where the words of the subject are. */
+type Place = { start: number; end: number };
+
 /** Reads amounts, and the order of cards by an amount. */
 export class AmountReader {
   readonly #vocabulary: Vocabulary;
@@ -45,7 +48,7 @@ export class AmountReader {
   }
 
   /** "does each application", if these are the subject. */
-  perCard(subjectAt: { start: number; end: number } | undefined): boolean {
+  perCard(subjectAt: Place | undefined): boolean {
     const cursor = this.#cursor;
     const draft = this.#draft;
     return cursor.attempt(() => {
@@ -82,6 +85,15 @@ export class AmountReader {
     });
   }
 
+  /** "how much do we spend on". */
+  spending(): boolean {
+    const cursor = this.#cursor;
+    const start = cursor.at;
+    if (!cursor.takeAny(grammar.spending)) return false;
+    this.#orderByCost(cursor.textFrom(start));
+    return true;
+  }
+
   #orderByCost(text: string): void {
     const draft = this.#draft;
     const costs = (this.#vocabulary.phrases.get('cost') ?? []).filter(
@@ -89,6 +101,14 @@ export class AmountReader {
     ) as FieldMeaning[];
     if (costs.length === 1) this.measureOf({ fn: 'sum' }, costs[0]!);
     else draft.ambiguous.push({ text, meanings: costs.map(({ label, path }) => `${label} (${path})`) });
+  }
+
+  /** "the most expensive applications by total annual cost" names the order again. */
+  repeatsOrder(): boolean {
+    const [measure] = this.#draft.measures;
+    return this.#cursor.attempt(
+      () => this.#names.takeField(({ path }) => path === measure?.field) !== undefined,
+    );
   }
 
   /** What the cards are ordered by, after "top 5 applications by". */
@@ -115,7 +135,7 @@ export class AmountReader {
   }
 
   /** "average total annual cost"; "total number of" only counts. */
-  measure(): boolean {
+  measure(subjectAt: Place | undefined): boolean {
     const cursor = this.#cursor;
     return cursor.attempt(() => {
       const fn = this.seesLongField() ? undefined : this.#function();
@@ -123,6 +143,8 @@ export class AmountReader {
       // "what do all applications cost in total"
       if (fn.fn === 'sum' && this.#draft.measures.some((measure) => measure.fn === 'sum')) return true;
       cursor.takeAny(['of the', 'of', 'the']);
+      // "total application cost"
+      if (cursor.at === subjectAt?.start) cursor.at = subjectAt.end;
       const field = this.#names.takeField(
         ({ valueType }) =>
           valueType === 'number' || (valueType === 'date' && (fn.fn === 'min' || fn.fn === 'max')),

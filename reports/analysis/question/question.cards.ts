@@ -12,6 +12,8 @@ const MOST_TEXTS = 1_200;
 const MOST_FOUND = 200;
 /** Shorter parts of names are in too many of them. */
 const SHORTEST_PART = 3;
+/** With more unknown words, a question is not understood by the names of cards. */
+const MOST_UNKNOWN = 10;
 
 /** A card's type and name. */
 interface FoundCard {
@@ -58,6 +60,7 @@ export async function cardsWith(
   question: string,
   unknown: readonly string[],
 ): Promise<CardMeaning[]> {
+  if (unknown.length > MOST_UNKNOWN) return [];
   const words = new Set(unknown);
   const texts = phrasesOf(question, LONGEST_PART, (text) => words.has(text));
   const found = await cards.containing(

@@ -98,6 +98,8 @@ type DayTest = (field: Field) => Condition;
 const takeDayTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefined => {
   const lasting = takeDurationTest(cursor, isPast);
   if (lasting) return lasting;
+  const range = takeRange(cursor);
+  if (range) return range;
   for (const { words, filter, reading } of grammar.timeBounds) {
     for (const phrase of words) {
       const span = cursor.attempt(() =>
@@ -112,6 +114,20 @@ const takeDayTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefin
   }
   return undefined;
 };
+
+/** "between 2027 and 2028", "from 2027 to 2028". */
+const takeRange = (cursor: QuestionCursor): DayTest | undefined =>
+  cursor.attempt(() => {
+    const joint = cursor.takePhrase('between') ? 'and' : cursor.takePhrase('from') ? 'to' : undefined;
+    const first = joint && cursor.takeSpan();
+    const last = first && cursor.takePhrase(joint) ? cursor.takeSpan() : undefined;
+    if (!first || !last || last.until <= first.from) return undefined;
+    const span = { from: first.from, until: last.until };
+    return ({ path, label }) => ({
+      filter: within(path, span),
+      says: `${label} from ${span.from} to before ${span.until}`,
+    });
+  });
 
 /** "within 6 months"; of a field that records the past, these are the last ones. "more than 2 years ago". */
 const takeDurationTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefined =>
@@ -147,11 +163,13 @@ export const readDateFirst = (
 ): (Condition & { path: string }) | undefined =>
   cursor.attempt(() => {
     const start = cursor.at;
-    const isLasting = takeDurationTest(cursor, false) !== undefined;
+    const isDuration = takeDurationTest(cursor, false) !== undefined;
     cursor.at = start;
-    const test = isLasting ? undefined : takeDayTest(cursor, false);
+    const test = isDuration ? undefined : takeDayTest(cursor, false);
     if (!test) return undefined;
     while (cursor.takeAny(grammar.beforeDays));
+    const isLasting = names.see('phase')?.meanings[0]?.isLasting;
+    if (isLasting && !cursor.norms.slice(0, start).includes('go')) return undefined;
     const day = names.takeDay();
     return day && { ...test(day), path: day.path };
   });

@@ -158,6 +158,8 @@ export class QuestionDraft implements UnreadQuestion {
     // a query groups cards and tests the groups, but does not count them
     if (test && (intent === 'count' || measures.length > 0 || dimensions.length > 0 || having.length > 1))
       return 'a condition on a number of related cards, which is only possible in a list';
+    if (this.top && measures.length === 0) return 'the first of an order that is not named';
+    if (this.top && dimensions.length > 0) return 'the first of all, or of each group';
     if (this.isAlternative) return 'an alternative that is not a condition';
     if (this.subject.length === 0 && this.typesOfFields.length > 0 && common(this.typesOfFields).length === 0)
       return 'fields of different card types';

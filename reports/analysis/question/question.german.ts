@@ -122,16 +122,20 @@ function withCompounds(words: readonly Word[]): Word[] {
 
 /** 31.12.2027 is a day, 1,5 Mio. a figure. */
 function withEnglishFigures(question: string): string {
-  return question
-    .replace(
-      /(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.])/g,
-      (_, day: string, month: string, year: string) =>
-        `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
-    )
-    .replace(/\bim Jahre? (?=\d{4}\b)/gi, 'im ')
-    .replace(/(\d)\s?(?:Tsd\b\.?|Tausend\b)/gi, '$1k')
-    .replace(/(\d)\s?(?:Mio\b\.?|Millionen\b)/gi, '$1m')
-    .replace(/(\d)\s?(?:Mrd\b\.?|Milliarden\b)/gi, '$1bn');
+  return (
+    question
+      .replace(
+        /(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.])/g,
+        (_, day: string, month: string, year: string) =>
+          `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
+      )
+      // "noch" alone is still
+      .replace(/(?<=\bweder\b.*)\bnoch\b/gi, 'noch weder')
+      .replace(/\bim Jahre? (?=\d{4}\b)/gi, 'im ')
+      .replace(/(\d)\s?(?:Tsd\b\.?|Tausend\b)/gi, '$1k')
+      .replace(/(\d)\s?(?:Mio\b\.?|Millionen\b)/gi, '$1m')
+      .replace(/(\d)\s?(?:Mrd\b\.?|Milliarden\b)/gi, '$1bn')
+  );
 }
 
 /** ", die vor 2028 enden" as ", die enden vor 2028". */

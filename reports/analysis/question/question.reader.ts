@@ -67,12 +67,13 @@ export class QuestionReader {
     }
     /** Parsers of the parts of a question; each consumes words or does not change the position. */
     const parts = [
+      () => this.#amounts.spending() || cursor.takeAny(grammar.closings),
       () => this.#amounts.order(),
       () => this.#opening(),
       () => this.#asOf(),
       () => this.#amounts.perCard(this.#subjectAt),
       () => this.#groups(),
-      () => this.#amounts.measure(),
+      () => this.#amounts.measure(this.#subjectAt),
       () => this.#related.clause(),
       () => this.#absence(),
       () => this.#presence(),
@@ -97,6 +98,11 @@ export class QuestionReader {
   #skipWord(): void {
     const cursor = this.#cursor;
     const word = cursor.words[cursor.at]!;
+    // "show every application"
+    if (grammar.each.includes(word.norm) && cursor.at + 1 === this.#subjectAt?.start) {
+      cursor.at += 1;
+      return;
+    }
     if (word.norm === 'or') this.#draft.isAlternative = true;
     if (word.kind !== 'comma' && !ignored.has(word.norm) && !isNeutral(word.norm)) {
       this.#draft.unknown.push(word.text);
@@ -135,6 +141,7 @@ export class QuestionReader {
     return cursor.attempt(() => {
       if (!cursor.takeAny(grammar.grouping)) return false;
       if (draft.top && draft.measures.length === 0) return this.#amounts.orderMeasure();
+      if (draft.top && this.#amounts.repeatsOrder()) return true;
       let count = 0;
       const next = () =>
         count === 0 || cursor.takeAny([', and', 'and by', 'and', ',', 'by']) ? this.#dimension() : undefined;
@@ -210,10 +217,11 @@ export class QuestionReader {
     const cursor = this.#cursor;
     return cursor.attempt(() => {
       if (!cursor.takeAny(grammar.having)) return false;
+      const isHave = cursor.norms[cursor.at - 1] !== 'with';
       if (this.#amounts.mostOf()) return true;
       cursor.takeAny(['a', 'an', 'any', 'the', 'at least one']);
       if (cursor.attempt(() => this.#condition(false))) return true;
-      if (this.#related.objects(false)) return true;
+      if (this.#related.objects(false, isHave)) return true;
       const found = readExistence(this.#names);
       if (found) this.#draft.addCondition({ filter: found.filter, says: `with ${found.says}` });
       return found !== undefined;
@@ -255,11 +263,16 @@ export class QuestionReader {
       cursor.at += phase.length;
       const { phase: key, label } = phase.meanings[0]!;
       const path = this.#names.pathOf(`lifecycle.${key}`);
-      const tested = readDateTest(cursor, { path, label });
+      const { isEvent, isLasting } = phase.meanings[0]!;
+      // "active in 2027" is not "going live in 2027"
+      const tested = cursor.attempt(() => {
+        const test = readDateTest(cursor, { path, label });
+        return isLasting && !test?.filter.startsWith(`${path} >=`) ? undefined : test;
+      });
       if (tested) this.#show(path);
       const asksDay = this.#asksDay || (this.#asksValue && (this.#draft.isCard || cursor.sees('of')));
       if (!tested && asksDay && bare) return this.#showDay(path, label);
-      if (!tested && phase.meanings[0]!.isEvent) {
+      if (!tested && isEvent) {
         cursor.at -= phase.length;
         return undefined;
       }

@@ -19,6 +19,8 @@ interface Objects {
   isNegated: boolean;
   /** Whether a text in a name, instead of a whole name, can stand for the cards. */
   takesParts: boolean;
+  /** Whether the type or subtype of the cards must be named. */
+  needsNoun?: boolean;
   /** Whether a card must be named. */
   isNamed?: boolean;
   /** Consumes what follows the cards, such as the verb; false: these are not the cards. */
@@ -67,9 +69,12 @@ export class RelatedReader {
     );
   }
 
-  /** Related cards without a verb, after "with" or "without". */
-  objects(isNegated: boolean): boolean {
-    return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false });
+  /**
+   * Related cards without a verb, after "with" or "without".
+   * @param takesNames whether a card can be named without its type.
+   */
+  objects(isNegated: boolean, takesNames = false): boolean {
+    return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false, needsNoun: !takesNames });
   }
 
   #verbFirst(isNegated: boolean): boolean {
@@ -197,7 +202,8 @@ export class RelatedReader {
     if (cursor.takeAny(grammar.several)) return { kind: 'number', op: '>', value: 1 };
     const number = cursor.attempt((): Quantifier | undefined => {
       const op = cursor.takeAny(grammar.only) || cursor.takePhrase('exactly') ? '=' : comparisonAt(cursor);
-      const value = cursor.takeNumber();
+      // "more than a provider"
+      const value = cursor.takeNumber() ?? (op && cursor.takeAny(['a', 'an']) ? 1 : undefined);
       if (value === undefined || !Number.isInteger(value)) return undefined;
       if (cursor.takeAny(['or more'])) return op ? undefined : { kind: 'number', op: '>=', value };
       if (!op) return undefined;
@@ -222,6 +228,10 @@ export class RelatedReader {
       const cards = this.#takeNames(type, way!, takesParts, objects.isNegated);
       const after = hasNoun && !cards ? this.#readRelative(objects.isNegated) : undefined;
       if (after === null || (objects.isNamed && !cards)) return undefined;
+      if (!hasNoun && objects.needsNoun) return undefined;
+      // "process personal data", but not "have a high risk": that could be said of cards of other types
+      if (!hasNoun && before && !(objects.takesParts && before.filter.endsWith(' = true'))) return undefined;
+      if (objects.isNamed && cards?.filter.includes(' and ')) return undefined;
       const tests = [before, subtype, cards, after].filter((test) => test !== undefined);
       // two conditions could be met by different related cards
       if (tests.length > 1 || (tests.length === 0 && !hasNoun)) return undefined;
@@ -252,6 +262,7 @@ export class RelatedReader {
   /** "that are end of life", "with high strategic importance", "without an end of life"; null: not understood. */
   #readRelative(isNegated: boolean): Condition | undefined | null {
     const cursor = this.#cursor;
+    if (cursor.ended || grammar.separators.some((word) => cursor.sees(word))) return undefined;
     let isLacking = cursor.takeAny(grammar.lacking);
     if (!isLacking) {
       if (!cursor.takeAny(grammar.relatives)) return this.#readAttached(isNegated);
@@ -267,7 +278,6 @@ export class RelatedReader {
   /** "IT components ending in 2027"; null: it is unclear what it is said of. */
   #readAttached(isNegated: boolean): Condition | undefined | null {
     const cursor = this.#cursor;
-    if (cursor.ended || grammar.separators.some((word) => cursor.sees(word))) return undefined;
     // "IT components of Oracle", "interfaces used by PolicyDesk"
     if (grammar.attached.some((word) => cursor.sees(word)) || /[^e]ed$/.test(cursor.norms[cursor.at]!)) {
       return cursor.attempt(() => this.#readCondition()) ?? null;
@@ -300,14 +310,14 @@ export class RelatedReader {
     const joints = new Set<string>();
     for (;;) {
       const start = cursor.at;
-      const joint = [', or', ', and', 'or', 'and', ','].find((words) => cursor.takePhrase(words));
+      const joint = [', or', ', and', 'or', 'nor', 'and', ','].find((words) => cursor.takePhrase(words));
       const next = joint && this.#takeName(type, takesParts);
       if (!next) {
         cursor.at = start;
         break;
       }
       names.push(next);
-      if (joint !== ',') joints.add(joint.replace(', ', ''));
+      if (joint !== ',') joints.add(joint === 'nor' ? 'or' : joint.replace(', ', ''));
     }
     const [joint = 'and', ...others] = joints;
     if (others.length > 0 || (names.length > 1 && isNegated && joint === 'and')) return undefined;

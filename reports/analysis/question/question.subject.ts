@@ -110,7 +110,7 @@ function subjectOf(
   // a card that is named like a subtype is only found after its type
   const subtypes = meanings.filter((meaning) => meaning.kind === 'subtype');
   const [first] = subtypes;
-  if (first) {
+  if (first && !namesOtherType(vocabulary, norms, end, first.types)) {
     const types = [...new Set(subtypes.flatMap((subtype) => subtype.types))];
     const keys = [...new Set(subtypes.map(({ subtype }) => subtype))];
     const filter = keys.length > 1 ? `subtype in (${keys.join(', ')})` : `subtype = ${keys[0]}`;
@@ -128,6 +128,17 @@ function subjectOf(
     }
   }
   return undefined;
+}
+
+/** "SaaS applications" are not IT components of the subtype SaaS. */
+function namesOtherType(
+  vocabulary: Vocabulary,
+  norms: readonly string[],
+  at: number,
+  types: readonly string[],
+): boolean {
+  const next = lookUp(vocabulary, norms, at, ({ kind }) => kind === 'type');
+  return next?.meanings.some((meaning) => meaning.kind === 'type' && !types.includes(meaning.type)) ?? false;
 }
 
 /** "applications and interfaces": both types are the subject. */

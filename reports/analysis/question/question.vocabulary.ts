@@ -20,8 +20,8 @@ export type Meaning =
   | { kind: 'subtype'; types: string[]; subtype: string; label: string }
   | { kind: 'field'; path: string; valueType: FieldKind; unit?: 'cost'; types: string[]; label: string }
   | { kind: 'option'; path: string; value: string; types: string[]; label: string }
-  /** A phase; an event, such as ending, is only complete with its day. */
-  | { kind: 'phase'; phase: LifecyclePhase; isEvent: boolean; label: string }
+  /** A phase. An event, such as ending, needs a day; a lasting state, such as active, had begun before most days. */
+  | { kind: 'phase'; phase: LifecyclePhase; isEvent: boolean; isLasting: boolean; label: string }
   /** What a field counts: `users`, if the field is the number of users. */
   | { kind: 'counted'; path: string; types: string[]; label: string }
   | CardMeaning;
@@ -119,11 +119,13 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
     const path = 'approval_status';
     add(value, { kind: 'option', path, value, types: visibleTypes, label: `approval status ${value}` });
   }
+  const lasting = grammar.lastingPhases;
   for (const phase of lifecyclePhases) {
+    const label = phaseLabel(phase).toLowerCase();
     for (const name of grammar.phases[phase])
-      add(name, { kind: 'phase', phase, isEvent: false, label: phaseLabel(phase).toLowerCase() });
+      add(name, { kind: 'phase', phase, isEvent: false, isLasting: lasting.includes(name), label });
     for (const name of phaseEvents[phase] ?? [])
-      add(name, { kind: 'phase', phase, isEvent: true, label: phaseLabel(phase).toLowerCase() });
+      add(name, { kind: 'phase', phase, isEvent: true, isLasting: false, label });
   }
   for (const key of visibleTypes) addType(metamodel, key, add);
   for (const { group, tag } of tags) {
