@@ -55,7 +55,6 @@ export class ReportRunner {
   readonly #shared: boolean;
   readonly #cached = createLru<Buffer>(CACHED_BYTES, (body) => body.length);
   readonly #withSemaphore = createSemaphore(MAX_LOCKS);
-  readonly #running = new Map<string, Promise<Buffer>>();
   readonly #share = createShared();
   /** By the map of topic versions, which is the same object until a version changes. */
   readonly #keys = new WeakMap<ReadonlyMap<string, number>, Lru<ReportKey>>();
@@ -106,17 +105,14 @@ export class ReportRunner {
         return old;
       }
     }
-    let work = this.#running.get(key.cacheKey);
-    if (work) this.figures.of(report.name).waits += 1;
-    else {
-      work = this.#computeOnce(ctx, key, request)
-        .then((body) => {
-          this.#cached.set(key.cacheKey, body);
-          return body;
-        })
-        .finally(() => this.#running.delete(key.cacheKey));
-      this.#running.set(key.cacheKey, work);
-    }
+    let isShared = true;
+    const work = this.#share(key.cacheKey, async () => {
+      isShared = false;
+      const body = await this.#computeOnce(ctx, key, request);
+      this.#cached.set(key.cacheKey, body);
+      return body;
+    });
+    if (isShared) this.figures.of(report.name).waits += 1;
     return { body: await work, key };
   }
 

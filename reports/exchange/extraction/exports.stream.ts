@@ -77,13 +77,13 @@ export async function streamExport(
  * @throws EstateError as {@link planJson}, before anything is written.
  */
 export async function streamJson(services: Services, ctx: Ctx, query: JsonQuery): Promise<StartedFile> {
-  const plan = await planJson(ctx, query);
+  const selection = await planJson(ctx, query);
   await recordStream(ctx, { format: 'json', ...query });
   const name = `estate-cards-${new Date().toISOString().slice(0, 10)}.json`;
   const file = { name, mediaType: 'application/json; charset=utf-8' };
   return await stream(services, ctx, file, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
-    write: (out) => pump(jsonChunks(snapshot, ctx, plan), out, undefined),
+    write: (out) => pump(jsonChunks(snapshot, ctx, selection, query), out, undefined),
   }));
 }
 
@@ -123,17 +123,11 @@ interface JsonQuery {
   include_stakeholders: boolean;
 }
 
-/** A checked request. */
-interface JsonPlan {
-  selection: CardSelection;
-  query: JsonQuery;
-}
-
 /**
  * Checks a request for cards as one JSON document.
  * @throws EstateError `validation_failed` naming the parameter, `forbidden` for what the caller may not see.
  */
-async function planJson(ctx: Ctx, query: JsonQuery): Promise<JsonPlan> {
+async function planJson(ctx: Ctx, query: JsonQuery): Promise<CardSelection> {
   if (query.include_relations) requirePermission(ctx.caller, 'relations.view');
   if (query.include_stakeholders) requirePermission(ctx.caller, 'stakeholders.view');
   const types = [...new Set(query.types.split(',').map((type) => type.trim()))].filter(Boolean);
@@ -144,13 +138,18 @@ async function planJson(ctx: Ctx, query: JsonQuery): Promise<JsonPlan> {
   if (unknown !== undefined)
     throw invalidField('types', 'unknown_type', `there is no visible type "${unknown}"`);
   const filter = await prepareFilter(ctx, query.filter);
-  return { selection: { types, conditions: filter ? [filter] : [] }, query };
+  return { types, conditions: filter ? [filter] : [] };
 }
 
-/** Yields the cards of a plan as the text of one JSON array in chunks, oldest first. */
-async function* jsonChunks(snapshot: Snapshot, ctx: Ctx, plan: JsonPlan): AsyncGenerator<string> {
-  const where = selectedCards(ctx, plan.selection);
-  const item = itemOf(ctx, plan.query);
+/** Yields the cards of a selection as the text of one JSON array in chunks, oldest first. */
+async function* jsonChunks(
+  snapshot: Snapshot,
+  ctx: Ctx,
+  selection: CardSelection,
+  query: JsonQuery,
+): AsyncGenerator<string> {
+  const where = selectedCards(ctx, selection);
+  const item = itemOf(ctx, query);
   const batches = snapshot.batches(
     `select ${item.sql}::text from cards c where ${where.sql} order by c.id`,
     [...item.bindings, ...where.bindings],
