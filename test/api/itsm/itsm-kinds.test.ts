@@ -47,7 +47,7 @@ it('a connection to NetBox uses a token, and lists tables and columns', async ()
   const tested = await admin.post(`${base}/${id}/test`);
   expect(tested.body).toMatchObject({
     success: true,
-    message: 'The account can read. It lacks further rights: read core/object-changes.',
+    message: 'The account can read. It lacks other rights: read core/object-changes.',
   });
   const tables = await admin.get(`${base}/${id}/tables?search=sites`);
   expect(tables.body.items).toEqual([{ name: 'dcim/sites', label: 'Sites', parent: null }]);
