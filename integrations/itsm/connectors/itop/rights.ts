@@ -69,11 +69,11 @@ export function rightsTest(
 const FRESH_MS = 15 * 60_000;
 
 /** Checks whether iTop writes its history in the configured zone. */
-async function checkZone(how: string, history: History, timeZone: string) {
+async function checkZone(how: string, history: History, timeZone: string): ReturnType<RightsTest['read']> {
   const { isAhead, ageMs } = await history.readLag();
   if (isAhead) {
     const ahead = `The history is read, but has entries in the future by ${timeZone}: correct time_zone.`;
-    return { granted: false, blocks: true, how: ahead } as const;
+    return { granted: false, blocksRuns: true, how: ahead };
   }
   if (ageMs <= FRESH_MS)
     return { granted: true, how: `${how} The newest entry matches time_zone ${timeZone}.` };
