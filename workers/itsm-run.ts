@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import type { RunRow } from '../domain/exchange/itsm/itsm.model.ts';
 import { itsmRunJob } from '../domain/exchange/itsm/runs.job.ts';
-import type { RunRow } from '../domain/exchange/itsm/runs.store.ts';
 import { abortRun, loadRun, logRun } from '../domain/exchange/itsm/runs.store.ts';
 import {
   JobFailed,

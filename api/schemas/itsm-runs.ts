@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { runStages, shownRun } from '../../domain/exchange/itsm/itsm.model.ts';
 import {
   arrayOf,
   Choice,
-  component,
   itemComponent,
   Nullable,
   object,
@@ -12,8 +12,6 @@ import {
 
 const literals = (...values: string[]) => Choice(values);
 
-export const runStatuses = ['queued', 'running', 'review', 'completed', 'failed', 'cancelled', 'superseded'];
-export const runDirections = ['pull', 'push', 'bidirectional'];
 export const rowActions = [
   'create',
   'update',
@@ -32,73 +30,10 @@ export const rowActions = [
 ];
 export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipped', 'error'];
 
-const stages = ['read', 'match', 'plan', 'review', 'apply', 'verify', 'done'];
 const Count = Type.Integer({ minimum: 0 });
 
-const ItsmRunStatsSchema = component('ItsmRunStats', {
-  fetched: Type.Integer({ minimum: 0, description: 'Records read' }),
-  relations_fetched: Type.Integer({ minimum: 0, description: 'Relations read' }),
-  processed: Type.Integer({ minimum: 0, description: 'Rows of the plan that have ended' }),
-  created: Type.Integer({ minimum: 0, description: 'Cards and records created' }),
-  updated: Type.Integer({ minimum: 0, description: 'Cards and records changed' }),
-  deleted: Type.Integer({
-    minimum: 0,
-    description: 'Cards archived and records deleted',
-  }),
-  relations_created: Type.Integer({ minimum: 0, description: 'Relations created, on either side' }),
-  relations_deleted: Type.Integer({ minimum: 0, description: 'Relations deleted, on either side' }),
-  relations_waiting: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description:
-        'Relations that were deferred, because they refer to records of a mapping that is paused or cannot run',
-    }),
-  ),
-  skipped: Type.Integer({ minimum: 0, description: 'Rows that write nothing, and rejected rows' }),
-  already_open: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'Rows of the plan that repeat an open review item with the same values',
-    }),
-  ),
-  errors: Type.Integer({
-    minimum: 0,
-    description: 'Rows that were refused, or stale because a side had changed since the plan',
-  }),
-  planned: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows of the plan by action' })),
-  applied: Type.Optional(Type.Record(Type.String(), Count, { description: 'Applied rows by action' })),
-  outcomes: Type.Optional(Type.Record(Type.String(), Count, { description: 'Rows by outcome' })),
-  findings: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'Applied rows whose result was not found by the verification',
-    }),
-  ),
-  seconds: Type.Optional(
-    Type.Record(Type.String(), Type.Number(), { description: 'Duration by stage, in seconds' }),
-  ),
-  budget: Type.Optional(
-    Nullable(
-      object(
-        { limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp },
-        {
-          description:
-            'The remaining request quota of the account at the end of the last stage; null if the remote does not send it',
-        },
-      ),
-    ),
-  ),
-});
-
 export const ItsmRunSchema = itemComponent('ItsmRun', {
-  id: Uuid,
-  connection_id: Uuid,
-  mapping_id: Nullable(Uuid),
-  job_id: Nullable(Uuid),
-  direction: literals(...runDirections),
-  trigger: literals('manual', 'schedule', 'changes', 'undo'),
-  status: literals(...runStatuses),
-  stage: literals(...stages),
+  ...shownRun.columns,
   progress: Nullable(
     Type.Number({
       minimum: 0,
@@ -106,22 +41,7 @@ export const ItsmRunSchema = itemComponent('ItsmRun', {
       description: 'The progress of its job; null if the job was deleted',
     }),
   ),
-  complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
-  auto_apply: Type.Boolean(),
-  stopped: Nullable(
-    Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
-  ),
-  limit_overridden_by: Nullable(Uuid),
-  stats: ItsmRunStatsSchema,
-  remote_calls: Count,
-  error_code: Nullable(Type.String()),
-  error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
-  undo_of: Nullable(Uuid),
-  created_by: Nullable(Uuid),
-  created_at: Timestamp,
-  started_at: Nullable(Timestamp),
   planned_at: Nullable(Timestamp),
-  completed_at: Nullable(Timestamp),
 });
 
 const Candidates = arrayOf(
@@ -191,7 +111,7 @@ export const ItsmRunLogLineSchema = itemComponent('ItsmRunLogLine', {
   id: Type.String(),
   at: Timestamp,
   level: literals('info', 'warning', 'error'),
-  stage: literals(...stages),
+  stage: Choice(runStages),
   message: Type.String(),
 });
 

@@ -1,10 +1,5 @@
 import Type from 'typebox';
-import {
-  authTypes,
-  connectionKinds,
-  HttpSources,
-  NewRecords,
-} from '../../domain/exchange/itsm/connections.input.ts';
+import { visibleConnection } from '../../domain/exchange/itsm/itsm.model.ts';
 import {
   arrayOf,
   Choice,
@@ -13,42 +8,20 @@ import {
   Nullable,
   object,
   Timestamp,
-  Uuid,
 } from '../../domain/kernel/shapes.ts';
 import { advice } from '../../integrations/itsm/remote.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
 
 export const ItsmConnectionSchema = itemComponent('ItsmConnection', {
-  id: Uuid,
-  name: Type.String(),
-  kind: Type.Union(Object.keys(connectionKinds).map((kind) => Type.Literal(kind))),
-  instance_url: Type.String(),
-  auth_type: Choice(authTypes),
-  grant_type: Nullable(Choice(['password', 'client_credentials', 'refresh_token'])),
-  username: Nullable(Type.String()),
+  ...visibleConnection.columns,
   password: Masked,
-  client_id: Nullable(Type.String()),
   client_secret: Masked,
   refresh_token: Masked,
   token: Masked,
-  time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
-  ca: Nullable(Type.String()),
-  client_certificate: Nullable(Type.String()),
-  sources: Nullable(HttpSources),
-  new_records: Nullable(NewRecords),
-  correlation_column: Nullable(Type.String()),
   client_key: Masked,
-  is_active: Type.Boolean(),
-  paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
-  owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
   owner_name: Nullable(Type.String()),
-  last_tested_at: Nullable(Timestamp),
-  test_status: Nullable(Choice(['passed', 'failed'])),
-  test_message: Nullable(Type.String({ description: 'The message of the last test' })),
   mapping_count: Type.Integer(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
 });
 
 export const ItsmConnectionTestSchema = component('ItsmConnectionTest', {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { runDirections, runStatuses } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { cancelRun, startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { listPlanRows, listRunLog } from '../../../domain/exchange/itsm/runs.queries.ts';
@@ -13,8 +14,6 @@ import {
   ItsmRunSchema,
   rowActions,
   rowStatuses,
-  runDirections,
-  runStatuses,
 } from '../../schemas/itsm-runs.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { type Db, inTransaction, type Sql, sqlState } from '../../../platform/database.ts';
+import { type Db, inTransaction, queryRow, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -8,9 +8,10 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { checkIfMatch } from '../../kernel/etag.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import type { ConnectionCreate, ConnectionPatch, ConnectionSettings } from './connections.input.ts';
+import type { ConnectionCreate, ConnectionPatch } from './connections.input.ts';
 import { connectionText, MANAGE_SYNC } from './connections.queries.ts';
 import { mergeConnection } from './connections.rules.ts';
 import {
@@ -19,6 +20,7 @@ import {
   ownerColumnsOfConnection,
   secretContext,
 } from './itsm.load.ts';
+import { type ConnectionSettings, visibleConnection } from './itsm.model.ts';
 
 /** The services that creating and changing a connection need. */
 export interface ConnectionTools {
@@ -26,9 +28,9 @@ export interface ConnectionTools {
   outbound: Outbound;
 }
 
-const selectEventColumns = `select id, name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate,
-    sources, new_records, correlation_column, is_active, paused_reason, owner_id, utc(last_tested_at) as last_tested_at, test_status, test_message, utc(created_at) as created_at
-  from itsm_connections where id = ?`;
+const eventColumns = Object.entries(columnMembers('c', visibleConnection))
+  .map(([column, value]) => `${value} as ${column}`)
+  .join(', ');
 
 /** Creates a connection without calling the remote. @throws EstateError `forbidden`, `name_taken`, `validation_failed`. */
 export async function createConnection(
@@ -171,7 +173,9 @@ const toColumns = ({ sources, new_records, ...settings }: ConnectionSettings) =>
 });
 
 async function connectionEventRow(sql: Sql, id: string): Promise<StoredRow> {
-  return (await sql.raw(selectEventColumns, [id])).rows[0];
+  return (await queryRow<StoredRow>(sql, `select ${eventColumns} from itsm_connections c where id = ?`, [
+    id,
+  ]))!;
 }
 
 /** Executes a write and turns a violated unique name into `name_taken`. */

@@ -288,32 +288,3 @@ export const secretMembers = ['password', 'client_secret', 'refresh_token', 'tok
 type SecretMember = (typeof secretMembers)[number];
 /** The secrets that are set. */
 export type ConnectionSecrets = Partial<Record<SecretMember, string>>;
-
-/** The settings of a connection, without its secrets. */
-export interface ConnectionSettings {
-  name: string;
-  kind: ConnectionKind;
-  /** Scheme and host, and for some kinds a path. */
-  instance_url: string;
-  auth_type: AuthType;
-  /** Null unless `auth_type` is oauth2. */
-  grant_type: 'password' | 'client_credentials' | 'refresh_token' | null;
-  username: string | null;
-  client_id: string | null;
-  /** The IANA time zone of the remote's times; null for kinds that do not need it. */
-  time_zone: string | null;
-  ca: string | null;
-  client_certificate: string | null;
-  /** The lists of an http connection; null for other kinds. */
-  sources: HttpSource[] | null;
-  /** The create API; null: the table. */
-  new_records: NewRecords | null;
-  /** The column that stores the correlation id; null: the default one. */
-  correlation_column: string | null;
-  is_active: boolean;
-}
-
-export interface ConnectionWithSecrets {
-  settings: ConnectionSettings;
-  secrets: ConnectionSecrets;
-}

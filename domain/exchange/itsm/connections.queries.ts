@@ -1,9 +1,11 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
+import { visibleConnection } from './itsm.model.ts';
 
 /** The permission to read connections, mappings and runs. */
 export const VIEW_SYNC = 'itsm_sync.view';
@@ -24,35 +26,14 @@ const connectionList: ListSpec = {
   defaultSort: 'name',
   defaultDir: 'asc',
   members: {
-    id: 'c.id',
-    name: 'c.name',
-    kind: 'c.kind',
-    instance_url: 'c.instance_url',
-    auth_type: 'c.auth_type',
-    grant_type: 'c.grant_type',
-    username: 'c.username',
+    ...columnMembers('c', visibleConnection),
     password: masked(`c.auth_type = 'basic' or c.grant_type = 'password'`),
-    client_id: 'c.client_id',
     client_secret: masked(`c.auth_type = 'oauth2'`),
     refresh_token: masked(`c.grant_type = 'refresh_token'`),
-    time_zone: 'c.time_zone',
     token: masked(`c.auth_type = 'token'`),
-    ca: 'c.ca',
-    client_certificate: 'c.client_certificate',
-    sources: 'c.sources',
-    new_records: 'c.new_records',
-    correlation_column: 'c.correlation_column',
     client_key: masked('c.client_certificate is not null'),
-    is_active: 'c.is_active',
-    paused_reason: 'c.paused_reason',
-    owner_id: 'c.owner_id',
     owner_name: 'u.display_name',
-    last_tested_at: 'utc(c.last_tested_at)',
-    test_status: 'c.test_status',
-    test_message: 'c.test_message',
     mapping_count: '(select count(*) from itsm_mappings m where m.connection_id = c.id)',
-    created_at: 'utc(c.created_at)',
-    updated_at: 'utc(c.updated_at)',
   },
   search: `fold(c.name || ' ' || c.instance_url)`,
 };

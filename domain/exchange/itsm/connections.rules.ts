@@ -9,13 +9,13 @@ import {
   type ConnectionKindRules,
   type ConnectionPatch,
   type ConnectionSecrets,
-  type ConnectionSettings,
-  type ConnectionWithSecrets,
   connectionKinds,
   newRecordsFaults,
   secretMembers,
   sourceFaults,
 } from './connections.input.ts';
+import type { ConnectionWithSecrets } from './itsm.load.ts';
+import type { ConnectionSettings } from './itsm.model.ts';
 
 type Credential = 'username' | 'password' | 'client_id' | 'client_secret' | 'refresh_token' | 'token';
 

@@ -1,19 +1,25 @@
 import type { Knex } from 'knex';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRow, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { callerOfOwner, type OwnerRefused, ownedBy } from '../../access/jobs.owner.ts';
 import type { Caller, Ctx, Work } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import type { ConnectionSecrets, ConnectionSettings, ConnectionWithSecrets } from './connections.input.ts';
+import type { ConnectionSecrets } from './connections.input.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
+import { type ConnectionSettings, settingNames } from './itsm.model.ts';
 import { findBrokenReason, parseRelationPath, stoppedColumns, usesCosts } from './mappings.rules.ts';
 import type { Mapping, SyncDirection } from './mappings.types.ts';
 
 /** The encryption context of the secrets of a connection. */
 export const secretContext = (id: string): string => `itsm_connection.${id}`;
+
+export interface ConnectionWithSecrets {
+  settings: ConnectionSettings;
+  secrets: ConnectionSecrets;
+}
 
 /** A stored connection with its secrets in clear text. */
 export interface LoadedConnection extends ConnectionWithSecrets {
@@ -32,20 +38,15 @@ export async function loadConnection(
   id: string,
   lock: '' | 'for update' = '',
 ): Promise<LoadedConnection> {
-  const { rows } = await sql.raw(
-    `select name, kind, instance_url, auth_type, grant_type, username, client_id, time_zone, ca, client_certificate, sources,
-       new_records, correlation_column, is_active, secrets, updated_at::text as version
+  const row = await queryRow<ConnectionSettings & { secrets: string; version: string }>(
+    sql,
+    `select ${settingNames.join(', ')}, secrets, updated_at::text as version
      from itsm_connections where id = ? ${lock}`,
     [id],
   );
-  if (!rows[0]) throw notFound('connection', id);
-  const { secrets: sealed, version, ...settings } = rows[0];
-  return {
-    id,
-    version,
-    settings: settings as ConnectionSettings,
-    secrets: JSON.parse(secrets.open(sealed, secretContext(id))) as ConnectionSecrets,
-  };
+  if (!row) throw notFound('connection', id);
+  const { secrets: sealed, version, ...settings } = row;
+  return { id, version, settings, secrets: JSON.parse(secrets.open(sealed, secretContext(id))) };
 }
 
 /** Runs also call this between their steps, so that they stop when the connection is paused. @throws EstateError `wrong_state`. */

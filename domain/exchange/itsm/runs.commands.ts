@@ -8,6 +8,7 @@ import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.le
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { pauseConnection, requireRunRights } from './itsm.load.ts';
+import type { RunStage, RunTrigger } from './itsm.model.ts';
 import type { SyncDirection } from './mappings.types.ts';
 import { clearDue } from './runs.due.ts';
 import { itsmRunJob } from './runs.job.ts';
@@ -18,8 +19,6 @@ import {
   insertRun,
   loadRun,
   logRun,
-  type RunStage,
-  type RunTrigger,
   requireStatus,
 } from './runs.store.ts';
 

@@ -1,52 +1,33 @@
 import type { Knex } from 'knex';
-import type { Sql } from '../../../platform/database.ts';
+import { queryRow, queryValue, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { rowChanges } from '../../kernel/events/row-changes.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
 import { loadAlertRecipients } from './itsm.load.ts';
-import type { SyncDirection } from './mappings.types.ts';
+import { Run, type RunRow, type RunStage, type RunStats, shownRun } from './itsm.model.ts';
 
-const columns = `id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
-  mapping, checkpoint, stopped, limit_overridden_by, closing, utc(plan_made_at) as plan_made_at, stats,
-  remote_calls, undo_of, created_by`;
+const selectRun = `select ${Object.entries(columnMembers('r', Run))
+  .map(([column, value]) => `${value} as ${column}`)
+  .join(', ')} from itsm_runs r where r.id = ?`;
 
 /** Loads a run. @throws EstateError `not_found`. */
 export async function loadRun(sql: Sql, id: string, lock: '' | 'for update' = ''): Promise<RunRow> {
-  const { rows } = await sql.raw(`select ${columns} from itsm_runs where id = ? ${lock}`, [id]);
-  if (!rows[0]) throw notFound('run', id);
-  return rows[0];
+  const row = await queryRow<RunRow>(sql, `${selectRun} ${lock}`, [id]);
+  if (!row) throw notFound('run', id);
+  return row;
 }
 
-// the columns of a run that events contain
-const selectEventColumns = `select id, connection_id, mapping_id, job_id, direction, trigger, status, stage, complete, auto_apply,
-    stopped, limit_overridden_by, error_code, error_message, undo_of, created_by, utc(created_at) as created_at,
-    utc(started_at) as started_at, utc(completed_at) as completed_at
-  from itsm_runs where id = ?`;
+/** Columns that events do not contain. */
+const unrecorded = ['mapping', 'checkpoint', 'closing', 'plan_made_at', 'stats', 'remote_calls'];
 
-async function runEventRow(sql: Sql, id: string): Promise<StoredRow | null> {
-  return (await sql.raw(selectEventColumns, [id])).rows[0] ?? null;
-}
-
-/** Columns of a run that changes with an event may set. */
-type RunChange = Partial<{
-  job_id: string | null;
-  status: RunRow['status'];
-  stage: RunStage;
-  auto_apply: boolean;
-  stopped: string | null;
-  limit_overridden_by: string | null;
-  closing: string;
-  plan_made_at: Knex.Raw;
-  started_at: Knex.Raw;
-  completed_at: Knex.Raw | null;
-  error_code: string | null;
-  error_message: string | null;
-}>;
+/** Columns of a run that changes with an event set. */
+type RunChange = { [C in keyof RunRow]?: RunRow[C] | Knex.Raw };
 
 /** Updates a run and emits the event. The given stats are merged into the stored ones. */
 export async function changeRun(
@@ -57,14 +38,13 @@ export async function changeRun(
   stats: RunStats = {},
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  const before = await runEventRow(sql, id);
+  const before = await loadRun(sql, id);
   await sql('itsm_runs')
     .where({ id })
     .update({ ...change, stats: sql.raw('stats || ?::jsonb', [JSON.stringify(stats)]) });
-  const after = await runEventRow(sql, id);
-  emit({ event_type: event, data: { id, ...more, changes: rowChanges(before, after) } });
-  if (after && before?.status !== after.status)
-    await emitAlert({ sql, emit }, after as unknown as AlertedRun);
+  const after = await loadRun(sql, id);
+  emit({ event_type: event, data: { id, ...more, changes: rowChanges(before, after, unrecorded) } });
+  if (before.status !== after.status) await emitAlert({ sql, emit }, after);
 }
 
 /** Inserts a run and emits its event. */
@@ -75,7 +55,7 @@ export async function insertRun(
   const [{ id }] = await sql('itsm_runs').insert(row).returning('id');
   emit({
     event_type: 'itsm_run.started',
-    data: { id, changes: rowChanges(null, await runEventRow(sql, id)) },
+    data: { id, changes: rowChanges(null, await loadRun(sql, id), unrecorded) },
   });
   return id;
 }
@@ -99,80 +79,8 @@ export function requireStatus(run: Pick<RunRow, 'id' | 'status'>, ...allowed: Ru
   });
 }
 
-/** What started a run. */
-export type RunTrigger = 'manual' | 'schedule' | 'changes' | 'undo';
-
-type RunStatus = 'queued' | 'running' | 'review' | 'completed' | 'failed' | 'cancelled' | 'superseded';
-
-export type RunStage = 'read' | 'match' | 'plan' | 'review' | 'apply' | 'verify' | 'done';
-
-/** Figures of a run: what was read, the rows of the plan and their outcomes, and seconds by stage. */
-export interface RunStats {
-  fetched?: number;
-  relations_fetched?: number;
-  /** Rows that have ended. */
-  processed?: number;
-  created?: number;
-  updated?: number;
-  deleted?: number;
-  relations_created?: number;
-  relations_deleted?: number;
-  /** Relations with records of mappings that cannot run now. They are created or deleted once those can. */
-  relations_waiting?: number;
-  skipped?: number;
-  /** Rows of the plan that repeat an open review item with the same values. */
-  already_open?: number;
-  errors?: number;
-  /** Rows of the plan by action. */
-  planned?: Record<string, number>;
-  /** Applied rows by action. */
-  applied?: Record<string, number>;
-  /** Rows by outcome. */
-  outcomes?: Record<string, number>;
-  /** Applied rows whose result was not found by the verification. */
-  findings?: number;
-  seconds?: Partial<Record<RunStage, number>>;
-  /** The remaining request quota of the account at the end of the last stage; null if the remote does not send it. */
-  budget?: { limit: number; remaining: number; resets_at: string } | null;
-}
-
-/** A stored run. */
-export interface RunRow {
-  id: string;
-  connection_id: string;
-  mapping_id: string;
-  job_id: string | null;
-  direction: SyncDirection;
-  trigger: RunTrigger;
-  status: RunStatus;
-  stage: RunStage;
-  complete: boolean;
-  auto_apply: boolean;
-  mapping: unknown;
-  checkpoint: unknown;
-  stopped: string | null;
-  limit_overridden_by: string | null;
-  closing: unknown;
-  /** RFC 3339. */
-  plan_made_at: string | null;
-  stats: RunStats;
-  remote_calls: number;
-  undo_of: string | null;
-  created_by: string | null;
-}
-
 /** The shortest time between two alerts about a mapping. */
 const ALERT_INTERVAL = '1 day';
-
-/** The columns of a run that alerts need. */
-interface AlertedRun {
-  id: string;
-  mapping_id: string | null;
-  status: string;
-  trigger: string;
-  stopped: string | null;
-  error_message: string | null;
-}
 
 /** What an alert is about. */
 type AlertKind = 'failed' | 'stopped' | 'review' | 'questions';
@@ -181,7 +89,7 @@ type AlertKind = 'failed' | 'stopped' | 'review' | 'questions';
  * Notifies the owner of a mapping when its runs fail or need a decision, and again each day while they do. Also notifies when a
  * run succeeds and nothing needs a decision any more.
  */
-async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: AlertedRun): Promise<void> {
+async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: RunRow): Promise<void> {
   if (run.mapping_id === null) return;
   const alert = await findAlert(sql, run);
   if (alert === undefined) return;
@@ -217,7 +125,7 @@ interface Alert {
 }
 
 /** The alert about a run; null: the mapping has recovered; undefined: nothing to report. */
-async function findAlert(sql: Work['sql'], run: AlertedRun): Promise<Alert | null | undefined> {
+async function findAlert(sql: Work['sql'], run: RunRow): Promise<Alert | null | undefined> {
   if (run.status === 'failed') return { kind: 'failed', reason: run.error_message ?? 'The run failed.' };
   if (run.status === 'review') {
     if (run.stopped !== null) return { kind: 'stopped', reason: run.stopped };
@@ -226,10 +134,9 @@ async function findAlert(sql: Work['sql'], run: AlertedRun): Promise<Alert | nul
     return { kind: 'review', reason: 'The plan of a run needs review.' };
   }
   if (run.status !== 'completed') return undefined;
-  const { rows } = await sql.raw('select count(*) as count from itsm_review_items where mapping_id = ?', [
+  const count = await queryValue<number>(sql, 'select count(*) from itsm_review_items where mapping_id = ?', [
     run.mapping_id,
   ]);
-  const count: number = rows[0].count;
   if (count === 0) return null;
   const what = count === 1 ? '1 review item needs' : `${count} review items need`;
   return { kind: 'questions', reason: `${what} a decision: conflicts or uncertain matches.` };
@@ -279,31 +186,12 @@ const runListSpec: ListSpec = {
   defaultSort: 'created_at',
   defaultDir: 'desc',
   members: {
-    id: 'r.id',
-    connection_id: 'r.connection_id',
-    mapping_id: 'r.mapping_id',
-    job_id: 'r.job_id',
-    direction: 'r.direction',
-    trigger: 'r.trigger',
-    status: 'r.status',
-    stage: 'r.stage',
+    ...columnMembers('r', shownRun),
     progress: `case when r.status = 'completed' then 1
       else (select j.progress from jobs j where j.id = r.job_id) end`,
-    complete: 'r.complete',
-    auto_apply: 'r.auto_apply',
-    stopped: 'r.stopped',
-    limit_overridden_by: 'r.limit_overridden_by',
     stats: `jsonb_build_object('fetched', 0, 'relations_fetched', 0, 'processed', 0, 'created', 0, 'updated', 0, 'deleted', 0,
       'relations_created', 0, 'relations_deleted', 0, 'skipped', 0, 'errors', 0) || r.stats`,
-    remote_calls: 'r.remote_calls',
-    error_code: 'r.error_code',
-    error_message: 'r.error_message',
-    undo_of: 'r.undo_of',
-    created_by: 'r.created_by',
-    created_at: 'utc(r.created_at)',
-    started_at: 'utc(r.started_at)',
     planned_at: 'utc(r.plan_made_at)',
-    completed_at: 'utc(r.completed_at)',
   },
 };
 

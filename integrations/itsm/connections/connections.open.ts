@@ -1,9 +1,6 @@
 import { type RefreshTokens, refreshTokensOf } from '../../../domain/exchange/itsm/connections.commands.ts';
-import type {
-  ConnectionKind,
-  ConnectionWithSecrets,
-} from '../../../domain/exchange/itsm/connections.input.ts';
-import type { LoadedConnection } from '../../../domain/exchange/itsm/itsm.load.ts';
+import type { ConnectionKind } from '../../../domain/exchange/itsm/connections.input.ts';
+import type { ConnectionWithSecrets, LoadedConnection } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
 import type { HttpAuth } from '../connectors/http/config.ts';

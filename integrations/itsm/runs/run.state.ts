@@ -10,14 +10,9 @@ import {
   type SyncStateRow,
   type UsableMapping,
 } from '../../../domain/exchange/itsm/itsm.load.ts';
+import type { RunRow, RunStage } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
-import {
-  loadRun,
-  logRun,
-  type RunRow,
-  type RunStage,
-  requireStatus,
-} from '../../../domain/exchange/itsm/runs.store.ts';
+import { loadRun, logRun, requireStatus } from '../../../domain/exchange/itsm/runs.store.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JobCounts, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';

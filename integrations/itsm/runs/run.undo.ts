@@ -1,8 +1,8 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import { prepareUndo } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { itsmRunJob } from '../../../domain/exchange/itsm/runs.job.ts';
-import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { changeRun, insertRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';

@@ -1,5 +1,5 @@
+import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import type { AppliedRow, PlanRow, Progress, RowResult, TrackedRow } from '../engine/plan.types.ts';
 import { emptyRow } from '../engine/state.ts';

@@ -1,6 +1,6 @@
+import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import { secretContext } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
-import type { RunRow } from '../../../domain/exchange/itsm/runs.store.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';

@@ -1,0 +1,177 @@
+import Type, { type Static } from 'typebox';
+import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, component, Nullable, OpenObject, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import {
+  authTypes,
+  type ConnectionKind,
+  connectionKinds,
+  HttpSources,
+  NewRecords,
+} from './connections.input.ts';
+
+const Text = Nullable(Type.String());
+
+class Connection extends rowModel(
+  'itsm_connections',
+  {
+    id: Uuid,
+    name: Type.String(),
+    kind: Choice(Object.keys(connectionKinds) as ConnectionKind[]),
+    /** Scheme and host, and for some kinds a path. */
+    instance_url: Type.String(),
+    auth_type: Choice(authTypes),
+    /** Null unless `auth_type` is oauth2. */
+    grant_type: Nullable(Choice(['password', 'client_credentials', 'refresh_token'])),
+    username: Text,
+    client_id: Text,
+    time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
+    ca: Text,
+    client_certificate: Text,
+    /** The lists of an http connection; null for other kinds. */
+    sources: Nullable(HttpSources),
+    /** The create API; null: the table. */
+    new_records: Nullable(NewRecords),
+    /** The column that stores the correlation id; null: the default one. */
+    correlation_column: Text,
+    /** Encrypted. */
+    secrets: Type.String(),
+    is_active: Type.Boolean(),
+    paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
+    owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
+    /** The rights of the owner when becoming the owner. */
+    rights: Type.Unsafe<JobRights>(OpenObject),
+    last_tested_at: Nullable(Timestamp),
+    test_status: Nullable(Choice(['passed', 'failed'])),
+    test_message: Nullable(Type.String({ description: 'The message of the last test' })),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  ['sources', 'new_records', 'rights'],
+) {}
+
+const { secrets: _, rights: __, ...visibleColumns } = Connection.columns;
+/** The columns of a connection that responses and events contain. */
+export const visibleConnection = { columns: visibleColumns };
+
+export const settingNames = [
+  'name',
+  'kind',
+  'instance_url',
+  'auth_type',
+  'grant_type',
+  'username',
+  'client_id',
+  'time_zone',
+  'ca',
+  'client_certificate',
+  'sources',
+  'new_records',
+  'correlation_column',
+  'is_active',
+] as const;
+/** The settings of a connection, without its secrets. */
+export type ConnectionSettings = Pick<RowOf<typeof Connection>, (typeof settingNames)[number]>;
+
+export const runStatuses = [
+  'queued',
+  'running',
+  'review',
+  'completed',
+  'failed',
+  'cancelled',
+  'superseded',
+] as const;
+export const runDirections = ['pull', 'push', 'bidirectional'] as const;
+export const runStages = ['read', 'match', 'plan', 'review', 'apply', 'verify', 'done'] as const;
+export type RunStage = (typeof runStages)[number];
+const triggers = ['manual', 'schedule', 'changes', 'undo'] as const;
+/** What started a run. */
+export type RunTrigger = (typeof triggers)[number];
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const counts = (description: string) =>
+  Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description });
+
+/** Figures of a run: what was read, the rows of the plan and their outcomes, and seconds by stage. */
+export const RunStats = component('ItsmRunStats', {
+  fetched: count('Records read'),
+  relations_fetched: count('Relations read'),
+  processed: count('Rows of the plan that have ended'),
+  created: count('Cards and records created'),
+  updated: count('Cards and records changed'),
+  deleted: count('Cards archived and records deleted'),
+  relations_created: count('Relations created, on either side'),
+  relations_deleted: count('Relations deleted, on either side'),
+  relations_waiting: Type.Optional(
+    count(
+      'Relations that were deferred, because they refer to records of a mapping that is paused or cannot run',
+    ),
+  ),
+  skipped: count('Rows that write nothing, and rejected rows'),
+  already_open: Type.Optional(count('Rows of the plan that repeat an open review item with the same values')),
+  errors: count('Rows that were refused, or stale because a side had changed since the plan'),
+  planned: Type.Optional(counts('Rows of the plan by action')),
+  applied: Type.Optional(counts('Applied rows by action')),
+  outcomes: Type.Optional(counts('Rows by outcome')),
+  findings: Type.Optional(count('Applied rows whose result was not found by the verification')),
+  seconds: Type.Optional(
+    Type.Record(Type.String(), Type.Number(), { description: 'Duration by stage, in seconds' }),
+  ),
+  budget: Type.Optional(
+    Nullable(
+      object(
+        { limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp },
+        {
+          description:
+            'The remaining request quota of the account at the end of the last stage; null if the remote does not send it',
+        },
+      ),
+    ),
+  ),
+});
+export type RunStats = Partial<Static<typeof RunStats>>;
+
+export class Run extends rowModel(
+  'itsm_runs',
+  {
+    id: Uuid,
+    connection_id: Uuid,
+    /** Null once the mapping is deleted. */
+    mapping_id: Nullable(Uuid),
+    job_id: Nullable(Uuid),
+    direction: Choice(runDirections),
+    trigger: Choice(triggers),
+    status: Choice(runStatuses),
+    stage: Choice(runStages),
+    complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
+    auto_apply: Type.Boolean(),
+    /** The mapping as it was when the run started. */
+    mapping: Type.Unknown(),
+    /** Where reading and planning resume. */
+    checkpoint: Type.Unknown(),
+    stopped: Nullable(
+      Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
+    ),
+    limit_overridden_by: Nullable(Uuid),
+    /** Changes of the sync state when all rows have ended. */
+    closing: Type.Unknown(),
+    plan_made_at: Nullable(Timestamp),
+    stats: Type.Unsafe<RunStats>(RunStats),
+    remote_calls: Type.Integer({ minimum: 0 }),
+    error_code: Text,
+    error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
+    undo_of: Nullable(Uuid),
+    created_by: Nullable(Uuid),
+    created_at: Timestamp,
+    started_at: Nullable(Timestamp),
+    completed_at: Nullable(Timestamp),
+  },
+  ['mapping', 'checkpoint', 'closing', 'stats'],
+) {}
+/** A stored run of a mapping that was not deleted. */
+export type RunRow = RowOf<typeof Run> & { mapping_id: string };
+
+const { mapping: ___, checkpoint: ____, closing: _____, plan_made_at, ...shownColumns } = Run.columns;
+/** The columns of a run that responses contain. */
+export const shownRun = { columns: shownColumns };
