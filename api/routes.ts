@@ -39,9 +39,7 @@ import { registerImportRoutes } from './exchange/imports/imports.routes.ts';
 import { registerItsmConnectionRoutes } from './exchange/itsm/itsm-connections.routes.ts';
 import { registerItsmMappingRoutes } from './exchange/itsm/itsm-mappings.routes.ts';
 import { registerItsmQuestionRoutes } from './exchange/itsm/itsm-questions.routes.ts';
-import { registerItsmReviewRoutes } from './exchange/itsm/itsm-review.routes.ts';
 import { registerItsmRunRoutes } from './exchange/itsm/itsm-runs.routes.ts';
-import { registerItsmUndoRoutes } from './exchange/itsm/itsm-undo.routes.ts';
 import { registerMigrationRoutes } from './exchange/migration/migration.routes.ts';
 import { registerODataRoutes } from './exchange/odata/odata.routes.ts';
 import { registerPublicPortalRoutes } from './exchange/portals/portals.public.routes.ts';
@@ -173,9 +171,7 @@ export const routeGroups: RouteGroup[] = [
   registerItsmConnectionRoutes,
   registerItsmMappingRoutes,
   registerItsmQuestionRoutes,
-  registerItsmReviewRoutes,
   registerItsmRunRoutes,
-  registerItsmUndoRoutes,
   registerAiRoutes,
   registerAnalysisRoutes,
   registerInsightRoutes,

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { runStages, shownRun } from '../../domain/exchange/itsm/itsm.model.ts';
+import { rowActions, rowProgress, runStages, shownRun } from '../../domain/exchange/itsm/itsm.model.ts';
 import {
   arrayOf,
   Choice,
@@ -10,24 +10,6 @@ import {
   Uuid,
 } from '../../domain/kernel/shapes.ts';
 
-const literals = (...values: string[]) => Choice(values);
-
-export const rowActions = [
-  'create',
-  'update',
-  'delete',
-  'restore',
-  'link',
-  'unlink',
-  'agree',
-  'quarantine',
-  'release',
-  'relate',
-  'unrelate',
-  'conflict',
-  'stage',
-  'skip',
-];
 export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipped', 'error'];
 
 const Count = Type.Integer({ minimum: 0 });
@@ -65,8 +47,8 @@ const Link = object(
 export const ItsmPlanRowSchema = itemComponent('ItsmPlanRow', {
   id: Type.String(),
   no: Count,
-  action: literals(...rowActions),
-  side: Nullable(literals('local', 'remote')),
+  action: Choice(rowActions),
+  side: Nullable(Choice(['local', 'remote'])),
   remote_id: Nullable(Type.String()),
   card_id: Nullable(Uuid),
   name: Nullable(Type.String({ description: 'Of the card, or of the record' })),
@@ -84,12 +66,12 @@ export const ItsmPlanRowSchema = itemComponent('ItsmPlanRow', {
   needs: Nullable(Type.Integer({ description: 'The row that has to be applied first' })),
   candidates: Candidates,
   link: Nullable(Link),
-  status: literals(...rowStatuses),
+  status: Choice(rowStatuses),
   outcome: Choice(
-    ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'],
+    rowProgress,
     'The result of applying the row. `stale`: a side has changed since the plan; `skipped`: the row writes nothing, or was rejected and the run has ended',
   ),
-  approval: Nullable(literals('approved', 'rejected')),
+  approval: Nullable(Choice(['approved', 'rejected'])),
   decided_by: Nullable(Uuid),
   error_message: Nullable(Type.String()),
   note: Nullable(
@@ -110,7 +92,7 @@ export const ItsmPlanRowSchema = itemComponent('ItsmPlanRow', {
 export const ItsmRunLogLineSchema = itemComponent('ItsmRunLogLine', {
   id: Type.String(),
   at: Timestamp,
-  level: literals('info', 'warning', 'error'),
+  level: Choice(['info', 'warning', 'error']),
   stage: Choice(runStages),
   message: Type.String(),
 });
@@ -118,7 +100,7 @@ export const ItsmRunLogLineSchema = itemComponent('ItsmRunLogLine', {
 export const ItsmQuestionSchema = itemComponent('ItsmQuestion', {
   id: Uuid,
   mapping_id: Uuid,
-  kind: literals('conflict', 'match'),
+  kind: Choice(['conflict', 'match']),
   remote_id: Nullable(Type.String()),
   card_id: Nullable(Uuid),
   card_name: Nullable(Type.String()),
@@ -135,9 +117,9 @@ export const ItsmQuestionSchema = itemComponent('ItsmQuestion', {
 export const ItsmPairSchema = itemComponent('ItsmPair', {
   remote_id: Type.String(),
   card_id: Uuid,
-  origin: literals('pulled', 'pushed', 'linked'),
-  state: literals('linked', 'quarantined', 'ended', 'unmapped', 'removed'),
-  gone: Nullable(literals('local', 'remote')),
-  evidence: Nullable(literals('tombstone', 'look', 'readings', 'inventory')),
+  origin: Choice(['pulled', 'pushed', 'linked']),
+  state: Choice(['linked', 'quarantined', 'ended', 'unmapped', 'removed']),
+  gone: Nullable(Choice(['local', 'remote'])),
+  evidence: Nullable(Choice(['tombstone', 'look', 'readings', 'inventory'])),
   since: Nullable(Timestamp),
 });

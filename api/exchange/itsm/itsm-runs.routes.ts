@@ -1,18 +1,20 @@
 import Type from 'typebox';
-import { runDirections, runStatuses } from '../../../domain/exchange/itsm/itsm.model.ts';
+import { rowActions, runDirections, runStatuses } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { cancelRun, startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { listPlanRows, listRunLog } from '../../../domain/exchange/itsm/runs.queries.ts';
+import { applyRows, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
 import { listRuns, readRun, runText } from '../../../domain/exchange/itsm/runs.store.ts';
 import { Choice, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/itsm/itsm-plan.download.ts';
+import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import {
   ItsmPlanRowSchema,
   ItsmRunLogLineSchema,
   ItsmRunSchema,
-  rowActions,
   rowStatuses,
 } from '../../schemas/itsm-runs.ts';
 import type { App } from '../../types.ts';
@@ -25,12 +27,11 @@ const base = '/api/v1/itsm-sync';
 const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
 
 const run = (description: string) => ({ description, schema: ItsmRunSchema });
+const queued = { 202: run('The run, which continues as a job') };
 
 /** Runs with their plans and logs. */
 export function registerItsmRunRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
-
-  const queued = { 202: run('The run, which continues as a job') };
 
   const start = (url: string, id: string, summary: string, direction: SyncDirection | undefined) =>
     routes.post(`/api/v1/itsm-sync/sync/${url}/:mapping_id`, {
@@ -73,6 +74,8 @@ export function registerItsmRunRoutes(app: App): void {
   start('run', 'runItsmMapping', 'Run a mapping in its own direction', undefined);
 
   registerItsmRunReadRoutes(app);
+  registerItsmReviewRoutes(app);
+  registerItsmUndoRoutes(app);
 }
 
 function registerItsmRunReadRoutes(app: App): void {
@@ -171,6 +174,93 @@ function registerItsmRunReadRoutes(app: App): void {
     handler: async ({ ctx, params }) => {
       await cancelRun(ctx, params.run_id);
       return await runText(ctx.db, params.run_id);
+    },
+  });
+}
+
+const Rows = Type.Array(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), {
+  minItems: 1,
+  maxItems: 10_000,
+  description: 'Numbers of rows',
+});
+
+/** What users do with the plan of a run. */
+function registerItsmReviewRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
+
+  for (const [decision, verb] of [
+    ['approved', 'approve'],
+    ['rejected', 'reject'],
+  ] as const) {
+    routes.post(`/api/v1/itsm-sync/sync/runs/:run_id/${verb}`, {
+      id: `${verb}ItsmPlanRows`,
+      summary: `${verb === 'approve' ? 'Approve' : 'Reject'} rows of a plan in review`,
+      description:
+        'The given rows, the rows of an action, or all pending rows. A later decision replaces an earlier one. Nothing is applied yet.',
+      permission: manage,
+      body: object({
+        rows: Type.Optional(Rows),
+        action: Type.Optional(Choice(rowActions, 'Only rows of this action')),
+      }),
+      bodyExample: { action: 'update' },
+      answers: {
+        200: {
+          description: 'The number of rows',
+          schema: object({ rows: Type.Integer({ minimum: 0 }) }),
+        },
+      },
+      errors: ['wrong_state'],
+      handler: async ({ ctx, params, body }) => ({
+        rows: await decideRows(ctx, params.run_id, decision, body),
+      }),
+    });
+  }
+
+  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/apply', {
+    id: 'applyItsmPlan',
+    summary: 'Apply a plan, or rows of it',
+    description:
+      'Applies the given rows; without `rows`, the approved rows, or all rows that are not rejected when none is approved. A row is only applied if both sides are still in the state that the plan was made from. A plan that exceeds the deletion limit needs `override_limit`.',
+    permission: manage,
+    permissionNote: usesNote,
+    body: object({
+      rows: Type.Optional(Rows),
+      override_limit: Type.Optional(
+        Type.Boolean({
+          description: 'Apply a plan that exceeds the deletion limit, after a review of its removals',
+        }),
+      ),
+    }),
+
+    answers: queued,
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, body, reply }) => {
+      await applyRows(ctx, params.run_id, {
+        ...(body.rows === undefined ? {} : { rows: body.rows }),
+        overrideLimit: body.override_limit ?? false,
+      });
+      return sendJson(reply.code(202), await runText(ctx.db, params.run_id));
+    },
+  });
+}
+
+/** Undo of runs. */
+function registerItsmUndoRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'ITSM synchronisation' });
+
+  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/undo', {
+    id: 'undoItsmRun',
+    summary: 'Undo a run',
+    description:
+      'Starts a run that reverts the applied rows, from the last to the first, in the inventory and at the remote. A row whose result has changed since is not reverted: it ends as `stale` with the reason. The next run proposes the same changes again, unless you change the mapping or unmap the pairs. A plan of the mapping in review is superseded. 409 if no row was applied, the run was already undone, a run is queued or running, or the mapping or its connection is paused or deleted.',
+    permission: manage,
+    permissionNote: usesNote,
+    answers: { 202: { description: 'The undo run', schema: ItsmRunSchema } },
+    errors: ['wrong_state'],
+    handler: async ({ ctx, params, reply }) => {
+      const runId = await undoRun(ctx, params.run_id);
+      reply.code(202).header('location', `${base}/sync/runs/${runId}`);
+      return await runText(ctx.db, runId);
     },
   });
 }

@@ -175,3 +175,36 @@ export type RunRow = RowOf<typeof Run> & { mapping_id: string };
 const { mapping: ___, checkpoint: ____, closing: _____, plan_made_at, ...shownColumns } = Run.columns;
 /** The columns of a run that responses contain. */
 export const shownRun = { columns: shownColumns };
+
+/**
+ * What a row of a plan does.
+ * - `create`, `update`, `delete`, `restore`: of a card or a record, on one side; a card is deleted by archiving it.
+ * - `link`, `unlink`: creates or ends a pair.
+ * - `agree`: both sides have equal values; only the base is updated.
+ * - `quarantine`, `release`: begins or ends the quarantine of a pair.
+ * - `relate`, `unrelate`: creates or removes a relation, on one side or in the sync state only.
+ * - `conflict`, `stage`: a user has to decide on values, or on the card of a record.
+ * - `skip`: nothing is done; the reason says why.
+ */
+export const rowActions = [
+  'create',
+  'update',
+  'delete',
+  'restore',
+  'link',
+  'unlink',
+  'agree',
+  'quarantine',
+  'release',
+  'relate',
+  'unrelate',
+  'conflict',
+  'stage',
+  'skip',
+] as const;
+
+/**
+ * The progress of a row. `begun`: its write was sent and the response is unknown, so that it is looked up before it is sent
+ * again. `stale`: the state that it was planned from has changed, and nothing was written.
+ */
+export const rowProgress = ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'] as const;

@@ -1,10 +1,12 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { columnMembers } from '../../kernel/lists/lists.members.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
+import { MappingCreate } from './mappings.input.ts';
 import { type BrokenReasonInput, findBrokenReason } from './mappings.rules.ts';
 
 const fieldRows = `(select json_agg(json_build_object('id', f.mapping_id || '.' || f.position,
@@ -17,6 +19,14 @@ const relationRows = `(select json_agg(json_build_object('relation_type_key', r.
     'remote_type', r.remote_type, 'target_mapping_id', r.target_mapping_id, 'reversed', r.reversed)
     order by r.position)
   from itsm_relation_mappings r where r.mapping_id = m.id)`;
+
+const {
+  schedule: _,
+  field_mappings: __,
+  relation_mappings: ___,
+  skip_staging: ____,
+  ...settings
+} = MappingCreate.properties;
 
 const mappingList: ListSpec = {
   name: 'itsm-mappings',
@@ -32,30 +42,12 @@ const mappingList: ListSpec = {
   defaultDir: 'asc',
   members: {
     id: 'm.id',
-    connection_id: 'm.connection_id',
+    ...columnMembers('m', { columns: settings }),
     connection_name: 'c.name',
-    card_type_key: 'm.card_type_key',
-    remote_table: 'm.remote_table',
-    sync_direction: 'm.sync_direction',
-    sync_mode: 'm.sync_mode',
-    max_deletions: 'm.max_deletions',
-    max_deletion_ratio: 'm.max_deletion_ratio',
-    quarantine_minutes: 'm.quarantine_minutes',
-    complete_reads: 'm.complete_reads',
-    filter_query: 'm.filter_query',
-    card_filter: 'm.card_filter',
-    card_defaults: 'm.card_defaults',
-    record_defaults: 'm.record_defaults',
-    auto_apply: 'm.auto_apply',
     skip_staging: 'm.auto_apply',
-    auto_apply_max_changes: 'm.auto_apply_max_changes',
-    auto_apply_max_ratio: 'm.auto_apply_max_ratio',
-    complete_every_hours: 'm.complete_every_hours',
-    follows_changes: 'm.follows_changes',
     schedule: `case when s.key is not null then json_build_object('cron', s.cron, 'time_zone', s.time_zone,
       'enabled', s.enabled) end`,
     due_at: 'utc(m.due_at)',
-    is_active: 'm.is_active',
     // the input of `brokenReason`; `withBrokenReason` replaces it with the reason
     broken: `json_build_object('id', m.id, 'card_type_key', m.card_type_key, 'sync_direction', m.sync_direction,
       'card_defaults', m.card_defaults, 'drift', m.drift, 'fields', ${fieldRows}, 'relations', ${relationRows},

@@ -1,3 +1,4 @@
+import type { rowActions, rowProgress } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
 import type {
@@ -13,30 +14,7 @@ import type {
   StateChange,
 } from './model.types.ts';
 
-/**
- * - `create`, `update`, `delete`, `restore`: of a card or a record, on `side`; a card is deleted by archiving it.
- * - `link`, `unlink`: creates or ends a pair.
- * - `agree`: both sides have equal values; only the base is updated.
- * - `quarantine`, `release`: begins or ends the quarantine of a pair.
- * - `relate`, `unrelate`: creates or removes a relation on `side`; with `side: null` in the sync state only.
- * - `conflict`, `stage`: a user has to decide on values, or on the card of a record.
- * - `skip`: nothing is done; the reason says why.
- */
-type Action =
-  | 'create'
-  | 'update'
-  | 'delete'
-  | 'restore'
-  | 'link'
-  | 'unlink'
-  | 'agree'
-  | 'quarantine'
-  | 'release'
-  | 'relate'
-  | 'unrelate'
-  | 'conflict'
-  | 'stage'
-  | 'skip';
+type Action = (typeof rowActions)[number];
 
 /** The state that a row was planned from. The row is applied only while it is unchanged. */
 interface Expectation {
@@ -146,11 +124,7 @@ export type FieldOutcome =
   /** The value cannot be converted for `side`; `awaitedId`: the card or record that needs a pair first. */
   | { kind: 'problem'; side: Side; reason: string; settled: boolean; awaitedId?: string };
 
-/**
- * The progress of a row. `begun`: its write was sent and the response is unknown, so that it is looked up before it is sent
- * again. `stale`: the state that it was planned from has changed, and nothing was written.
- */
-export type Progress = 'pending' | 'begun' | 'applied' | 'stale' | 'refused' | 'skipped';
+export type Progress = (typeof rowProgress)[number];
 
 /** How a row ended. */
 export interface Outcome {

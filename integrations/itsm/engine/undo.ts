@@ -1,111 +1,76 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { hasOpenReferences, writesOtherThanAgreed } from './apply.rows.ts';
 import { canonical, isEqual } from './fields.ts';
-import type { Agreed, PairState, Path, Side, SyncState } from './model.types.ts';
-import type { Outcome, Plan, PlanRow } from './plan.types.ts';
+import type { Agreed, Pair, PairState, Path, Side } from './model.types.ts';
+import type { AppliedRow, PlanRow } from './plan.types.ts';
 import { emptyRow } from './state.ts';
 
+type Pairs = ReadonlyMap<string, Pair>;
+type Inverse = Pick<PlanRow, 'action'> & Partial<PlanRow>;
+
 /**
- * Plans the undo of an applied plan: the opposite of each row, from the last to the first. It is applied like any other plan: a
- * row only while its result is unchanged, so that later changes are not lost. The bases are restored too, so that the next run
- * proposes the same changes again.
+ * The opposites of applied rows of a plan. They are applied like any other rows: each only while its result is unchanged, so that
+ * later changes are not lost. The bases are restored too, so that the next run proposes the same changes again.
+ * @param rows from the last to the first.
  */
-export function undoPlan(
-  id: string,
-  plan: Plan,
-  outcomes: ReadonlyMap<number, Outcome>,
-  syncState: SyncState,
-  now: string,
-): Plan {
-  const rows: PlanRow[] = [];
-  for (const row of plan.rows.toReversed()) {
-    const outcome = outcomes.get(row.no);
-    if (outcome?.progress !== 'applied') continue;
-    const inverse = inverseOf(row, outcome, syncState, plan.id);
-    rows.push({ ...emptyRow, ...inverse, no: rows.length });
-  }
-  const closing = { watermark: syncState.watermark, again: [...syncState.again].sort(), absences: {} };
-  return { id, mappingId: plan.mappingId, createdAt: now, rows, stopped: null, closing };
+export function invertRows(runId: string, rows: readonly AppliedRow[], pairs: Pairs, firstNo = 0): PlanRow[] {
+  return rows.map((applied, n) => {
+    const { row } = applied;
+    const ids = pairIdsOf(applied, pairs);
+    const reason = `Undoes row ${row.no} (${row.action})`;
+    return { ...emptyRow, ...ids, reason, ...inverseOf(row, ids.remoteId, pairs, runId), no: firstNo + n };
+  });
 }
 
-type Inverse = Pick<PlanRow, 'action' | 'reason'> & Partial<PlanRow>;
-
-function inverseOf(row: PlanRow, outcome: Outcome, syncState: SyncState, runId: string): Inverse {
-  const { remoteId, cardId } = pairIdsOf(row, outcome, syncState);
-  const ids = { remoteId, cardId };
-  const reason = `Undoes row ${row.no} (${row.action})`;
+function inverseOf(row: PlanRow, remoteId: string | null, pairs: Pairs, runId: string): Inverse {
   switch (row.action) {
     case 'update':
     case 'agree':
-      return { ...ids, ...inverseOfUpdate(row, remoteId, syncState), reason };
+      return inverseOfUpdate(row, remoteId, pairs);
     case 'create':
-      return { ...ids, ...inverseOfCreate(row, remoteId, syncState), reason };
+      return inverseOfCreate(row, remoteId, pairs);
     case 'delete':
-      return { ...ids, ...inverseOfDelete(row, syncState, runId), reason };
+      return inverseOfDelete(row, pairs, runId);
     case 'restore':
-      return { ...ids, ...inverseOfRestore(row, syncState), reason };
+      return inverseOfRestore(row, pairs);
     case 'link':
-      return {
-        ...ids,
-        action: 'unlink',
-        reason,
-        expects: { pair: 'linked' },
-        drops: remoteId ? [remoteId] : [],
-      };
+      return { action: 'unlink', expects: { pair: 'linked' }, drops: remoteId ? [remoteId] : [] };
     case 'quarantine':
-      return {
-        ...ids,
-        action: 'release',
-        reason,
-        expects: { pair: 'quarantined' },
-        state: { kind: 'linked' },
-      };
+      return { action: 'release', expects: { pair: 'quarantined' }, state: { kind: 'linked' } };
     case 'relate':
     case 'unrelate': {
       const { side, link, baseLink, cards, refers } = row;
-      const action = row.action === 'relate' ? 'unrelate' : 'relate';
       // records that the plan has created are resolved by their cards again
-      return { ...ids, action, side, link, baseLink, cards, refers, reason };
+      return { action: row.action === 'relate' ? 'unrelate' : 'relate', side, link, baseLink, cards, refers };
     }
     case 'unlink':
-      if (row.state?.kind === 'ended') {
-        const state = { kind: 'linked' } as const;
-        return { ...ids, action: 'release', reason, expects: { pair: 'ended' }, state };
-      }
+      if (row.state?.kind === 'ended')
+        return { action: 'release', expects: { pair: 'ended' }, state: { kind: 'linked' } };
       break;
   }
-  return {
-    ...ids,
-    action: 'skip',
-    reason: `Row ${row.no} (${row.action}) changed nothing that can be undone`,
-  };
+  return { action: 'skip', reason: `Row ${row.no} (${row.action}) changed nothing that can be undone` };
 }
 
 /** The ids of a row's pair, including those that were created when the plan was applied. */
-function pairIdsOf(
-  row: PlanRow,
-  outcome: Outcome,
-  syncState: SyncState,
-): Pick<PlanRow, 'remoteId' | 'cardId'> {
-  const createdId = outcome.createdId ?? null;
+function pairIdsOf({ row, createdId }: AppliedRow, pairs: Pairs): Pick<PlanRow, 'remoteId' | 'cardId'> {
   if (!hasOpenReferences(row)) {
     return {
       remoteId: row.remoteId ?? (row.side === 'remote' ? createdId : null),
       cardId: row.cardId ?? (row.side === 'local' ? createdId : null),
     };
   }
-  const pair = [...syncState.pairs.values()].find((one) =>
+  const pair = [...pairs.values()].find((one) =>
     row.remoteId === null ? one.cardId === row.cardId : one.remoteId === row.remoteId,
   );
   return { remoteId: row.remoteId ?? pair?.remoteId ?? null, cardId: row.cardId ?? pair?.cardId ?? null };
 }
 
 /**
- * The bases after the row was applied. They are taken from the sync state, since the written side may have stored another form than
+ * The bases after the row was applied. They are taken from the pair, since the written side may have stored another form than
  * was sent; but from the row if a later run has changed the base, so that the undo of the row is stale.
  */
-function baseAfter(row: PlanRow, remoteId: string | null, syncState: SyncState): Record<Path, Agreed> {
-  const base = (remoteId === null ? undefined : syncState.pairs.get(remoteId))?.base ?? {};
+function baseAfter(row: PlanRow, remoteId: string | null, pairs: Pairs): Record<Path, Agreed> {
+  const base = (remoteId === null ? undefined : pairs.get(remoteId))?.base ?? {};
   return Object.fromEntries(
     Object.entries(row.agreed).flatMap(([path, agreed]) => {
       const now = base[path];
@@ -124,13 +89,8 @@ function wasAgreedLater({ side, agreed, before }: PlanRow, path: Path, now: Agre
 }
 
 /** The values of a side after the row was applied. */
-function valuesAfter(
-  row: PlanRow,
-  remoteId: string | null,
-  syncState: SyncState,
-  side: Side,
-): Record<Path, Value> {
-  const base = baseAfter(row, remoteId, syncState);
+function valuesAfter(row: PlanRow, remoteId: string | null, pairs: Pairs, side: Side): Record<Path, Value> {
+  const base = baseAfter(row, remoteId, pairs);
   const agreed = Object.entries(row.agreed).map(([path, both]) => [
     path,
     writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
@@ -142,15 +102,11 @@ function valuesAfter(
   return Object.fromEntries([...agreed, ...withoutBase]);
 }
 
-function inverseOfUpdate(
-  row: PlanRow,
-  remoteId: string | null,
-  syncState: SyncState,
-): Omit<Inverse, 'reason'> {
+function inverseOfUpdate(row: PlanRow, remoteId: string | null, pairs: Pairs): Inverse {
   const { side } = row;
-  const base = baseAfter(row, remoteId, syncState);
+  const base = baseAfter(row, remoteId, pairs);
   const paths = [...new Set([...Object.keys(row.agreed), ...row.forgets])];
-  const values = side ? valuesAfter(row, remoteId, syncState, side) : {};
+  const values = side ? valuesAfter(row, remoteId, pairs, side) : {};
   const known = paths.filter((path) => row.before[path]);
   return {
     action: row.action,
@@ -173,24 +129,20 @@ function inverseOfUpdate(
  * Removes the created object if it is unchanged and no other card was merged into it. A record that the remote has adopted is only
  * unlinked.
  */
-function inverseOfCreate(
-  row: PlanRow,
-  remoteId: string | null,
-  syncState: SyncState,
-): Omit<Inverse, 'reason'> {
+function inverseOfCreate(row: PlanRow, remoteId: string | null, pairs: Pairs): Inverse {
   const side = row.side ?? 'local';
-  const pair = remoteId === null ? undefined : syncState.pairs.get(remoteId);
+  const pair = remoteId === null ? undefined : pairs.get(remoteId);
   if (side === 'remote' && remoteId !== null && pair?.origin === 'linked') {
     return { action: 'unlink', expects: { pair: 'linked' }, drops: [remoteId] };
   }
-  const values = valuesAfter(row, remoteId, syncState, side);
+  const values = valuesAfter(row, remoteId, pairs, side);
   return {
     action: 'delete',
     side,
     diff: Object.fromEntries(Object.entries(values).map(([path, old]) => [path, { old, new: null }])),
     // for undoing the undo
     origin: pair?.origin ?? null,
-    before: baseAfter(row, remoteId, syncState),
+    before: baseAfter(row, remoteId, pairs),
     expects: {
       pair: row.state?.kind ?? 'linked',
       ...(side === 'local'
@@ -205,7 +157,7 @@ function inverseOfCreate(
  * Restores an archived card, or creates a deleted record again with a new id. The other side remains gone, so that the next run
  * proposes the removal again. If the deletion was itself the undo of a creation, the pair is linked again.
  */
-function inverseOfDelete(row: PlanRow, syncState: SyncState, runId: string): Omit<Inverse, 'reason'> {
+function inverseOfDelete(row: PlanRow, pairs: Pairs, runId: string): Inverse {
   const agreed = Object.fromEntries(
     Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
   );
@@ -218,7 +170,7 @@ function inverseOfDelete(row: PlanRow, syncState: SyncState, runId: string): Omi
     was: row.state,
   };
   if (row.side === 'local') {
-    const pair = row.remoteId !== null && syncState.pairs.has(row.remoteId) ? 'removed' : 'none';
+    const pair = row.remoteId !== null && pairs.has(row.remoteId) ? 'removed' : 'none';
     return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };
   }
   const diff = Object.fromEntries(
@@ -239,9 +191,9 @@ function stateAfterUndo({ state, drops }: PlanRow, gone: Side): PairState {
 }
 
 /** Archives a restored card again; the next run finds that its record exists. */
-function inverseOfRestore(row: PlanRow, syncState: SyncState): Omit<Inverse, 'reason'> {
-  const pair = row.remoteId === null ? undefined : syncState.pairs.get(row.remoteId);
-  const after = baseAfter(row, row.remoteId, syncState);
+function inverseOfRestore(row: PlanRow, pairs: Pairs): Inverse {
+  const pair = row.remoteId === null ? undefined : pairs.get(row.remoteId);
+  const after = baseAfter(row, row.remoteId, pairs);
   // a restore does not change the base of an existing pair; rows of earlier releases do not contain that base
   const before = row.origin === null ? { ...pair?.base, ...row.before, ...after } : after;
   const values = Object.fromEntries(

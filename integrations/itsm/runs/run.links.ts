@@ -19,7 +19,7 @@ import {
 } from '../store/links.ts';
 import { createObservation, findGone, storeObserved } from '../store/observed.ts';
 import { loadPairs, readLinks } from '../store/sync-state.ts';
-import { type RunWork, readAhead } from './run.state.ts';
+import { newestOf, type RunWork, readAhead } from './run.state.ts';
 
 /** The number of source records in a part. */
 const CHUNK = 1_000;
@@ -248,11 +248,8 @@ export async function readRelations(work: RunWork): Promise<void> {
       {
         cursor: page.next,
         relations: state.relations + rows.length,
-        linksWithheld: state.linksWithheld || page.hasHiddenRows,
-        newestLink: page.relations.reduce<string | null>(
-          (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
-          state.newestLink,
-        ),
+        linksWithheld: state.linksWithheld || page.withheld,
+        newestLink: newestOf(page.relations, state.newestLink),
       },
       (sql) => storeRemoteLinks(sql, mappingId, runId, rows),
     );

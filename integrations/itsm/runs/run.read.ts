@@ -19,7 +19,15 @@ import {
 } from '../store/observed.ts';
 import { loadPairs } from '../store/sync-state.ts';
 import { checkRelationEnds, readDeletedRelations, readRelations } from './run.links.ts';
-import { type Phase, phases, type RunInput, type RunState, type RunWork, readAhead } from './run.state.ts';
+import {
+  newestOf,
+  type Phase,
+  phases,
+  type RunInput,
+  type RunState,
+  type RunWork,
+  readAhead,
+} from './run.state.ts';
 
 /** The number of records in a chunk, and in a lookup by key. */
 const CHUNK = 1_000;
@@ -89,10 +97,7 @@ async function readRecords(work: RunWork): Promise<void> {
         late: (state.late ?? 0) + late,
         withheld: state.withheld || page.hasHiddenRows,
         aheadMs: connector.clockAheadMs() ?? state.aheadMs,
-        newest: page.records.reduce<string | null>(
-          (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
-          state.newest,
-        ),
+        newest: newestOf(page.records, state.newest),
       },
       (sql) => storeObserved(sql, work.runId, changed),
     );

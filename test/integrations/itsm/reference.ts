@@ -20,7 +20,7 @@ import {
   unreadItems,
 } from '../../../integrations/itsm/engine/plan.records.ts';
 import { checkDeletionLimit } from '../../../integrations/itsm/engine/plan.ts';
-import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import type { Outcome, Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
   itemOfCard,
   itemOfRecord,
@@ -42,6 +42,7 @@ import {
   removeResolved,
   survivorOf,
 } from '../../../integrations/itsm/engine/state.ts';
+import { invertRows } from '../../../integrations/itsm/engine/undo.ts';
 
 interface PlanTools {
   score: Scorer;
@@ -140,3 +141,19 @@ export const remap = (syncState: SyncState, remoteId: string): StateChange[] =>
         { op: 'again', remoteIds: [...new Set([...syncState.again, remoteId])].sort() },
       ]
     : [];
+
+/** Plans the undo of an applied plan in memory. */
+export function undoPlan(
+  id: string,
+  { id: of, mappingId, rows }: Plan,
+  outcomes: ReadonlyMap<number, Outcome>,
+  { pairs, watermark, again }: SyncState,
+  now: string,
+): Plan {
+  const applied = rows.toReversed().flatMap((row) => {
+    const { progress, createdId = null } = outcomes.get(row.no) ?? {};
+    return progress === 'applied' ? [{ row, createdId }] : [];
+  });
+  const closing = { watermark, again: [...again].sort(), absences: {} };
+  return { id, mappingId, createdAt: now, rows: invertRows(of, applied, pairs), stopped: null, closing };
+}

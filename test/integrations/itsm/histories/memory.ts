@@ -7,8 +7,7 @@ import type {
 } from '../../../../integrations/itsm/engine/model.types.ts';
 import type { Outcome, Plan } from '../../../../integrations/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../../integrations/itsm/engine/state.ts';
-import { undoPlan } from '../../../../integrations/itsm/engine/undo.ts';
-import { planAtOnce, recordsToLookUp, unmap } from '../reference.ts';
+import { planAtOnce, recordsToLookUp, undoPlan, unmap } from '../reference.ts';
 import {
   evaluate,
   KEY,
