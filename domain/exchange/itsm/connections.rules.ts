@@ -82,23 +82,24 @@ export function mergeConnection(
   // the key is removed with its certificate
   if (!settings.client_certificate && !(input.client_key && input.client_key !== MASK))
     delete secrets.client_key;
+  const isKeyDropped = droppedSecrets.has('client_key');
   const faults = [
-    ...(settings.name === '' ? [fault('name', 'required', 'must not be blank')] : []),
+    ...faultIf(settings.name === '', 'name', 'required', 'must not be blank'),
     ...addressFault(outbound, settings.instance_url, rulesOf(settings.kind).address),
     ...zoneFaults(settings),
     ...credentialFaults(input, settings, secrets, droppedSecrets),
     ...sourcesFaults(settings),
     ...creationFaults(settings),
-    ...(settings.client_certificate && droppedSecrets.has('client_key')
-      ? [secretRequired('client_key')]
-      : []),
+    ...(isKeyDropped ? [] : certificateFaults(settings, secrets)),
   ];
-  if (!droppedSecrets.has('client_key')) faults.push(...certificateFaults(settings, secrets));
+  if (settings.client_certificate && isKeyDropped) faults.push(secretRequired('client_key'));
   if (faults.length > 0) throw invalidFields(faults);
   return { settings, secrets };
 }
 
 const fault = (field: string, code: string, message: string): FieldError => ({ field, code, message });
+const faultIf = (isFault: boolean, ...of: Parameters<typeof fault>): FieldError[] =>
+  isFault ? [fault(...of)] : [];
 const secretRequired = (field: string): FieldError =>
   fault(field, 'secret_needed', 'is needed again when instance_url changes');
 
@@ -132,32 +133,29 @@ function mergeSettings(input: ConnectionPatch, present: ConnectionSettings): Con
 }
 
 function zoneFaults({ kind, time_zone: zone }: ConnectionSettings): FieldError[] {
-  if (rulesOf(kind).timeZone) {
-    return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneErrors(zone);
-  }
-  return zone === null ? [] : [fault('time_zone', 'not_offered', `is not used for ${kind}`)];
+  if (!rulesOf(kind).timeZone) return unusedFault(kind, 'time_zone', zone);
+  return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneErrors(zone);
 }
 
 /** Errors of the sources. */
 function sourcesFaults({ kind, sources }: ConnectionSettings): FieldError[] {
-  const isFor = rulesOf(kind).sources === true;
-  if (sources === null) return isFor ? [fault('sources', 'required', `is needed for ${kind}`)] : [];
-  return isFor ? sourceFaults(sources) : [fault('sources', 'not_offered', `is not used for ${kind}`)];
+  if (!rulesOf(kind).sources) return unusedFault(kind, 'sources', sources);
+  return sources === null ? [fault('sources', 'required', `is needed for ${kind}`)] : sourceFaults(sources);
 }
 
 /** Errors of the create API and the correlation column. */
 function creationFaults({ kind, new_records, correlation_column }: ConnectionSettings): FieldError[] {
   const { newRecords, correlationColumn } = rulesOf(kind);
-  const unused = (member: string) => fault(member, 'not_offered', `is not used for ${kind}`);
   return [
-    ...(new_records === null
-      ? []
-      : newRecords
-        ? newRecordsFaults(new_records, newRecords)
-        : [unused('new_records')]),
-    ...(correlation_column === null || correlationColumn ? [] : [unused('correlation_column')]),
+    ...(new_records !== null && newRecords
+      ? newRecordsFaults(new_records, newRecords)
+      : unusedFault(kind, 'new_records', new_records)),
+    ...(correlationColumn ? [] : unusedFault(kind, 'correlation_column', correlation_column)),
   ];
 }
+
+const unusedFault = (kind: ConnectionKind, member: string, value: unknown): FieldError[] =>
+  faultIf(value !== null, member, 'not_offered', `is not used for ${kind}`);
 
 /** Removes credentials that are not needed, and returns errors for missing and for unused ones. */
 function credentialFaults(
@@ -203,20 +201,19 @@ function addressFault(
   address: string,
   form: ConnectionKindRules['address'],
 ): FieldError[] {
-  const field = 'instance_url';
   const refusal = outbound.refusal(address);
-  if (refusal !== undefined) return [{ field, code: 'refused_address', message: refusal }];
+  if (refusal !== undefined) return [fault('instance_url', 'refused_address', refusal)];
   const { origin, pathname } = new URL(address);
-  const expected = form === 'host' ? origin : `${origin}${pathname}`.replace(/\/+$/, '');
-  if (form === 'path' && expected.toLowerCase() !== address.toLowerCase()) {
-    return [
-      { field, code: 'format', message: `must be only a scheme, a host and a path, such as ${expected}` },
-    ];
-  }
-  if (form === 'host' && origin !== address.toLowerCase()) {
-    return [{ field, code: 'format', message: `must be only a scheme and a host, such as ${origin}` }];
-  }
-  return [];
+  const [expected, parts] =
+    form === 'host'
+      ? [origin, 'a scheme and a host']
+      : [`${origin}${pathname}`.replace(/\/+$/, ''), 'a scheme, a host and a path'];
+  return faultIf(
+    expected.toLowerCase() !== address.toLowerCase(),
+    'instance_url',
+    'format',
+    `must be only ${parts}, such as ${expected}`,
+  );
 }
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -226,22 +223,18 @@ function certificateFaults(
   { ca, client_certificate: certificate }: ConnectionSettings,
   { client_key: key }: ConnectionSecrets,
 ): FieldError[] {
-  const faults: FieldError[] = [];
-  if (ca !== null && !readCertificates(ca)) {
-    faults.push({ field: 'ca', code: 'format', message: 'contains no PEM certificates' });
-  }
   const certificates = certificate === null ? undefined : readCertificates(certificate);
-  if (certificate !== null && !certificates) {
-    faults.push({ field: 'client_certificate', code: 'format', message: 'is not a PEM certificate' });
-  }
-  if (key !== undefined && certificate === null) {
-    faults.push({ field: 'client_certificate', code: 'required', message: 'is needed with its key' });
-  }
-  if (certificate !== null && key === undefined) {
-    faults.push({ field: 'client_key', code: 'required', message: 'is needed with its certificate' });
-  }
-  if (certificates && key !== undefined) faults.push(...keyFaults(certificates[0]!, key));
-  return faults;
+  const hasKey = key !== undefined;
+  return [
+    ...faultIf(ca !== null && !readCertificates(ca), 'ca', 'format', 'contains no PEM certificates'),
+    ...(certificate === null
+      ? faultIf(hasKey, 'client_certificate', 'required', 'is needed with its key')
+      : [
+          ...faultIf(!certificates, 'client_certificate', 'format', 'is not a PEM certificate'),
+          ...faultIf(!hasKey, 'client_key', 'required', 'is needed with its certificate'),
+        ]),
+    ...(certificates && hasKey ? keyFaults(certificates[0]!, key) : []),
+  ];
 }
 
 function readCertificates(text: string): X509Certificate[] | undefined {
@@ -254,11 +247,10 @@ function readCertificates(text: string): X509Certificate[] | undefined {
 }
 
 function keyFaults(certificate: X509Certificate, key: string): FieldError[] {
-  const field = 'client_key';
   try {
-    if (certificate.checkPrivateKey(createPrivateKey(key))) return [];
-    return [{ field, code: 'format', message: 'is not the key of client_certificate' }];
+    const isKey = certificate.checkPrivateKey(createPrivateKey(key));
+    return faultIf(!isKey, 'client_key', 'format', 'is not the key of client_certificate');
   } catch {
-    return [{ field, code: 'format', message: 'is not a PEM private key without a passphrase' }];
+    return [fault('client_key', 'format', 'is not a PEM private key without a passphrase')];
   }
 }

@@ -18,7 +18,7 @@ import {
 import { FormulaError } from '../../kernel/formulas/formula.values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
-import type { DriftEntry, FieldMapping, Mapping, TransformType, Value } from './mappings.types.ts';
+import type { DriftEntry, FieldMapping, Mapping, TransformType } from './mappings.types.ts';
 
 type CheckedMapping = Pick<
   Mapping,
@@ -39,25 +39,23 @@ export function metamodelFaults(
 ): FieldError[] {
   const type = metamodel.cardTypes.get(mapping.card_type_key);
   if (!type || type.is_hidden) {
-    return [{ field: 'card_type_key', code: 'unknown_type', message: 'is not a card type' }];
+    return fault('card_type_key', 'unknown_type', 'is not a card type');
   }
   const types = new Map([...mappedTypes, [mapping.id, type.key]]);
   return [
-    ...mapping.fields.flatMap((row, index) =>
-      fieldFaults(metamodel, type, mapping, types, row).map((fault) => ({
-        ...fault,
-        field: `field_mappings.${index}.${fault.field}`,
-      })),
-    ),
+    ...prefixed('field_mappings', mapping.fields, (row) => fieldFaults(metamodel, type, mapping, types, row)),
     ...Object.entries(mapping.card_defaults).flatMap(([path, value]) => defaultFault(type, path, value)),
-    ...mapping.relations.flatMap((row, index) =>
-      relationFaults(metamodel, type, types, row).map((fault) => ({
-        ...fault,
-        field: `relation_mappings.${index}.${fault.field}`,
-      })),
-    ),
+    ...prefixed('relation_mappings', mapping.relations, (row) => relationFaults(metamodel, type, types, row)),
   ];
 }
+
+const fault = (field: string, code: string, message: string): FieldError[] => [{ field, code, message }];
+
+/** The errors of the rows of a list, with the paths of their members. */
+const prefixed = <R>(list: string, rows: readonly R[], faultsOf: (row: R) => FieldError[]): FieldError[] =>
+  rows.flatMap((row, index) =>
+    faultsOf(row).map((one) => ({ ...one, field: `${list}.${index}.${one.field}` })),
+  );
 
 function fieldFaults(
   metamodel: Metamodel,
@@ -67,52 +65,34 @@ function fieldFaults(
   row: FieldMapping,
 ): FieldError[] {
   const local = findMappableField(metamodel, type, row.card_field);
-  if (!local) {
-    return [{ field: 'card_field', code: 'unknown_field', message: `is not a field of ${type.key}` }];
-  }
+  if (!local) return fault('card_field', 'unknown_field', `is not a field of ${type.key}`);
   const related = parseRelationPath(row.card_field);
-  if (related && relations.some(({ relation_type_key: key }) => key === related.relationType)) {
-    const message = 'is already mapped by relation_mappings';
-    return [{ field: 'card_field', code: 'bad_mapping', message }];
-  }
-  if (local.readonly !== null && sync_direction !== 'push') {
-    const message = `${local.readonly}, so it can only be pushed`;
-    return [{ field: 'card_field', code: 'readonly', message }];
-  }
-  const faults = transformFaults(row, local, sync_direction).map(({ at, code, message }) => ({
-    field: at === '' ? 'transform_type' : `transform_config.${at}`,
-    code,
-    message,
-  }));
-  if (row.transform_type === 'reference' && faults.length === 0) {
-    const target = types.get(row.transform_config.mapping_id ?? id);
-    const message = mappingFault(target, local.refersTo ?? type.key);
-    if (message) faults.push({ field: 'transform_config.mapping_id', code: 'bad_mapping', message });
-  }
-  return faults;
+  if (related && relations.some(({ relation_type_key: key }) => key === related.relationType))
+    return fault('card_field', 'bad_mapping', 'is already mapped by relation_mappings');
+  if (local.readonly !== null && sync_direction !== 'push')
+    return fault('card_field', 'readonly', `${local.readonly}, so it can only be pushed`);
+  const faults = transformFaults(row, local, sync_direction);
+  if (row.transform_type !== 'reference' || faults.length > 0) return faults;
+  const target = types.get(row.transform_config.mapping_id ?? id);
+  return mappingFault('transform_config.mapping_id', target, local.refersTo ?? type.key);
 }
 
-function mappingFault(target: string | undefined, expected: string): string | undefined {
-  if (target === undefined) return 'is not a mapping of this connection';
-  return target === expected ? undefined : `is a mapping of ${target}, not of ${expected}`;
+function mappingFault(field: string, target: string | undefined, expected: string): FieldError[] {
+  if (target === undefined) return fault(field, 'bad_mapping', 'is not a mapping of this connection');
+  return target === expected
+    ? []
+    : fault(field, 'bad_mapping', `is a mapping of ${target}, not of ${expected}`);
 }
 
 function defaultFault(type: CardType, path: string, value: unknown): FieldError[] {
   const field = `card_defaults.${path}`;
   const local = findCardField(type, path);
-  if (!local || local.kind === 'card') {
-    return [
-      { field, code: 'unknown_field', message: `is not a field of ${type.key} that can have a default` },
-    ];
-  }
-  if (local.readonly !== null) return [{ field, code: 'readonly', message: local.readonly }];
-  if (local.path === 'name' || local.path === 'external_id') {
-    return [
-      { field, code: 'unknown_field', message: 'cannot have a default, since it differs from card to card' },
-    ];
-  }
-  const message = value === null ? undefined : local.validate(value);
-  return message === undefined ? [] : [{ field, code: 'bad_value', message }];
+  if (!local || local.kind === 'card')
+    return fault(field, 'unknown_field', `is not a field of ${type.key} that can have a default`);
+  if (local.readonly !== null) return fault(field, 'readonly', local.readonly);
+  if (local.path === 'name' || local.path === 'external_id')
+    return fault(field, 'unknown_field', 'cannot have a default, since it differs from card to card');
+  return valueFault(local, value, field);
 }
 
 function relationFaults(
@@ -122,16 +102,14 @@ function relationFaults(
   row: Mapping['relations'][number],
 ): FieldError[] {
   const relation = metamodel.relationTypes.get(row.relation_type_key);
-  if (!relation || !metamodel.visibleRelationTypes.includes(relation.key)) {
-    return [{ field: 'relation_type_key', code: 'unknown_type', message: 'is not a relation type' }];
-  }
+  if (!relation || !metamodel.visibleRelationTypes.includes(relation.key))
+    return fault('relation_type_key', 'unknown_type', 'is not a relation type');
   if (relation.source_type_key !== type.key) {
     const message = `has the source type ${relation.source_type_key}, not ${type.key}: add it to a mapping of ${relation.source_type_key}`;
-    return [{ field: 'relation_type_key', code: 'wrong_type', message }];
+    return fault('relation_type_key', 'wrong_type', message);
   }
   const target = row.target_mapping_id === null ? type.key : types.get(row.target_mapping_id);
-  const message = mappingFault(target, relation.target_type_key);
-  return message ? [{ field: 'target_mapping_id', code: 'bad_mapping', message }] : [];
+  return mappingFault('target_mapping_id', target, relation.target_type_key);
 }
 
 /** Whether a mapping reads or writes costs, which need a permission of their own. */
@@ -315,13 +293,6 @@ export function findCardField(type: CardType, path: string): CardField | undefin
   };
 }
 
-/** An error of a transform, at a path of its configuration; an empty path is the transform itself. */
-interface TransformFault {
-  at: string;
-  code: string;
-  message: string;
-}
-
 const transformsByKind: Record<CardField['kind'], readonly TransformType[]> = {
   text: ['direct', 'value_map', 'expression'],
   number: ['direct', 'value_map', 'expression'],
@@ -336,36 +307,30 @@ function transformFaults(
   row: FieldMapping,
   local: CardField,
   direction: Mapping['sync_direction'],
-): TransformFault[] {
+): FieldError[] {
   const allowed = transformsByKind[local.kind];
   if (!allowed.includes(row.transform_type)) {
     const message = `does not fit the card's field; ${allowed.join(' or ')} does`;
-    return [{ at: '', code: 'transform_misfit', message }];
+    return fault('transform_type', 'transform_misfit', message);
   }
   switch (row.transform_type) {
     case 'direct': {
       const as = local.kind === 'number' ? 'number' : undefined;
       if (row.transform_config.as === as) return [];
-      return [{ at: 'as', code: 'transform_misfit', message: "does not fit the card's field" }];
+      return fault('transform_config.as', 'transform_misfit', "does not fit the card's field");
     }
     case 'value_map':
       return row.transform_config.pairs.flatMap(({ local: value }, index) =>
-        valueFault(local, value, `pairs.${index}.local`),
+        valueFault(local, value, `transform_config.pairs.${index}.local`),
       );
     case 'expression': {
       const { to_local, to_remote } = row.transform_config;
-      const missing = direction !== 'pull' && to_remote === null;
+      const message = 'is required, since the mapping writes to the remote';
       return [
-        ...formulaFault(to_local, 'to_local'),
-        ...(to_remote === null ? [] : formulaFault(to_remote, 'to_remote')),
-        ...(missing
-          ? [
-              {
-                at: 'to_remote',
-                code: 'required',
-                message: 'is required, since the mapping writes to the remote',
-              },
-            ]
+        ...formulaFault(to_local, 'transform_config.to_local'),
+        ...(to_remote === null ? [] : formulaFault(to_remote, 'transform_config.to_remote')),
+        ...(direction !== 'pull' && to_remote === null
+          ? fault('transform_config.to_remote', 'required', message)
           : []),
       ];
     }
@@ -374,9 +339,9 @@ function transformFaults(
   }
 }
 
-function valueFault(local: CardField, value: Value, at: string): TransformFault[] {
+function valueFault(local: CardField, value: unknown, field: string): FieldError[] {
   const message = value === null ? undefined : local.validate(value);
-  return message === undefined ? [] : [{ at, code: 'bad_value', message }];
+  return message === undefined ? [] : fault(field, 'bad_value', message);
 }
 
 const valueVariable: FormulaLine = {
@@ -385,7 +350,7 @@ const valueVariable: FormulaLine = {
 };
 
 /** Checks that a formula of a transform only uses `value`. */
-function formulaFault(formula: string, at: string): TransformFault[] {
+function formulaFault(formula: string, field: string): FieldError[] {
   try {
     const reads = readsOf([valueVariable, ...parseFormula(formula)]);
     const usesOthers =
@@ -394,6 +359,6 @@ function formulaFault(formula: string, at: string): TransformFault[] {
     return [];
   } catch (error) {
     if (!(error instanceof FormulaError)) throw error;
-    return [{ at, code: 'bad_formula', message: error.message }];
+    return fault(field, 'bad_formula', error.message);
   }
 }

@@ -28,6 +28,9 @@ const failure = (text: string): Transformed => ({ ok: false, problem: text });
 const awaitPair = (text: string, id: Value): Transformed =>
   typeof id === 'string' ? { ok: false, problem: text, awaitedId: id } : failure(text);
 
+const unmapped = (where: string, value: Value): Transformed =>
+  value === null ? ok(null) : failure(`the value map of '${where}' has no entry for ${formatValue(value)}`);
+
 const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?$/;
@@ -53,10 +56,7 @@ export function toLocal(field: FieldMapping, value: Value, context: TransformCon
     }
     case 'value_map': {
       const pair = field.transform_config.pairs.find((one) => isEqual(canonical(one.remote), value));
-      if (pair) return ok(pair.local);
-      return value === null
-        ? ok(null)
-        : failure(`the value map of '${remote}' has no entry for ${formatValue(value)}`);
+      return pair ? ok(pair.local) : unmapped(remote, value);
     }
     case 'date_format': {
       const text = typeof value === 'string' ? value.trim() : '';
@@ -89,10 +89,7 @@ export function toRemote(field: FieldMapping, value: Value, context: TransformCo
       return ok(value);
     case 'value_map': {
       const pair = field.transform_config.pairs.find((one) => isEqual(canonical(one.local), value));
-      if (pair) return ok(pair.remote);
-      return value === null
-        ? ok(null)
-        : failure(`the value map of '${path}' has no entry for ${formatValue(value)}`);
+      return pair ? ok(pair.remote) : unmapped(path, value);
     }
     case 'date_format': {
       if (typeof value !== 'string' || !isDate(value))
@@ -100,12 +97,8 @@ export function toRemote(field: FieldMapping, value: Value, context: TransformCo
       return ok(field.transform_config.remote === 'date' ? value : `${value} 00:00:00`);
     }
     case 'boolean': {
-      const written =
-        value === true
-          ? field.transform_config.yes[0]
-          : value === false
-            ? field.transform_config.no[0]
-            : undefined;
+      const { yes, no } = field.transform_config;
+      const written = typeof value === 'boolean' ? (value ? yes : no)[0] : undefined;
       return written === undefined
         ? failure(`${formatValue(value)} in '${path}' is neither true nor false`)
         : ok(written);
@@ -319,26 +312,21 @@ export const otherSide = (side: Side): Side => (side === 'local' ? 'remote' : 'l
 
 const sideName = (side: Side): string => (side === 'local' ? "inventory's" : "remote's");
 
+const isAgreed = ({ base }: Pair, values: Record<Path, Value>, side: Side): boolean =>
+  Object.entries(values).every(
+    ([path, value]) => base[path] !== undefined && isEqual(value, base[path][side]),
+  );
+
 /**
  * Whether all mapped fields of a record equal the base. This is so after the engine's own writes, which update the base, and
  * after changes of unmapped columns.
  */
-export function isRemoteEcho(mapping: Mapping, pair: Pair, record: RemoteRecord): boolean {
-  const now = remoteFields(mapping, record);
-  return mapping.fields.every(({ card_field: path }) => {
-    const agreed = pair.base[path];
-    return agreed !== undefined && isEqual(now[path] ?? null, agreed.remote);
-  });
-}
+export const isRemoteEcho = (mapping: Mapping, pair: Pair, record: RemoteRecord): boolean =>
+  isAgreed(pair, remoteFields(mapping, record), 'remote');
 
 /** Whether all mapped fields of a card equal the base. A push that follows the change feed thereby skips the writes of a pull. */
-export function isLocalEcho(mapping: Mapping, pair: Pair, card: LocalCard): boolean {
-  const now = localFields(mapping, card);
-  return mapping.fields.every(({ card_field: path }) => {
-    const agreed = pair.base[path];
-    return agreed !== undefined && isEqual(now[path] ?? null, agreed.local);
-  });
-}
+export const isLocalEcho = (mapping: Mapping, pair: Pair, card: LocalCard): boolean =>
+  isAgreed(pair, localFields(mapping, card), 'local');
 
 /**
  * Normalizes a value, so that equal values of both sides have the same form: empty values (no value, an empty text, list or

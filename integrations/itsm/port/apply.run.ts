@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { lockCards, lockHierarchy } from '../../../domain/inventory/cards/cards.load.ts';
 import { lockNewEnds } from '../../../domain/inventory/relations/relations.load.ts';
 import { command } from '../../../domain/kernel/command.ts';
@@ -37,15 +39,7 @@ import {
   type PairIndex,
 } from '../engine/state.ts';
 import { RemoteError } from '../remote.ts';
-import {
-  hasCopyingRows,
-  markBegun,
-  markEnded,
-  readBegunRows,
-  readPlan,
-  readRows,
-  type StoredPlan,
-} from '../store/plan-rows.ts';
+import { hasCopyingRows, markBegun, markEnded, readBegunRows, readRows } from '../store/plan-rows.ts';
 import { findCardsOfRecords, loadPairs, openRefusedItems, storeChanges } from '../store/sync-state.ts';
 import { affectedCards, hierarchyLockOf, writeInventory } from './inventory.ts';
 import { type CardReader, openCards } from './local.cards.ts';
@@ -79,15 +73,16 @@ export async function applyRun(
   options: Pick<ApplyOptions, 'concurrency' | 'remoteBatch'> & { chunk?: number } = {},
 ): Promise<Applied> {
   const run = await openRun(tools, runId, options);
-  if (!run?.head.plan_made_at) throw notFound('plan of the run', runId);
   const { head, mapping, port } = run;
+  if (!head.plan_made_at) throw notFound('plan of the run', runId);
   const { watermark } = head.closing as Plan['closing'];
+  const stopped = head.limit_overridden_by === null ? head.stopped : null;
   // an undo does not copy values from records
   const changed =
-    head.stopped === null && head.undo_of === null && (await hasCopyingRows(tools.ctx.db, runId))
+    stopped === null && head.undo_of === null && (await hasCopyingRows(tools.ctx.db, runId))
       ? await changedSinceRead(tools.connector, mapping.remote_table, mapping.filter_query, watermark)
       : new Set<string>();
-  const applied = await applyPlan(mapping, { id: runId, stopped: head.stopped }, port, {
+  const applied = await applyPlan(mapping, { id: runId, stopped }, port, {
     ...options,
     mayHaveChanged: (id) => changed === null || changed.has(id),
   });
@@ -102,25 +97,23 @@ export async function applyRun(
  */
 export async function settleRun(tools: ApplyTools, runId: string): Promise<number> {
   const rows = await readBegunRows(tools.ctx.db, runId);
-  const run = rows.length === 0 ? undefined : await openRun(tools, runId, { isFiltered: false });
-  if (!run) return 0;
-  const { mapping, port } = run;
+  if (rows.length === 0) return 0;
+  const { mapping, port } = await openRun(tools, runId, { isFiltered: false });
   await settleBegunRows({ mapping, planId: runId, port, options: {}, progress: new Map() }, rows);
   return rows.length;
 }
 
 /**
- * Opens the plan of a run for applying; undefined if there is no such run.
+ * Opens the plan of a run for applying.
  * @param options `isFiltered`: refuse a card filter that is no longer valid.
  */
 async function openRun(
   tools: ApplyTools,
   runId: string,
   { chunk = CHUNK, isFiltered = true }: { chunk?: number; isFiltered?: boolean },
-): Promise<{ head: StoredPlan; mapping: Mapping; port: EnginePort } | undefined> {
+): Promise<{ head: RunRow; mapping: Mapping; port: EnginePort }> {
   const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
-  const head = await readPlan(ctx.db, runId);
-  if (!head) return undefined;
+  const head = await loadRun(ctx.db, runId);
   const mapping = head.mapping as Mapping;
   const cards = await openCards(ctx, mapping, isFiltered ? mapping.card_filter : null);
   const isUndo = head.undo_of !== null;

@@ -125,10 +125,10 @@ export async function finishRun(job: RunJob, runId: string, done: RunEffort): Pr
     const { sql } = work;
     const run = await loadRun(sql, runId, 'for update');
     await endInformativeRows(sql, runId);
-    const counted = await countOutcomes(sql, runId);
-    const stats = statsOf(counted, done);
+    const outcomes = await countOutcomes(sql, runId);
+    const stats = statsOf(outcomes, done);
     await sql('itsm_runs').where({ id: runId }).update({ remote_calls: done.remoteCalls });
-    const isUndecided = counted.some(({ isUndecided }) => isUndecided);
+    const isUndecided = outcomes.some(({ isUndecided }) => isUndecided);
     const result = { result: { run_id: runId }, counts: countsOf(stats) };
     if (isUndecided) {
       await changeRun(work, runId, 'itsm_run.partly_applied', { status: 'review', stage: 'review' }, stats);
@@ -209,12 +209,14 @@ function statsOf(counted: readonly OutcomeCount[], { seconds, findings, budget }
   };
 }
 
-const countsOf = ({
-  created = 0,
-  updated = 0,
-  deleted = 0,
-  relations_created = 0,
-  relations_deleted = 0,
-  skipped = 0,
-  errors = 0,
-}: RunStats) => ({ created, updated, deleted, relations_created, relations_deleted, skipped, errors });
+const countedMembers = [
+  'created',
+  'updated',
+  'deleted',
+  'relations_created',
+  'relations_deleted',
+  'skipped',
+  'errors',
+] as const;
+const countsOf = (stats: RunStats) =>
+  Object.fromEntries(countedMembers.map((member) => [member, stats[member] ?? 0]));

@@ -371,18 +371,7 @@ async function loadReferences(
     known.push({ cardOf: pairIndex.cardOf, recordOf });
   }
   return {
-    cardOf: (id) => findFirst(known, ({ cardOf }) => cardOf(id)),
-    recordOf: (id) => findFirst(known, ({ recordOf }) => recordOf(id)),
+    cardOf: (id) => known.map(({ cardOf }) => cardOf(id)).find((card) => card !== undefined),
+    recordOf: (id) => known.map(({ recordOf }) => recordOf(id)).find((record) => record !== undefined),
   };
-}
-
-function findFirst(
-  known: readonly Part['references'][],
-  of: (one: Part['references']) => string | undefined,
-) {
-  for (const one of known) {
-    const found = of(one);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -1,4 +1,3 @@
-import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import type { AppliedRow, PlanRow, Progress, RowResult, TrackedRow } from '../engine/plan.types.ts';
@@ -190,23 +189,6 @@ export async function findUnappliedRecords(sql: Sql, runId: string): Promise<str
        and (progress in ('stale', 'refused') or approval = 'rejected' or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
     [runId],
   );
-}
-
-/** A plan without its rows. */
-export interface StoredPlan extends Pick<RunRow, 'mapping' | 'closing' | 'plan_made_at' | 'undo_of'> {
-  /** How it exceeds the deletion limit; null if it does not, or a user has overridden the limit. */
-  stopped: string | null;
-}
-
-/** A run's plan without its rows; undefined when there is no such run. */
-export async function readPlan(sql: Sql, runId: string): Promise<StoredPlan | undefined> {
-  const { rows } = await sql.raw(
-    `select mapping, case when limit_overridden_by is null then stopped end as stopped, closing,
-       utc(plan_made_at) as plan_made_at, undo_of
-     from itsm_runs where id = ?`,
-    [runId],
-  );
-  return rows[0];
 }
 
 /** Ended runs of a mapping with writes whose outcome is unknown, oldest first. */
