@@ -28,11 +28,21 @@ type LocalWriteResult =
   | { kind: 'done'; cardId: string | null; unwritten?: Record<Path, string> }
   | { kind: 'refused'; message: string };
 
-/** A write with its index. */
-interface Numbered<K extends LocalWrite['kind']> {
-  n: number;
-  write: Extract<LocalWrite, { kind: K }>;
+/** A write and its outcome so far. */
+interface Entry<K extends LocalWrite['kind'] = LocalWrite['kind']> {
+  write: LocalWrite & { kind: K };
+  /** Null if no card is written, or it does not exist yet. */
+  cardId: string | null;
+  refusal: string | null;
+  /** By path, why values were not written. */
+  unwritten: Record<Path, string>;
 }
+
+/** A write of card values: the valid ones of the card itself, and those that are its relations. */
+type ValueEntry<K extends 'create' | 'update' = 'create' | 'update'> = Entry<K> & {
+  own: Record<Path, Value>;
+  related: Record<Path, Value>;
+};
 
 const textFields: ReadonlySet<Path> = new Set(['name', 'alias', 'description', 'subtype', 'external_id']);
 
@@ -46,63 +56,57 @@ export async function writeInventory(
   ctx: Ctx,
   writes: readonly LocalWrite[],
 ): Promise<LocalWriteResult[]> {
-  const results: LocalWriteResult[] = [];
-  const writesOf = <K extends LocalWrite['kind']>(...kinds: K[]): Numbered<K>[] =>
-    writes.flatMap((write, n) => (kinds.includes(write.kind as K) ? [{ n, write } as Numbered<K>] : []));
-  const setResult = (n: number, cardId: string | null, error: EstateError | null) => {
-    results[n] = error ? { kind: 'refused', message: describeError(error) } : { kind: 'done', cardId };
-  };
+  const entries = writes.map(
+    (write): Entry => ({
+      write,
+      cardId: 'cardId' in write ? write.cardId : null,
+      refusal: null,
+      unwritten: {},
+    }),
+  );
+  const entriesOf = <K extends LocalWrite['kind']>(...kinds: K[]) =>
+    entries.filter(({ write }) => (kinds as string[]).includes(write.kind)) as Entry<K>[];
 
-  const creations = writesOf('create').map((one) => withInput(one));
-  if (!may(ctx.caller, 'inventory.create')) {
-    for (const { n } of creations) setResult(n, null, forbidden('inventory.create'));
-  } else await createCards(work, ctx, creations, results);
+  const creations = entriesOf('create').map(withValidValues);
+  const updates = entriesOf('update').map(withValidValues);
+  if (may(ctx.caller, 'inventory.create')) await createCards(work, ctx, creations);
+  else for (const one of creations) one.refusal = forbidden('inventory.create').message;
   // relations are written before the other values of a card
-  const updates = writesOf('update').map((one) => withInput(one));
-  const related = [...relationValues(creations, results), ...relationValues(updates, results)];
-  const unwrittenRelations = new Map<number, Record<Path, string>>();
-  for (const [at, message] of await writeRelations(work, ctx, related)) {
-    const { n, path } = related[at]!;
-    unwrittenRelations.set(n, { ...unwrittenRelations.get(n), [path]: message });
-  }
-  await patchCards(work, ctx, updates, results);
-  for (const { n, write, unwritten } of [...creations, ...updates]) {
-    const result = results[n]!;
-    const all = {
-      ...unwritten,
-      ...(result.kind === 'done' && result.unwritten),
-      ...unwrittenRelations.get(n),
-    };
-    if (result.kind !== 'done' || Object.keys(all).length === 0) continue;
-    const isAll = write.kind === 'update' && Object.keys(all).length === Object.keys(write.values).length;
-    results[n] = isAll ? { kind: 'refused', message: joinReasons(all) } : { ...result, unwritten: all };
+  await writeRelations(
+    work,
+    ctx,
+    [...creations, ...updates].filter(({ refusal }) => refusal === null),
+  );
+  await patchCards(work, ctx, updates);
+  for (const one of updates) {
+    const isAll = Object.keys(one.unwritten).length === Object.keys(one.write.values).length;
+    if (isAll && one.refusal === null && Object.keys(one.unwritten).length > 0)
+      one.refusal = joinReasons(one.unwritten);
   }
   for (const [kind, act] of [
     ['archive', archiveEachWithin],
     ['restore', restoreEachWithin],
   ] as const) {
-    const chosen = writesOf(kind);
-    const errors = await act(
-      work,
-      ctx,
-      chosen.map(({ write }) => write.cardId),
-    );
-    for (const [k, { n, write }] of chosen.entries()) setResult(n, write.cardId, errors[k]!);
+    const chosen = entriesOf(kind);
+    const ids = chosen.map(({ write }) => write.cardId);
+    for (const [n, error] of (await act(work, ctx, ids)).entries())
+      if (error) chosen[n]!.refusal = describeError(error);
   }
-  const relations = writesOf('relate', 'unrelate');
+  const relations = entriesOf('relate', 'unrelate');
   if (relations.length > 0) {
-    const operations = relations.map(({ n, write }) => ({
-      row_index: n,
+    const operations = relations.map(({ write }, row_index) => ({
+      row_index,
       action: write.kind === 'relate' ? ('upsert' as const) : ('delete' as const),
       type: write.relationType,
       source: { id: write.source! },
       target: { id: write.target! },
     }));
-    for (const { row_index: n, error } of await bulkRelationsOfLocked(work, ctx, operations)) {
-      results[n] = error === null ? { kind: 'done', cardId: null } : { kind: 'refused', message: error };
-    }
+    for (const { row_index, error } of await bulkRelationsOfLocked(work, ctx, operations))
+      relations[row_index]!.refusal = error;
   }
-  return results;
+  return entries.map(({ cardId, refusal, unwritten }) =>
+    refusal === null ? { kind: 'done', cardId, unwritten } : { kind: 'refused', message: refusal },
+  );
 }
 
 /** The lock of the card hierarchy: exclusive to move, archive or restore cards, shared to create children; null: none. */
@@ -126,122 +130,67 @@ export const affectedCards = (writes: readonly LocalWrite[]): string[] =>
     return 'cardId' in write ? [write.cardId, ...others] : others;
   });
 
-/** The relation values of existing and of just created cards. */
-const relationValues = (
-  writes: readonly { n: number; write: Extract<LocalWrite, { kind: 'create' | 'update' }> }[],
-  results: readonly LocalWriteResult[],
-): RelationValue[] =>
-  writes.flatMap(({ n, write }) => {
-    const result = results[n];
-    const cardId = write.kind === 'update' ? write.cardId : result?.kind === 'done' ? result.cardId : null;
-    if (cardId === null) return [];
-    return Object.entries(splitValues(write.values).related).map(([path, value]) => ({
-      n,
-      cardId,
-      path,
-      value,
-    }));
-  });
-
 const describeError = ({ message, errors }: EstateError): string =>
   errors === undefined
     ? message
     : errors.map(({ field, message: text }) => `${field} ${text}`).join('; ') || message;
 
-type NewCard = WithInput<Numbered<'create'>>;
-type ChangedCard = WithInput<Numbered<'update'>>;
-
 /** Members of a new card that can be written separately after its creation. */
 const separable: readonly (keyof CardInput)[] = ['parent_id', 'lifecycle', 'attributes'];
 
 /** Creates cards. A refused card is created without its separable members, which are then written value by value. */
-async function createCards(
-  work: Work,
-  ctx: Ctx,
-  created: readonly NewCard[],
-  results: LocalWriteResult[],
-): Promise<void> {
-  const rowOf = ({ n, write, input }: NewCard) => ({
-    ...input,
-    row_index: n,
-    type: write.cardType,
-    name: input.name ?? '',
-  });
-  const create = async (cards: readonly NewCard[]) => {
-    if (cards.length === 0) return;
-    for (const { row_index: n, id, error } of await createCardsWithin(work, ctx, cards.map(rowOf))) {
-      results[n] = error === null ? { kind: 'done', cardId: id } : { kind: 'refused', message: error };
-    }
+async function createCards(work: Work, ctx: Ctx, cards: readonly ValueEntry<'create'>[]): Promise<void> {
+  const create = async (some: readonly ValueEntry<'create'>[], inputFor: (one: ValueEntry) => CardInput) => {
+    if (some.length === 0) return;
+    const rows = some.map((one, row_index) => {
+      const input = inputFor(one);
+      return { ...input, row_index, type: one.write.cardType, name: input.name ?? '' };
+    });
+    for (const { row_index, id, error } of await createCardsWithin(work, ctx, rows))
+      Object.assign(some[row_index]!, { cardId: id, refusal: error });
   };
-  await create(created);
-  const refused = created.filter(
-    ({ n, input }) => results[n]?.kind === 'refused' && separable.some((member) => input[member] != null),
+  await create(cards, ({ own }) => inputOf(own));
+  const refused = cards.filter(
+    ({ refusal, own }) => refusal !== null && separable.some((member) => inputOf(own)[member] != null),
   );
-  const withoutSeparable = ({ parent_id: _, lifecycle: __, attributes: ___, ...input }: CardInput) => input;
-  const refusals = new Map(refused.map(({ n }) => [n, results[n]!]));
-  await create(refused.map((one) => ({ ...one, input: withoutSeparable(one.input) })));
-  const values = refused.flatMap((one) => {
-    const result = results[one.n]!;
-    if (result.kind !== 'done' || result.cardId === null) {
-      results[one.n] = refusals.get(one.n)!;
-      return [];
-    }
-    return [{ n: one.n, cardId: result.cardId, values: withoutTextFields(one.values) }];
+  const refusals = refused.map(({ refusal }) => refusal);
+  await create(refused, ({ own }) => {
+    const { parent_id: _, lifecycle: __, attributes: ___, ...input } = inputOf(own);
+    return input;
   });
-  await patchEachValue(work, ctx, values, results);
+  for (const [n, one] of refused.entries()) if (one.refusal !== null) one.refusal = refusals[n]!;
+  const created = refused.filter(({ refusal }) => refusal === null);
+  await patchEachValue(work, ctx, created, (path) => !textFields.has(path));
 }
 
 /** Updates cards. If an update is refused, each value is written by itself. */
-async function patchCards(
-  work: Work,
-  ctx: Ctx,
-  updated: readonly ChangedCard[],
-  results: LocalWriteResult[],
-): Promise<void> {
-  if (updated.length === 0) return;
-  const rows = updated.map(({ write, input }): CardPatchRow => ({ card_id: write.cardId, patch: input }));
-  const errors = await patchEachWithin(work, ctx, rows);
-  const refused: CardValues[] = [];
-  for (const [k, { n, write, values }] of updated.entries()) {
-    const error = errors[k]!;
-    const done: LocalWriteResult = { kind: 'done', cardId: write.cardId };
-    if (error && Object.keys(write.values).length > 1) {
-      results[n] = done;
-      refused.push({ n, cardId: write.cardId, values });
-    } else results[n] = error ? { kind: 'refused', message: describeError(error) } : done;
+async function patchCards(work: Work, ctx: Ctx, cards: readonly ValueEntry<'update'>[]): Promise<void> {
+  if (cards.length === 0) return;
+  const rows = cards.map(({ write, own }): CardPatchRow => ({ card_id: write.cardId, patch: inputOf(own) }));
+  const refused: ValueEntry[] = [];
+  for (const [n, error] of (await patchEachWithin(work, ctx, rows)).entries()) {
+    const one = cards[n]!;
+    if (error && Object.keys(one.write.values).length > 1) refused.push(one);
+    else if (error) one.refusal = describeError(error);
   }
-  await patchEachValue(work, ctx, refused, results);
-}
-
-/** Values of a card that are written separately. */
-interface CardValues {
-  n: number;
-  cardId: string;
-  values: Record<Path, Value>;
+  await patchEachValue(work, ctx, refused, () => true);
 }
 
 async function patchEachValue(
   work: Work,
   ctx: Ctx,
-  cards: readonly CardValues[],
-  results: LocalWriteResult[],
+  cards: readonly ValueEntry[],
+  isWritten: (path: Path) => boolean,
 ): Promise<void> {
-  for (const path of new Set(cards.flatMap(({ values }) => Object.keys(values)))) {
-    const withPath = cards.filter(({ values }) => Object.hasOwn(values, path));
+  for (const path of new Set(cards.flatMap(({ own }) => Object.keys(own)).filter(isWritten))) {
+    const withPath = cards.filter(({ own }) => Object.hasOwn(own, path));
     const rows = withPath.map(
-      ({ cardId, values }): CardPatchRow => ({ card_id: cardId, patch: inputOf({ [path]: values[path]! }) }),
+      ({ cardId, own }): CardPatchRow => ({ card_id: cardId!, patch: inputOf({ [path]: own[path]! }) }),
     );
-    const errors = await patchEachWithin(work, ctx, rows);
-    for (const [k, { n }] of withPath.entries()) {
-      const result = results[n]!;
-      if (errors[k] && result.kind === 'done')
-        results[n] = { ...result, unwritten: { ...result.unwritten, [path]: describeError(errors[k]) } };
-    }
+    for (const [n, error] of (await patchEachWithin(work, ctx, rows)).entries())
+      if (error) withPath[n]!.unwritten[path] = describeError(error);
   }
 }
-
-const withoutTextFields = (values: Record<Path, Value>): Record<Path, Value> =>
-  Object.fromEntries(Object.entries(values).filter(([path]) => !textFields.has(path)));
 
 const joinReasons = (unwritten: Record<Path, string>): string =>
   Object.values(unwritten).length === 1
@@ -250,18 +199,18 @@ const joinReasons = (unwritten: Record<Path, string>): string =>
         .map(([path, reason]) => `${path}: ${reason}`)
         .join('; ');
 
-/** A write with its valid values as card input; `unwritten`: why the others are invalid. */
-type WithInput<T> = T & { values: Record<Path, Value>; input: CardInput; unwritten: Record<Path, string> };
-
-function withInput<T extends { write: { values: Record<Path, Value> } }>(one: T): WithInput<T> {
-  const values: Record<Path, Value> = {};
-  const unwritten: Record<Path, string> = {};
-  for (const [path, value] of Object.entries(splitValues(one.write.values).own)) {
+/** Splits the values of a write; invalid ones are not written. */
+function withValidValues<E extends Entry<'create' | 'update'>>(
+  one: E,
+): E & Pick<ValueEntry, 'own' | 'related'> {
+  const { own, related } = splitValues(one.write.values);
+  for (const [path, value] of Object.entries(own)) {
     const error = findValueError(path, value);
-    if (error === undefined) values[path] = value;
-    else unwritten[path] = error;
+    if (error === undefined) continue;
+    one.unwritten[path] = error;
+    delete own[path];
   }
-  return { ...one, values, unwritten, input: inputOf(values) };
+  return Object.assign(one, { own, related });
 }
 
 function findValueError(path: Path, value: Value): string | undefined {
@@ -288,15 +237,6 @@ function inputOf(values: Record<Path, Value>): CardInput {
   return input;
 }
 
-/** A relation value: the card gets exactly the relations to the cards of the value. */
-interface RelationValue {
-  /** The index of its write. */
-  n: number;
-  cardId: string;
-  path: Path;
-  value: Value;
-}
-
 /** Splits values into those of the card itself and those of its relations. */
 function splitValues(values: Record<Path, Value>): {
   own: Record<Path, Value>;
@@ -321,35 +261,38 @@ interface StoredRelation {
 }
 
 /**
- * Writes relation values with the bulk operation of the inventory. The relations of a refused value remain unchanged, and the
- * others are not affected. @returns by index in `wanted`, why it was refused.
+ * Writes relation values with the bulk operation of the inventory: a card gets exactly the relations to the cards of the value. The
+ * relations of a refused value remain unchanged, and the others are not affected.
  */
-async function writeRelations(
-  work: Work,
-  ctx: Ctx,
-  wanted: readonly RelationValue[],
-): Promise<Map<number, string>> {
-  const refused = new Map<number, string>();
-  if (wanted.length === 0) return refused;
+async function writeRelations(work: Work, ctx: Ctx, cards: readonly ValueEntry[]): Promise<void> {
+  const wanted = cards.flatMap((entry) =>
+    Object.entries(entry.related).map(([path, value]): RelationValue => ({ entry, path, value })),
+  );
+  if (wanted.length === 0) return;
   const steps = await planRelationSteps(work, wanted);
   const operations = steps.map(({ operation }, row_index): BulkOperation => ({ ...operation, row_index }));
   for (const { row_index, error } of await bulkRelationsWithin(work, ctx, operations)) {
-    const { at } = steps[row_index]!;
-    if (error !== null && !refused.has(at)) refused.set(at, error);
+    const { entry, path } = steps[row_index]!.of;
+    if (error !== null) entry.unwritten[path] ??= error;
   }
   // restore what was removed for refused relations
   const restored = steps
-    .filter(({ at, before }) => before !== undefined && refused.has(at))
+    .filter(({ of: { entry, path }, before }) => before !== undefined && path in entry.unwritten)
     .map(({ operation, before }, row_index): BulkOperation => {
       const { attributes, description } = before!;
       return { ...operation, row_index, action: 'upsert', attributes, description } as BulkOperation;
     });
   if (restored.length > 0) await bulkRelationsWithin(work, ctx, restored);
-  return refused;
+}
+
+interface RelationValue {
+  entry: ValueEntry;
+  path: Path;
+  value: Value;
 }
 
 interface RelationStep {
-  at: number;
+  of: RelationValue;
   operation: Omit<BulkOperation, 'row_index'>;
   /** The relation that a step removes. */
   before?: StoredRelation;
@@ -359,28 +302,26 @@ interface RelationStep {
 async function planRelationSteps({ sql }: Work, wanted: readonly RelationValue[]): Promise<RelationStep[]> {
   const removals: RelationStep[] = [];
   const additions: RelationStep[] = [];
-  for (const [path, ofPath] of Map.groupBy(
-    wanted.map((one, at) => ({ ...one, at })),
-    ({ path }) => path,
-  )) {
+  for (const [path, ofPath] of Map.groupBy(wanted, (one) => one.path)) {
     const field = relatedFields([path])[0]!;
     const { relationType: type, own, other } = field;
     const { rows } = await sql.raw(
       `select type, source_id, target_id, attributes, description from relations
        where type = ? and ${own} = any(?::uuid[]) order by id`,
-      [type, ofPath.map(({ cardId }) => cardId)],
+      [type, ofPath.map(({ entry }) => entry.cardId)],
     );
     const present = Map.groupBy(rows as StoredRelation[], (row) => row[own]);
-    for (const { at, cardId, value } of ofPath) {
+    for (const of of ofPath) {
+      const cardId = of.entry.cardId!;
       const existing = present.get(cardId) ?? [];
-      const ids = new Set(idsIn(value));
+      const ids = new Set(idsIn(of.value));
       for (const before of existing) {
         if (!ids.has(before[other]))
-          removals.push({ at, operation: operationOf('delete', field, cardId, before[other]), before });
+          removals.push({ of, operation: operationOf('delete', field, cardId, before[other]), before });
       }
       for (const id of ids) {
         if (!existing.some((row) => row[other] === id))
-          additions.push({ at, operation: operationOf('upsert', field, cardId, id) });
+          additions.push({ of, operation: operationOf('upsert', field, cardId, id) });
       }
     }
   }
