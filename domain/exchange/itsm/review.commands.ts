@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { queryColumn, queryRow, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -92,7 +92,8 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
   await command(ctx, async ({ sql, emit }) => {
     await requireMapping(sql, mappingId);
     await lockSyncState(sql, mappingId);
-    const { rows } = await sql.raw(
+    const pairs = await queryRows<{ remote_id: string; state: string; is_written: boolean }>(
+      sql,
       `with recursive one as (
          select card_id as id from itsm_pairs where mapping_id = ? and remote_id = ?
        ), led as (
@@ -102,17 +103,14 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
        )
        select p.remote_id, p.state, exists (select from itsm_plan_rows w join itsm_runs r on r.id = w.run_id
            where r.mapping_id = p.mapping_id and r.status = 'running' and w.progress = 'begun'
-             and w.remote_id = p.remote_id) as under_way
+             and w.remote_id = p.remote_id) as is_written
        from itsm_pairs p where p.mapping_id = ? and p.card_id in (select id from whole)`,
       [mappingId, remoteId, mappingId],
     );
-    if (rows.length === 0) throw notFound('pair', remoteId);
-    if (rows.some(({ under_way }: { under_way: boolean }) => under_way)) {
+    if (pairs.length === 0) throw notFound('pair', remoteId);
+    if (pairs.some(({ is_written }) => is_written))
       throw new EstateError('wrong_state', 'A run is writing the record; try again shortly.');
-    }
-    const remoteIds = rows.flatMap(({ remote_id, state }: { remote_id: string; state: string }) =>
-      state === 'unmapped' ? [] : [remote_id],
-    );
+    const remoteIds = pairs.flatMap(({ remote_id, state }) => (state === 'unmapped' ? [] : [remote_id]));
     if (remoteIds.length === 0) return;
     await sql.raw(
       `update itsm_pairs set state = 'unmapped', gone = null, evidence = null, since = null
@@ -148,9 +146,13 @@ export async function remapPair(ctx: Ctx, mappingId: string, remoteId: string): 
   });
 }
 
-async function requireMapping(sql: Knex.Transaction, id: string): Promise<void> {
-  const { rows } = await sql.raw('select id from itsm_mappings where id = ? for key share', [id]);
-  if (!rows[0]) throw notFound('mapping', id);
+async function requireMapping(
+  sql: Knex.Transaction,
+  id: string,
+  lock: 'key share' | 'no key update' = 'key share',
+): Promise<void> {
+  const row = await queryRow(sql, `select id from itsm_mappings where id = ? for ${lock}`, [id]);
+  if (!row) throw notFound('mapping', id);
 }
 
 /** The result of a bulk re-link, or of its dry run. */
@@ -193,25 +195,24 @@ const selectRelinkable = `
 export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean): Promise<RelinkResult> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   return await command(ctx, async ({ sql, emit }) => {
-    const { rows: mappings } = await sql.raw('select id from itsm_mappings where id = ? for no key update', [
-      mappingId,
-    ]);
-    if (!mappings[0]) throw notFound('mapping', mappingId);
-    const { rows: open } = await sql.raw(
+    await requireMapping(sql, mappingId, 'no key update');
+    const [run_id] = await queryColumn<string>(
+      sql,
       `select id from itsm_runs where mapping_id = ? and status in ('queued', 'running')`,
       [mappingId],
     );
-    if (open[0]) {
-      const extra = { mapping_id: mappingId, run_id: open[0].id };
+    if (run_id !== undefined) {
+      const extra = { mapping_id: mappingId, run_id };
       throw new EstateError('wrong_state', 'A run of the mapping is queued or running.', { extra });
     }
     await lockSyncState(sql, mappingId);
     const { rows } = await sql.raw(selectRelinkable, { mapping: mappingId });
-    const { rows: asked } = await sql.raw(
-      `select count(*)::int as n from itsm_review_items where mapping_id = ? and kind = 'match'`,
+    const open = await queryValue<number>(
+      sql,
+      `select count(*)::int from itsm_review_items where mapping_id = ? and kind = 'match'`,
       [mappingId],
     );
-    const result = { relinked: rows.length, left: asked[0].n - rows.length };
+    const result = { relinked: rows.length, left: open - rows.length };
     if (dryRun || rows.length === 0) return result;
     const column = (name: string) => rows.map((row: Record<string, string>) => row[name]);
     await sql.raw(

@@ -83,7 +83,8 @@ export function remotePort(
       if ('kind' in written) return written;
       const { record, isRecovered, notice } = written;
       const adopted =
-        what.kind === 'create' && (written.adopted ?? (await wasAdopted(what.table, record.id)));
+        what.kind === 'create' &&
+        (written.adopted ?? (await connector.adopted?.(what.table, record.id)) ?? false);
       const summary =
         removed && restored && (await deletedContent!.restoreRelations(restored, removed, record));
       const notices = [notice, summary].filter((one) => one !== undefined);
@@ -111,7 +112,7 @@ export function remotePort(
     if (what.kind === 'relate') {
       return await connector.createRelation(...ends).then(() => doneWithoutRecord, resultOfError);
     }
-    const found = what.link.relationId ?? (await findRelationId(ends));
+    const found = what.link.relationId ?? (await connector.findRelation?.(...ends));
     if (found === undefined) {
       return { kind: 'refused', message: 'The remote does not return the key of the relation.' };
     }
@@ -131,31 +132,22 @@ export function remotePort(
     );
   };
 
-  const wasAdopted = async (table: string, id: string): Promise<boolean> =>
-    connector.wasAdopted ? await connector.wasAdopted(table, id) : false;
-
-  /** The id of a relation; null if there is none, undefined if the connector cannot find relations. */
-  const findRelationId = async (
-    ends: readonly [string, string, string],
-  ): Promise<string | null | undefined> =>
-    connector.findRelation ? await connector.findRelation(...ends) : undefined;
-
   return {
     async readRemote(table, ids) {
       return await connector.readByIds(table, [...ids], columns);
     },
-    writeRemote: (what, correlationId, current) => write(what, correlationId, current),
+    writeRemote: write,
     async findWrite(what, correlationId): Promise<WriteTrace> {
       if (what.kind === 'create') {
         const record = await connector.findCreated(what.table, correlationId);
         if (!record) return { kind: 'absent' };
         const removed = what.restored && deletedContent && (await deletedContent.load(what.restored));
         const notice = removed && (await deletedContent!.restoreRelations(what.restored!, removed, record));
-        const adopted = await wasAdopted(what.table, record.id);
+        const adopted = (await connector.adopted?.(what.table, record.id)) ?? false;
         return { kind: 'executed', record, adopted, ...(notice ? { notice } : {}) };
       }
       const ends = what.kind === 'relate' ? endsOf(what.link) : undefined;
-      const found = ends && (await findRelationId(ends));
+      const found = ends && (await connector.findRelation?.(...ends));
       if (found === undefined) return { kind: 'unsupported' };
       return found === null ? { kind: 'absent' } : { kind: 'executed', record: null };
     },

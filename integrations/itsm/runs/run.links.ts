@@ -11,7 +11,6 @@ import {
   findTargets,
   findTargetsToCheck,
   type LinkType,
-  type PairRow,
   readPairRows,
   readRelationsOfSources,
   readRemoteLinks,
@@ -72,10 +71,9 @@ async function linkPart(
   linkTypes: readonly LinkType[],
   { primaryRecords, pushed }: { primaryRecords: string[]; pushed: ReadonlySet<string> },
 ): Promise<LinkPart> {
-  const { db, mappingId } = work;
+  const { db, mappingId, runId } = work;
   const own = await loadPairIndex(db, [mappingId], primaryRecords, []);
   const sources = [...new Set([...primaryRecords, ...own.pairs.keys()])];
-  const pairRowsOf = createPairRowCache(work);
   const remote: AgreedLink[] = [];
   for (const linkType of linkTypes) {
     const links = await readRemoteLinks(db, linkType, sources);
@@ -83,7 +81,8 @@ async function linkPart(
     const targets = await findTargets(db, linkType, wanted);
     if (linkType.target_mapping_id === mappingId) {
       // records that the plan pairs are targets too
-      for (const { remoteId } of await pairRowsOf([...primaryRecords, ...wanted])) targets.add(remoteId!);
+      const remoteIds = [...new Set([...primaryRecords, ...wanted])];
+      for (const { remoteId } of await readPairRows(db, runId, { remoteIds })) targets.add(remoteId!);
     }
     for (const { source, target, id } of links) {
       if (targets.has(target))
@@ -92,7 +91,7 @@ async function linkPart(
   }
   const here = new Set(sources);
   const agreed = (await readLinks(db, mappingId, sources)).filter(({ source }) => here.has(source));
-  const pairRows = await pairRowsOf(primaryRecords);
+  const pairRows = await readPairRows(db, runId, { remoteIds: primaryRecords });
   const cardIds = [
     ...primaryRecords.flatMap((id) => own.cardOf(id) ?? []),
     ...pairRows.flatMap(({ cardId }) => cardId ?? []),
@@ -109,7 +108,6 @@ async function linkPart(
     sources,
     links: [...remote, ...agreed],
     local,
-    pairRowsOf,
   });
   return {
     syncState: { ...emptySyncState(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
@@ -118,35 +116,19 @@ async function linkPart(
   };
 }
 
-/** The relations of a part, and the rows that create or end pairs of their ends. */
+/** The relations of a part. */
 interface PartLinks {
   linkTypes: readonly LinkType[];
   sources: readonly string[];
   links: readonly AgreedLink[];
   local: readonly { source: string; target: string }[];
-  pairRowsOf: (remoteIds: readonly string[], cardIds?: readonly string[]) => Promise<PairRow[]>;
-}
-
-/** Reads the rows of the plan that create or end pairs, in their order. Caches them by record. */
-function createPairRowCache({ db, runId }: RunWork): PartLinks['pairRowsOf'] {
-  const known = new Map<string, PairRow[]>();
-  return async (remoteIds, cardIds = []) => {
-    const fresh = [...new Set(remoteIds)].filter((id) => !known.has(id));
-    for (const id of fresh) known.set(id, []);
-    for (const row of await readPairRows(db, runId, { remoteIds: fresh }))
-      known.get(row.remoteId!)!.push(row);
-    const pairRows = new Map<number, PairRow>();
-    for (const row of remoteIds.flatMap((id) => known.get(id)!)) pairRows.set(row.no, row);
-    for (const row of await readPairRows(db, runId, { cardIds })) pairRows.set(row.no, row);
-    return [...pairRows.values()].sort((left, right) => left.no - right.no);
-  };
 }
 
 /** Resolves the ends of relations by the pairs of this mapping and of the targets' mappings, and by the rows of the plan. */
 async function resolveEnds(
   work: RunWork,
   observationOf: ObservationOf,
-  { linkTypes, sources, links, local, pairRowsOf }: PartLinks,
+  { linkTypes, sources, links, local }: PartLinks,
 ): Promise<Ends> {
   const { db, mapping, mappingId, runId } = work;
   const remoteIds = [...new Set([...sources, ...links.map(({ target }) => target)])];
@@ -155,7 +137,7 @@ async function resolveEnds(
     ...new Set([mappingId, ...linkTypes.map(({ target_mapping_id }) => target_mapping_id)]),
   ];
   const { pairs, redirects, owners } = await loadPairIndex(db, mappingIds, remoteIds, cardIds);
-  const pairRows = await pairRowsOf(remoteIds, cardIds);
+  const pairRows = await readPairRows(db, runId, { remoteIds, cardIds });
   const there = await activeCards(work, [
     ...[...pairs.values()].map(({ cardId }) => survivorOf(cardId, redirects)),
     ...pairRows.flatMap(({ cardId }) => cardId ?? []),

@@ -97,34 +97,24 @@ export async function planRun(
   const again = new Set<string>();
   const absences: Record<string, number> = {};
   const count = { rows: 0, removals: 0, changes: 0, blockedRelations: 0 };
-  // a part is stored while the next one is planned
-  let storing = Promise.resolve();
   // a full read tries refused values again, since the cause may have been removed
   const refusals = work.complete ? [] : await readRefusals(db, mappingId);
-  const planned = work.connector.omitsHiddenRecords ? { ...mapping, complete_reads: 0 } : mapping;
-  const source = createPlanSource(work, { ...(await readDecisions(db, mappingId)), refusals }, () => storing);
-  try {
-    for await (const { rows, ...part } of planInParts(planned, source, tools)) {
-      work.signal.throwIfAborted();
-      for (const id of part.again) again.add(id);
-      for (const [id, deferral] of part.deferred) deferrals.set(id, deferral);
-      removeResolved(deferrals, part.resolved);
-      Object.assign(absences, part.absences);
-      count.blockedRelations += part.blockedRelations;
-      if (rows.length === 0) continue;
-      count.rows += rows.length;
-      count.removals += rows.filter(isRemoval).length;
-      count.changes += rows.filter(isChange).length;
-      await storing;
-      storing = work.checkpoint({}, (sql) => addPlanRows(sql, runId, rows, approved));
-      storing.catch(() => {});
-      onProgress(count.rows);
-    }
-  } finally {
-    // waits for a pending write; its error is thrown below
-    await storing.catch(() => {});
+  const planned = work.connector.absenceProvesNothing ? { ...mapping, complete_reads: 0 } : mapping;
+  const source = createPlanSource(work, { ...(await readDecisions(db, mappingId)), refusals });
+  for await (const { rows, ...part } of planInParts(planned, source, tools)) {
+    work.signal.throwIfAborted();
+    for (const id of part.again) again.add(id);
+    for (const [id, deferral] of part.deferred) deferrals.set(id, deferral);
+    removeResolved(deferrals, part.resolved);
+    Object.assign(absences, part.absences);
+    count.blockedRelations += part.blockedRelations;
+    if (rows.length === 0) continue;
+    count.rows += rows.length;
+    count.removals += rows.filter(isRemoval).length;
+    count.changes += rows.filter(isChange).length;
+    await work.checkpoint({}, (sql) => addPlanRows(sql, runId, rows, approved));
+    onProgress(count.rows);
   }
-  await storing;
   for (const id of await inconclusiveRecords(db, runId, mappingId)) again.add(id);
   await storeDeferrals(work, deferrals, again);
   const pairs = await countLivePairs(db, mappingId);
@@ -161,11 +151,8 @@ interface Decisions {
   refusals: Refusal[];
 }
 
-/**
- * Loads parts of what the run has read, of the stored sync state and of the inventory.
- * @param stored resolves when all rows planned so far are stored.
- */
-function createPlanSource(work: RunWork, decisions: Decisions, stored: () => Promise<void>): PartSource {
+/** Loads parts of what the run has read, of the stored sync state and of the inventory. */
+function createPlanSource(work: RunWork, decisions: Decisions): PartSource {
   const { db, runId, mappingId, mapping, complete, state } = work;
   const kind = complete && !state.withheld ? 'complete' : 'delta';
   const observationOf = (
@@ -232,13 +219,9 @@ function createPlanSource(work: RunWork, decisions: Decisions, stored: () => Pro
     decisions: decisions.decisions,
     createsRecords,
     refersToOwnMapping: (path) => referencedMappings(mapping)[path] === mappingId,
-    findCreatingRows: async (remoteIds, cardIds) => {
-      await stored();
-      return creatingRowsIn(await readCreatingRows(db, runId, { remoteIds, cardIds }));
-    },
+    findCreatingRows: async (remoteIds, cardIds) =>
+      creatingRowsIn(await readCreatingRows(db, runId, { remoteIds, cardIds })),
     linkParts: async function* () {
-      // relations depend on the stored rows that create their ends
-      await stored();
       if (mapping.relations.length > 0) yield* linkParts(work, observationOf);
     },
   };

@@ -3,8 +3,8 @@ import {
   referencedMappings,
   type SyncStateRow,
 } from '../../../domain/exchange/itsm/itsm.load.ts';
-import type { RecordLookup } from '../connectors/connector.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
+import type { RecordLookup } from '../engine/model.types.ts';
 import type { RemoteRecord } from '../remote.ts';
 import {
   createObservation,
@@ -178,18 +178,15 @@ async function readAgain(work: RunWork): Promise<void> {
   }
 }
 
-/** A lookup by key, with the class of a record that is in another table now. */
-type ClassifiedLookup = RecordLookup | { kind: 'gone'; reclassified: string };
-
-async function readByKey(work: RunWork, ids: string[]): Promise<[string, ClassifiedLookup][]> {
+async function readByKey(work: RunWork, ids: string[]): Promise<[string, RecordLookup][]> {
   if (ids.length === 0) return [];
   work.signal.throwIfAborted();
   const { connector, mapping } = work;
   const lookups = [...(await connector.readByIds(mapping.remote_table, ids, columnsOf(work)))];
   const gone = lookups.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
-  if (gone.length === 0 || !connector.findReclassified) return lookups;
-  const classes = await connector.findReclassified(gone);
-  return lookups.map(([id, lookup]): [string, ClassifiedLookup] => {
+  if (gone.length === 0 || !connector.reclassified) return lookups;
+  const classes = await connector.reclassified(gone);
+  return lookups.map(([id, lookup]): [string, RecordLookup] => {
     const reclassified = classes.get(id);
     return [
       id,
@@ -198,11 +195,11 @@ async function readByKey(work: RunWork, ids: string[]): Promise<[string, Classif
   });
 }
 
-const observedByKey = (id: string, lookup: ClassifiedLookup | undefined): RecordObservation =>
+const observedByKey = (id: string, lookup: RecordLookup | undefined): RecordObservation =>
   createObservation(id, {
     look: lookup?.kind ?? null,
     record: lookup?.kind === 'there' ? withoutDisplayValues(lookup.record) : null,
-    reclassified: lookup && 'reclassified' in lookup ? lookup.reclassified : null,
+    reclassified: (lookup?.kind === 'gone' && lookup.reclassified) || null,
   });
 
 async function readDeletions(work: RunWork): Promise<void> {

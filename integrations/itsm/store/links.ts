@@ -91,6 +91,15 @@ const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card
   from itsm_pairs p
   where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`;
 
+// the mappings and the type of a link type, and the pairs of both mappings
+const kindWithPairs = `kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
+     source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
+     target as materialized (select * from kind, lateral ${pairs('kind.other')} as p)`;
+
+const remoteLinks = `remote as materialized (
+       select l.source, l.target from ${directedLinks} l join kind on l.mapping_id = kind.mapping
+     )`;
+
 /**
  * The sources of relations of a type that differ between both sides and the sync state, if both ends have a pair or the plan
  * creates it: records, and cards whose records the plan creates.
@@ -104,7 +113,7 @@ export async function findDifferingLinks(
   // the planner does not know the sizes of these sets, and nested loops would take hours
   await sql.raw('set local enable_nestloop = off');
   const { rows } = await sql.raw(
-    `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
+    `with ${kindWithPairs},
      new_cards as (
        select remote_id from itsm_plan_rows
        where run_id = ? and remote_id is not null and (action = 'link' or (action = 'create' and side = 'local'))
@@ -113,8 +122,6 @@ export async function findDifferingLinks(
        select remote_id, card_id from itsm_plan_rows
        where run_id = ? and card_id is not null and (action = 'link' or (action = 'create' and side = 'remote'))
      ),
-     source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
-     target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
      here as materialized (
        select remote_id, card_id from source union all select remote_id, card_id from new_records
      ),
@@ -127,9 +134,7 @@ export async function findDifferingLinks(
        select remote_id from target
        union select m.remote_id from new_cards m, kind where kind.mapping = kind.other
      ),
-     remote as materialized (
-       select l.source, l.target from ${directedLinks} l join kind on l.mapping_id = kind.mapping
-     ),
+     ${remoteLinks},
      agreed as materialized (
        select l.source, l.target from itsm_links l, kind
        where l.mapping_id = kind.mapping and l.relation_type = kind.type
@@ -173,9 +178,7 @@ export async function findTargetsToCheck(
   await sql.raw('set local enable_nestloop = off');
   return await queryColumn<string>(
     sql,
-    `with kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
-     source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
-     target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
+    `with ${kindWithPairs},
      here as materialized (
        select s.remote_id as source, t.remote_id as target, a.source is not null as agreed
        from relations r join kind on r.type = kind.type
@@ -183,9 +186,7 @@ export async function findTargetsToCheck(
          left join itsm_links a on a.mapping_id = kind.mapping and a.relation_type = kind.type
            and a.source = s.remote_id and a.target = t.remote_id
      ),
-     remote as materialized (
-       select l.source, l.target from ${directedLinks} l join kind on l.mapping_id = kind.mapping
-     )
+     ${remoteLinks}
      select distinct h.target as id from here h
        where case when h.agreed then ?::boolean else ?::boolean end
          and not exists (select from remote o where o.source = h.source and o.target = h.target)
@@ -289,7 +290,7 @@ async function readRowsByIds(
        where run_id = ? and ${column} = q.id and ${condition} offset 0) r`;
   return await queryRows(
     sql,
-    `${found('text', 'remote_id', ofRecord)} union ${found('uuid', 'card_id', ofCard)}`,
+    `${found('text', 'remote_id', ofRecord)} union ${found('uuid', 'card_id', ofCard)} order by no`,
     [remoteIds, runId, cardIds, runId],
   );
 }
