@@ -81,9 +81,7 @@ export type StateChange =
   | { op: 'state'; remoteId: string; state: PairState }
   | { op: 'absences'; remoteId: string; absences: number }
   | { op: 'link'; link: AgreedLink }
-  | { op: 'unlink'; link: AgreedLink }
-  | { op: 'again'; remoteIds: string[] }
-  | { op: 'watermark'; watermark: string | null };
+  | { op: 'unlink'; link: AgreedLink };
 
 /** A card with its mapped values. */
 export interface LocalCard {

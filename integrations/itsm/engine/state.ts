@@ -36,8 +36,6 @@ export function applyChanges(syncState: SyncState, changes: readonly StateChange
     else if (change.op === 'drop') syncState.pairs.delete(change.remoteId);
     else if (change.op === 'link') syncState.links.set(linkKey(change.link), change.link);
     else if (change.op === 'unlink') syncState.links.delete(linkKey(change.link));
-    else if (change.op === 'again') syncState.again = new Set(change.remoteIds);
-    else if (change.op === 'watermark') syncState.watermark = change.watermark;
     else changePair(syncState.pairs.get(change.remoteId), change);
   }
 }

@@ -139,26 +139,16 @@ export async function finishRun(job: RunJob, runId: string, done: RunEffort): Pr
     const syncState = await lockSyncState(sql, run.mapping_id);
     const before = new Set((run.mapping as RunMapping).again);
     const later = syncState.again.filter((id) => !before.has(id));
-    const { again, absences, watermark, ...rest } = run.closing as RunClosing;
-    await storeChanges(sql, run.mapping_id, [
-      ...Object.entries(absences).map(
-        ([remoteId, count]) => ({ op: 'absences', remoteId, absences: count }) as const,
-      ),
-      {
-        op: 'again',
-        remoteIds: [...new Set([...again, ...later, ...(await findUnappliedRecords(sql, runId))])].sort(),
-      },
-      { op: 'watermark', watermark },
-    ]);
-    await sql('itsm_sync_states').where({ mapping_id: run.mapping_id }).update({
-      links_watermark: rest.linksWatermark,
-      local_position: rest.localPosition,
-      complete_read_at: rest.completeReadAt,
-      pulled_read_at: rest.pulledReadAt,
-      pushed_read_at: rest.pushedReadAt,
-      pulled_position: rest.pulledPosition,
-      pushed_watermark: rest.pushedWatermark,
-    });
+    const { again, absences, ...progress } = run.closing as RunClosing;
+    await storeChanges(
+      sql,
+      run.mapping_id,
+      Object.entries(absences).map(([remoteId, count]) => ({ op: 'absences', remoteId, absences: count })),
+    );
+    const readAgain = new Set([...again, ...later, ...(await findUnappliedRecords(sql, runId))]);
+    await sql('itsm_sync_states')
+      .where({ mapping_id: run.mapping_id })
+      .update({ ...progress, again: [...readAgain].sort() });
     await commitDeferred(sql, run.mapping_id, runId);
     if ((run.mapping as RunMapping).relations.length > 0)
       await deleteUnrelatedLinks(sql, run.mapping_id, runId);

@@ -63,7 +63,7 @@ import type { RunWork } from './run.state.ts';
 const CHUNK = 1_000;
 
 /** Changes of the sync state after all rows of a plan have ended. */
-export type RunClosing = Plan['closing'] & SyncProgress;
+export type RunClosing = SyncProgress & Pick<Plan['closing'], 'again' | 'absences'>;
 
 /** The summary of a plan. */
 export interface PlanSummary {

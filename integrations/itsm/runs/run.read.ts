@@ -312,76 +312,38 @@ const laterPosition = (left: string | null, right: string | null): string | null
   left === null || right === null ? (left ?? right) : BigInt(left) > BigInt(right) ? left : right;
 
 /** Where the next runs start to read. */
-export interface SyncProgress {
-  watermark: string | null;
-  linksWatermark: string | null;
-  localPosition: string | null;
-  /** When the last bidirectional full read began; null requires a full read. */
-  completeReadAt: string | null;
-  /** The same of runs in one direction of a bidirectional mapping. */
-  pulledReadAt: string | null;
-  pushedReadAt: string | null;
-  pulledPosition: string | null;
-  pushedWatermark: string | null;
-}
-
-/** The progress that is stored in the sync state. */
-export const storedProgress = (syncState: SyncStateRow): SyncProgress => ({
-  watermark: syncState.watermark,
-  linksWatermark: syncState.links_watermark,
-  localPosition: syncState.local_position,
-  completeReadAt: syncState.complete_read_at,
-  pulledReadAt: syncState.pulled_read_at,
-  pushedReadAt: syncState.pushed_read_at,
-  pulledPosition: syncState.pulled_position,
-  pushedWatermark: syncState.pushed_watermark,
-});
+export type SyncProgress = Omit<SyncStateRow, 'again'>;
 
 /** Makes the next run of each direction a full read. */
-export const withFullReadNext = (progress: SyncProgress): SyncProgress => ({
-  ...progress,
-  completeReadAt: null,
-  pulledReadAt: null,
-  pushedReadAt: null,
-});
+export const fullReadNext = { complete_read_at: null, pulled_read_at: null, pushed_read_at: null };
 
 /** Where the next runs start to read after this one. A run in one direction does not advance the progress of the other. */
 export function progressAfter(run: Directed & { state: RunState; complete: boolean }): SyncProgress {
-  const { state, complete, syncState } = run;
-  const before = storedProgress(syncState);
+  const { state, complete } = run;
+  const { again: _, ...progress } = run.syncState;
   // with hidden columns nothing advances, so that their changes are read when they are visible again
-  const canAdvance = state.hidden.length === 0;
-  const singleDirection = singleDirectionOf(run);
-  const pulls = canAdvance && singleDirection !== 'push';
-  const pushes = canAdvance && singleDirection !== 'pull';
-  // the remote's time when reading began, since later changes belong to the next read. A clock that is ahead may be corrected
-  // before that and then report earlier times, so its lead does not count
-  const began =
-    state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
-  const later = (previous: string | null, newest: string | null) => {
-    const next = began ?? newest;
-    return previous === null || (next !== null && next > previous) ? next : previous;
-  };
-  // relations are stored for runs of either direction
-  const canAdvanceLinks = canAdvance && (complete || !state.linksWithheld);
-  const progress: SyncProgress = {
-    ...before,
-    watermark: pulls ? later(before.watermark, state.newest) : before.watermark,
-    linksWatermark: canAdvanceLinks ? later(before.linksWatermark, state.newestLink) : before.linksWatermark,
-    localPosition: pushes ? state.localPosition : before.localPosition,
-  };
-  const readAt = complete && canAdvance ? new Date(state.startedAt).toISOString() : undefined;
-  if (singleDirection === null) progress.completeReadAt = readAt ?? before.completeReadAt;
-  if (singleDirection === 'pull') {
-    progress.pulledReadAt = readAt ?? before.pulledReadAt;
-    progress.pulledPosition = canAdvance ? state.localPosition : before.pulledPosition;
-  }
-  if (singleDirection === 'push') {
-    progress.pushedReadAt = readAt ?? before.pushedReadAt;
-    progress.pushedWatermark = canAdvance
-      ? later(before.pushedWatermark, state.newest)
-      : before.pushedWatermark;
+  if (state.hidden.length === 0) {
+    const singleDirection = singleDirectionOf(run);
+    // the remote's time when reading began, since later changes belong to the next read. A clock that is ahead may be corrected
+    // before that and then report earlier times, so its lead does not count
+    const began =
+      state.aheadMs === null ? null : new Date(state.startedAt + Math.min(state.aheadMs, 0)).toISOString();
+    const later = (previous: string | null, newest: string | null) => {
+      const next = began ?? newest;
+      return previous === null || (next !== null && next > previous) ? next : previous;
+    };
+    if (singleDirection === 'push')
+      progress.pushed_watermark = later(progress.pushed_watermark, state.newest);
+    else progress.watermark = later(progress.watermark, state.newest);
+    // relations are stored for runs of either direction
+    if (complete || !state.linksWithheld)
+      progress.links_watermark = later(progress.links_watermark, state.newestLink);
+    progress[singleDirection === 'pull' ? 'pulled_position' : 'local_position'] = state.localPosition;
+    if (complete) {
+      const readAt = { pull: 'pulled_read_at', push: 'pushed_read_at', both: 'complete_read_at' } as const;
+      progress[readAt[singleDirection ?? 'both']] = new Date(state.startedAt).toISOString();
+    }
   }
   // changes of hidden rows can only be detected by a full read
-  return state.withheld ? withFullReadNext(progress) : progress;
+  return state.withheld ? { ...progress, ...fullReadNext } : progress;
 }

@@ -22,7 +22,7 @@ import {
 } from '../store/plan-rows.ts';
 import { loadPairs, type PairChoice } from '../store/sync-state.ts';
 import type { RunClosing } from './run.plan.ts';
-import { storedProgress, withFullReadNext } from './run.read.ts';
+import { fullReadNext } from './run.read.ts';
 import type { RunJob, Stopwatch } from './run.state.ts';
 
 /**
@@ -117,10 +117,10 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
     await job.hold({ sql });
     const syncState = await lockSyncState(sql, mappingId);
     const again = await findPlannedRecords(sql, run.id, MAX_READ_AGAIN);
-    const reached = storedProgress(syncState);
     const closing: RunClosing = {
       // the next run reads the undone records, although they may be unchanged at the remote
-      ...(again === null ? withFullReadNext(reached) : reached),
+      ...syncState,
+      ...(again === null && fullReadNext),
       again: [...new Set([...syncState.again, ...(again ?? [])])].sort(),
       absences: {},
     };

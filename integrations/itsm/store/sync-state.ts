@@ -137,15 +137,6 @@ export async function storeChanges(
     [...links].flatMap(([key, link]) => (syncState.links.has(key) ? [] : [link])),
   );
   await upsertLinks(sql, mappingId, [...syncState.links.values()]);
-  const again = changes.some(({ op }) => op === 'again');
-  const watermark = changes.some(({ op }) => op === 'watermark');
-  if (!again && !watermark) return;
-  await sql('itsm_sync_states')
-    .where({ mapping_id: mappingId })
-    .update({
-      ...(again && { again: [...syncState.again] }),
-      ...(watermark && { watermark: syncState.watermark }),
-    });
 }
 
 async function deletePairs(sql: Sql, mappingId: string, remoteIds: readonly string[]): Promise<void> {

@@ -134,13 +134,12 @@ export const unmap = (
     .map(({ remoteId }): StateChange => ({ op: 'state', remoteId, state: { kind: 'unmapped' } }));
 
 /** Maps an un-mapped record again in memory. */
-export const remap = (syncState: SyncState, remoteId: string): StateChange[] =>
-  syncState.pairs.get(remoteId)?.state.kind === 'unmapped'
-    ? [
-        { op: 'state', remoteId, state: { kind: 'linked' } },
-        { op: 'again', remoteIds: [...new Set([...syncState.again, remoteId])].sort() },
-      ]
-    : [];
+export function remap({ pairs, again }: SyncState, remoteId: string): void {
+  const pair = pairs.get(remoteId);
+  if (pair?.state.kind !== 'unmapped') return;
+  pair.state = { kind: 'linked' };
+  again.add(remoteId);
+}
 
 /** Plans the undo of an applied plan in memory. */
 export function undoPlan(

@@ -87,8 +87,6 @@ const change: fc.Arbitrary<StateChange> = fc.oneof(
   fc.record({ op: fc.constant('state' as const), remoteId, state }),
   fc.record({ op: fc.constant('absences' as const), remoteId, absences: fc.nat(3) }),
   fc.record({ op: fc.constantFrom('link' as const, 'unlink' as const), link }),
-  fc.record({ op: fc.constant('again' as const), remoteIds: fc.uniqueArray(remoteId) }),
-  fc.record({ op: fc.constant('watermark' as const), watermark: fc.constantFrom(null, since) }),
 );
 
 describe('a stored sync state', () => {

@@ -252,15 +252,15 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Memory
       );
       const { absences, again, watermark } = plan.closing;
       const remoteIds = new Set([...again, ...open.flatMap(({ remoteId }) => remoteId ?? [])]);
-      await call(() =>
-        commit([
-          ...Object.entries(absences).map(
+      await call(() => {
+        commit(
+          Object.entries(absences).map(
             ([remoteId, count]): StateChange => ({ op: 'absences', remoteId, absences: count }),
           ),
-          { op: 'again', remoteIds: [...remoteIds].sort() },
-          { op: 'watermark', watermark },
-        ]),
-      );
+        );
+        syncState.again = new Set([...remoteIds].sort());
+        syncState.watermark = watermark;
+      });
     },
   };
 }
