@@ -181,11 +181,10 @@ function databasePort(
         const written = rows.map(({ row }) => row);
         const { stateOf } = await readState(sql, mappingId, cards, written);
         const staleReasons = rows.map(({ row, check }) => check(stateOf(row)));
-        const begun = written.filter((_, n) => staleReasons[n] === null);
         await markBegun(
           sql,
           runId,
-          begun.map(({ no }) => no),
+          written.filter((_, n) => staleReasons[n] === null),
         );
         return staleReasons;
       });

@@ -28,7 +28,7 @@ import {
   removeResolved,
 } from '../engine/state.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { readCreatingRows } from '../store/links.ts';
+import { readPairRows } from '../store/links.ts';
 import {
   allPairs,
   changedRecords,
@@ -220,7 +220,7 @@ function createPlanSource(work: RunWork, decisions: Decisions): PartSource {
     createsRecords,
     refersToOwnMapping: (path) => referencedMappings(mapping)[path] === mappingId,
     findCreatingRows: async (remoteIds, cardIds) =>
-      creatingRowsIn(await readCreatingRows(db, runId, { remoteIds, cardIds })),
+      creatingRowsIn(await readPairRows(db, runId, { remoteIds, cardIds })),
     linkParts: async function* () {
       if (mapping.relations.length > 0) yield* linkParts(work, observationOf);
     },

@@ -5,7 +5,7 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { counted } from '../../../platform/counted.ts';
-import { type Db, isConnectionLoss } from '../../../platform/database.ts';
+import { type Db, isConnectionLoss, queryColumn } from '../../../platform/database.ts';
 import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { PlanningTools } from '../engine/plan.ts';
@@ -120,49 +120,24 @@ async function createPlan(
       since = performance.now();
     },
   };
-  const plan = await planRun(
-    work,
-    tools,
-    (rows) => job.progress(0.4, `${rows} rows planned`),
-    run.auto_apply,
-  );
+  const onProgress = (rows: number) => job.progress(0.4, `${rows} rows planned`);
+  const plan = await planRun(work, tools, onProgress, run.auto_apply);
   add('plan', since);
-  const { fetched, relations: relations_fetched } = work.state;
-  return await storePlan(job, run, plan, {
-    reviewReason: findReviewReason(run, work, plan),
-    stats: {
-      fetched,
-      relations_fetched,
-      relations_waiting: plan.blockedRelations,
-      seconds,
-      budget: await readBudget(connector),
-    },
-    also: async (sql) => {
-      await logBlockedRelations(sql, work, plan.blockedRelations);
-      const already_open = await markRepeatedItems(sql, run.id, work.mappingId);
-      await openReviewItems(sql, run.id, work.mappingId, work.complete);
-      await deleteObserved(sql, run.id);
-      return { already_open };
-    },
-  });
+  return await storePlan(job, work, plan, { run, seconds, budget: await budgetLeft(connector) });
 }
 
-/** Logs that other mappings block relations, if their number differs from that of the last run. */
+/** Logs that other mappings block relations, if their number differs from that of the last completed run. */
 async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
-  if (count === 0 || count === (await lastBlockedRelations(sql, work.mappingId))) return;
+  const [last = 0] = await queryColumn<number>(
+    sql,
+    `select coalesce((stats ->> 'relations_waiting')::int, 0) from itsm_runs
+     where mapping_id = ? and status = 'completed' and undo_of is null order by id desc limit 1`,
+    [work.mappingId],
+  );
+  if (count === 0 || count === last) return;
   const others = Object.values(work.mapping.blocked_targets).join(', ');
   const text = `Mappings that are paused or cannot run block ${counted(count, 'relation')}: ${others}.`;
   await logRun(sql, work.runId, 'plan', 'info', text);
-}
-
-/** The number of blocked relations as the last completed run of the mapping reported it. */
-async function lastBlockedRelations(sql: Knex.Transaction, mappingId: string): Promise<number> {
-  const { rows } = await sql.raw(
-    `select coalesce((stats ->> 'relations_waiting')::int, 0) as n from itsm_runs
-     where mapping_id = ? and status = 'completed' and undo_of is null order by id desc limit 1`,
-    [mappingId],
-  );
-  return rows[0]?.n ?? 0;
 }
 
 async function enterStage(sql: Knex.Transaction, id: string, stage: RunStage): Promise<void> {
@@ -186,55 +161,47 @@ const clockWarning = ({ state: { late = 0 } }: RunWork): string | null =>
 /** Stores the summary of the plan and the new status of the run. @returns whether the plan needs a review. */
 async function storePlan(
   job: RunJob,
-  run: RunRow,
+  work: RunWork,
   plan: PlanSummary,
-  {
-    reviewReason,
-    stats,
-    also,
-  }: { reviewReason: string | null; stats: RunStats; also: (sql: Knex.Transaction) => Promise<RunStats> },
+  { run, ...stats }: { run: RunRow } & Pick<RunStats, 'seconds' | 'budget'>,
 ): Promise<boolean> {
+  const reviewReason = findReviewReason(run, work, plan);
+  const needsReview = reviewReason !== null;
+  const { runId, mappingId, state } = work;
   await command(job.ctx, async ({ sql, emit }) => {
     await job.hold({ sql });
-    const more = await also(sql);
+    await logBlockedRelations(sql, work, plan.blockedRelations);
+    const already_open = await markRepeatedItems(sql, runId, mappingId);
+    await openReviewItems(sql, runId, mappingId, work.complete);
+    await deleteObserved(sql, runId);
     // rows were stored as approved if the run has auto_apply
-    if ((reviewReason === null) !== run.auto_apply) await approvePlan(sql, run.id, reviewReason === null);
-    await logRun(
-      sql,
-      run.id,
-      'plan',
-      reviewReason === null ? 'info' : 'warning',
-      describePlan(plan, reviewReason),
-    );
-    const planned = await countPlan(sql, run.id);
-    await changeRun(
-      { sql, emit },
-      run.id,
-      'itsm_run.planned',
-      {
-        status: reviewReason === null ? 'running' : 'review',
-        stage: reviewReason === null ? 'apply' : 'review',
-        stopped: plan.stopped,
-        closing: JSON.stringify(plan.closing),
-        plan_made_at: sql.raw('clock_timestamp()'),
-      },
-      { ...stats, ...more, skipped: informativeRows(planned), planned },
-    );
-    if (reviewReason !== null) {
-      await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: run.id } });
-    }
+    if (needsReview === run.auto_apply) await approvePlan(sql, runId, !needsReview);
+    const then = needsReview ? `waits for review: ${reviewReason}` : 'is applied.';
+    const text = `The plan has ${counted(plan.changes, 'change')} and ${then}`;
+    await logRun(sql, runId, 'plan', needsReview ? 'warning' : 'info', text);
+    const planned = await countPlan(sql, runId);
+    const { skip = 0, stage = 0, conflict = 0 } = planned;
+    const change = {
+      status: needsReview ? 'review' : 'running',
+      stage: needsReview ? 'review' : 'apply',
+      stopped: plan.stopped,
+      closing: JSON.stringify(plan.closing),
+      plan_made_at: sql.raw('clock_timestamp()'),
+    } as const;
+    await changeRun({ sql, emit }, runId, 'itsm_run.planned', change, {
+      ...stats,
+      fetched: state.fetched,
+      relations_fetched: state.relations,
+      relations_waiting: plan.blockedRelations,
+      already_open,
+      skipped: skip + stage + conflict,
+      planned,
+    });
+    if (needsReview)
+      await job.finish({ sql }, { message: 'the plan waits for review', result: { run_id: runId } });
   });
-  return reviewReason !== null;
+  return needsReview;
 }
-
-/** The number of rows that write nothing. */
-const informativeRows = ({ skip = 0, stage = 0, conflict = 0 }: Record<string, number>): number =>
-  skip + stage + conflict;
-
-const describePlan = ({ changes }: PlanSummary, reviewReason: string | null): string =>
-  reviewReason === null
-    ? `The plan has ${counted(changes, 'change')} and is applied.`
-    : `The plan has ${counted(changes, 'change')} and waits for review: ${reviewReason}`;
 
 /** Why a plan is not applied without review; null if it is. */
 function findReviewReason(

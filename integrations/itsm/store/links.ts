@@ -254,43 +254,18 @@ export interface PairRow {
   cardId: string | null;
 }
 
-/** Rows of a plan that create, quarantine or end pairs of these records or cards. */
-export const readPairRows = (
-  sql: Sql,
-  runId: string,
-  by: { remoteIds?: readonly string[]; cardIds?: readonly string[] },
-): Promise<PairRow[]> =>
-  readRowsByIds(sql, runId, by, {
-    ofRecord: `action in ('create', 'link', 'quarantine', 'unlink')`,
-    ofCard: `action in ('create', 'link', 'quarantine', 'unlink')`,
-  });
-
-/** Rows of a plan that create or link the cards of these records, or the records of these cards. */
-export const readCreatingRows = (
-  sql: Sql,
-  runId: string,
-  by: { remoteIds: readonly string[]; cardIds: readonly string[] },
-): Promise<PairRow[]> =>
-  readRowsByIds(sql, runId, by, {
-    ofRecord: `(action = 'link' or (action = 'create' and side = 'local'))`,
-    ofCard: `(action = 'link' or (action = 'create' and side = 'remote'))`,
-  });
-
-async function readRowsByIds(
+/** Rows of a plan that create, quarantine or end pairs of these records or cards, in their order. */
+export async function readPairRows(
   sql: Sql,
   runId: string,
   { remoteIds = [], cardIds = [] }: { remoteIds?: readonly string[]; cardIds?: readonly string[] },
-  { ofRecord, ofCard }: { ofRecord: string; ofCard: string },
 ): Promise<PairRow[]> {
   if (remoteIds.length + cardIds.length === 0) return [];
   // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
-  const found = (type: 'text' | 'uuid', column: string, condition: string) =>
+  const found = (type: 'text' | 'uuid', column: string) =>
     `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
        select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-       where run_id = ? and ${column} = q.id and ${condition} offset 0) r`;
-  return await queryRows(
-    sql,
-    `${found('text', 'remote_id', ofRecord)} union ${found('uuid', 'card_id', ofCard)} order by no`,
-    [remoteIds, runId, cardIds, runId],
-  );
+       where run_id = ? and ${column} = q.id and action in ('create', 'link', 'quarantine', 'unlink') offset 0) r`;
+  const text = `${found('text', 'remote_id')} union ${found('uuid', 'card_id')} order by no`;
+  return await queryRows(sql, text, [remoteIds, runId, cardIds, runId]);
 }

@@ -107,66 +107,50 @@ export async function deleteObserved(sql: Sql, runId: string): Promise<void> {
 /** A page of ids in their order, after the given one. */
 export type IdPage = (after: string, limit: number) => Promise<string[]>;
 
+/** @param from the tables and conditions of the rows, of which `id` identifies one. */
 const pageOf =
-  (sql: Sql, text: string, bindings: unknown[]): IdPage =>
-  async (after, limit) => {
-    return await queryColumn<string>(sql, text, [...bindings, after, limit]);
-  };
+  (sql: Sql, id: string, from: string, bindings: unknown[]): IdPage =>
+  async (after, limit) =>
+    await queryColumn(sql, `select ${id} as id from ${from} and ${id} > ? order by ${id} limit ?`, [
+      ...bindings,
+      after,
+      limit,
+    ]);
 
 /** Observed records with a pair. */
-export const observedPairs = (sql: Sql, runId: string, mappingId: string): IdPage =>
-  pageOf(
-    sql,
-    `select p.remote_id as id from itsm_run_records r
-     join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
-     where r.run_id = ? and r.remote_id > ? order by r.remote_id limit ?`,
-    [mappingId, runId],
-  );
+export const observedPairs = (sql: Sql, runId: string, mappingId: string): IdPage => {
+  const from =
+    'itsm_run_records r join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id where r.run_id = ?';
+  return pageOf(sql, 'r.remote_id', from, [mappingId, runId]);
+};
 
 export const allPairs = (sql: Sql, mappingId: string): IdPage =>
-  pageOf(
-    sql,
-    'select remote_id as id from itsm_pairs where mapping_id = ? and remote_id > ? order by remote_id limit ?',
-    [mappingId],
-  );
+  pageOf(sql, 'remote_id', 'itsm_pairs where mapping_id = ?', [mappingId]);
 
 /** Records of linked and quarantined pairs. */
 export const livePairs = (sql: Sql, mappingId: string): IdPage =>
-  pageOf(
-    sql,
-    `select p.remote_id as id from itsm_pairs p where p.mapping_id = ? and ${isLive} and p.remote_id > ?
-     order by p.remote_id limit ?`,
-    [mappingId],
-  );
+  pageOf(sql, 'p.remote_id', `itsm_pairs p where p.mapping_id = ? and ${isLive}`, [mappingId]);
+
+const isChanged = 'r.run_id = ? and r.shown and r.record is not null';
 
 /** Records that were read as part of a page and have changed. */
 export const changedRecords = (sql: Sql, runId: string): IdPage =>
-  pageOf(
-    sql,
-    `select remote_id as id from itsm_run_records where run_id = ? and shown and record is not null
-       and remote_id > ? order by remote_id limit ?`,
-    [runId],
-  );
+  pageOf(sql, 'r.remote_id', `itsm_run_records r where ${isChanged}`, [runId]);
 
 /** The same without those that have a live pair. */
-export const unpairedRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
-  pageOf(
-    sql,
-    `select r.remote_id as id from itsm_run_records r where r.run_id = ? and r.shown and r.record is not null
-       and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id and ${isLive})
-       and r.remote_id > ? order by r.remote_id limit ?`,
-    [runId, mappingId],
-  );
+export const unpairedRecords = (sql: Sql, runId: string, mappingId: string): IdPage => {
+  const from = `itsm_run_records r where ${isChanged} and not exists (
+    select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id and ${isLive})`;
+  return pageOf(sql, 'r.remote_id', from, [runId, mappingId]);
+};
 
 /** Active cards of a type without a live pair. */
-export const unpairedCards = (sql: Sql, mappingId: string, cardType: string): IdPage =>
-  pageOf(
-    sql,
-    `select c.id from cards c where c.type = ? and c.status = 'ACTIVE'
-       and not exists (select from itsm_pairs p where p.card_id = c.id and p.mapping_id = ? and ${isLive})
-       and c.id > coalesce(nullif(?, ''), '00000000-0000-0000-0000-000000000000')::uuid order by c.id limit ?`,
-    [cardType, mappingId],
-  );
+export const unpairedCards = (sql: Sql, mappingId: string, cardType: string): IdPage => {
+  const from = `cards c where c.type = ? and c.status = 'ACTIVE'
+    and not exists (select from itsm_pairs p where p.card_id = c.id and p.mapping_id = ? and ${isLive})`;
+  const page = pageOf(sql, 'c.id', from, [cardType, mappingId]);
+  return (after, limit) => page(after || '00000000-0000-0000-0000-000000000000', limit);
+};
 
 /** The number of linked and quarantined pairs. */
 export async function countLivePairs(sql: Sql, mappingId: string): Promise<number> {
@@ -178,26 +162,20 @@ export async function countLivePairs(sql: Sql, mappingId: string): Promise<numbe
 }
 
 /** Records with a pair that a full read did not show, and of which nothing else is known. */
-export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
-  pageOf(
-    sql,
-    `select p.remote_id as id from itsm_pairs p
-     left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
+export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPage => {
+  const from = `itsm_pairs p left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
      where p.mapping_id = ? and p.state <> 'unmapped' and coalesce(not r.shown and r.look is null
        and r.tombstone is null, true)
-       and (p.state <> 'removed' or exists (select from cards c where c.id = p.card_id and c.status = 'ACTIVE'))
-       and p.remote_id > ? order by p.remote_id limit ?`,
-    [runId, mappingId],
-  );
+       and (p.state <> 'removed' or exists (select from cards c where c.id = p.card_id and c.status = 'ACTIVE'))`;
+  return pageOf(sql, 'p.remote_id', from, [runId, mappingId]);
+};
 
 /**
  * Records with a tombstone that were shown or have a pair, and records that others were merged into, if they have not been
  * read by key yet. A restored record keeps the tombstone of its deletion.
  */
-export const unconfirmedDeletions = (sql: Sql, runId: string, mappingId: string): IdPage =>
-  pageOf(
-    sql,
-    `with doubtful as (
+export const unconfirmedDeletions = (sql: Sql, runId: string, mappingId: string): IdPage => {
+  const from = `(
        select r.remote_id as id from itsm_run_records r
        where r.run_id = ? and r.tombstone is not null and r.look is null
          and (r.shown or exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id
@@ -206,9 +184,9 @@ export const unconfirmedDeletions = (sql: Sql, runId: string, mappingId: string)
        select t.tombstone ->> 'mergedInto' from itsm_run_records t
        left join itsm_run_records r on r.run_id = t.run_id and r.remote_id = t.tombstone ->> 'mergedInto'
        where t.run_id = ? and t.tombstone ->> 'mergedInto' is not null and not coalesce(r.shown, false) and r.look is null
-     ) select id from doubtful where id > ? order by id limit ?`,
-    [runId, mappingId, runId],
-  );
+     ) doubtful where true`;
+  return pageOf(sql, 'id', from, [runId, mappingId, runId]);
+};
 
 /** Records without a pair for which reading by key was inconclusive. */
 export async function inconclusiveRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {

@@ -73,8 +73,8 @@ export const readAppliedAtRemote = (sql: Sql, runId: string, after: number, limi
   );
 
 /** Marks rows whose writes are about to be sent. */
-export async function markBegun(sql: Sql, runId: string, nos: readonly number[]): Promise<void> {
-  if (nos.length === 0) return;
+export async function markBegun(sql: Sql, runId: string, rows: readonly PlanRow[]): Promise<void> {
+  const nos = rows.map(({ no }) => no);
   await sql('itsm_plan_rows')
     .where({ run_id: runId, progress: 'pending' })
     .whereIn('no', nos)
@@ -132,11 +132,9 @@ export async function deletePlan(sql: Sql, runId: string): Promise<void> {
 
 /** The number of rows of a plan by action. */
 export async function countPlan(sql: Sql, runId: string): Promise<Record<string, number>> {
-  const { rows } = await sql.raw(
-    'select action, count(*)::int as n from itsm_plan_rows where run_id = ? group by action order by action',
-    [runId],
-  );
-  return Object.fromEntries(rows.map(({ action, n }: { action: string; n: number }) => [action, n]));
+  const counts: Record<string, number> = {};
+  for (const { action, n } of await countOutcomes(sql, runId)) counts[action] = (counts[action] ?? 0) + n;
+  return counts;
 }
 
 /** The number of applied rows of a run. */
