@@ -116,15 +116,8 @@ function appliedRow(
   sent: PlanRow,
   id: string | undefined,
   record: RemoteRecord | null,
-  {
-    adopted = false,
-    notice = null,
-    unwritten = {},
-  }: {
-    adopted?: boolean | undefined;
-    notice?: string | null | undefined;
-    unwritten?: Record<Path, string> | undefined;
-  } = {},
+  { adopted, notice = null }: { adopted?: boolean | undefined; notice?: string | null | undefined } = {},
+  unwritten: Record<Path, string> = {},
 ): RowResult {
   const row: PlanRow = adopted ? { ...sent, origin: 'linked' } : sent;
   const remoteId = row.remoteId ?? id ?? null;
@@ -209,7 +202,7 @@ async function send(applying: ApplyContext, open: readonly Sending[]): Promise<S
       const record = result.found ? null : result.record;
       const notices = [result.notice, describeAlteredValues(mapping, row, record, unwritten)].filter(Boolean);
       const notice = notices.join(' ') || null;
-      endings.push(appliedRow(mapping, row, result.record?.id, record, { ...result, notice, unwritten }));
+      endings.push(appliedRow(mapping, row, result.record?.id, record, { ...result, notice }, unwritten));
     } else if (result.kind === 'refused') {
       endings.push(refusedRow(row, result.message));
     } else if (result.kind !== 'lost') endings.push(unappliedRow(row, result.kind, result.message));

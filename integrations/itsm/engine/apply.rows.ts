@@ -1,6 +1,6 @@
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { canonical, formatValue, isEqual, localFields, remoteFields } from './fields.ts';
+import { canonical, formatValue, isEqual, localFields, mapValues, remoteFields } from './fields.ts';
 import type { Agreed, LocalCard, Path, RecordLookup, StateChange } from './model.types.ts';
 import type {
   EnginePort,
@@ -309,7 +309,7 @@ export const copiesFromRecord = ({ action, side, remoteId, expects }: PlanRow): 
 
 /** How the values that the row copies from the record have changed; null if they have not. */
 export function sourceStaleReason(mapping: Mapping, row: PlanRow, state: RecordLookup): string | null {
-  const fields = Object.fromEntries(Object.entries(row.agreed).map(([path, { remote }]) => [path, remote]));
+  const fields = mapValues(row.agreed, ({ remote }) => remote);
   return recordStaleReason(mapping, { there: true, fields }, state);
 }
 

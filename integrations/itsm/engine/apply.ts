@@ -13,6 +13,7 @@ import {
   stateChanges,
   unappliedRow,
 } from './apply.rows.ts';
+import { mapValues } from './fields.ts';
 import type { RecordLookup } from './model.types.ts';
 import type {
   EnginePort,
@@ -120,7 +121,7 @@ function createStep(
 }
 
 function localWrite(mapping: Mapping, row: PlanRow): LocalWrite {
-  const values = Object.fromEntries(Object.entries(row.diff).map(([path, { new: value }]) => [path, value]));
+  const values = mapValues(row.diff, ({ new: value }) => value);
   const cardId = row.cardId ?? '';
   switch (row.action) {
     case 'create':

@@ -129,6 +129,18 @@ function evaluateFormula(
   }
 }
 
+/** Converts the values of an object by path; paths whose result is undefined are omitted. */
+export const mapValues = <T, U>(
+  values: Record<Path, T>,
+  convert: (value: T, path: Path) => U | undefined,
+): Record<Path, U> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([path, value]) => {
+      const converted = convert(value, path);
+      return converted === undefined ? [] : [[path, converted]];
+    }),
+  );
+
 /** The mapped values of a record by card path, in the remote's form. */
 export function remoteFields(mapping: Mapping, record: RemoteRecord): Record<Path, Value> {
   return Object.fromEntries(

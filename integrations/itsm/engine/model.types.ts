@@ -131,10 +131,8 @@ interface LocalObservation {
   redirects: Map<string, string>;
 }
 
-/** Mapped relations of both sides. Only a full read proves that one is gone. */
+/** All mapped relations of both sides. */
 export interface LinkObservation {
-  /** Whether all remote relations of the mapped types were read. */
-  complete: boolean;
   /** By card ids. */
   local: { relationType: string; source: string; target: string }[];
   /** By remote ids, in the direction of the inventory's relation. */

@@ -1,4 +1,4 @@
-import { localFields, otherSide, remoteFields } from './fields.ts';
+import { localFields, mapValues, otherSide, remoteFields } from './fields.ts';
 import type { Side } from './model.types.ts';
 import {
   addPairRow,
@@ -75,14 +75,13 @@ export function planQuarantined(planning: Planning, view: PairView): void {
   const remote =
     recordState.kind === 'there'
       ? remoteFields(planning.mapping, recordState.record)
-      : Object.fromEntries(Object.entries(pair.base).map(([path, agreed]) => [path, agreed.remote]));
+      : mapValues(pair.base, (agreed) => agreed.remote);
   const local = card ? localFields(planning.mapping, card) : {};
-  const values = Object.entries(gone === 'remote' ? local : remote);
   addPairRow(planning, view, {
     action: 'delete',
     side: otherSide(gone),
     reason: gone === 'remote' ? 'The record is gone at the remote' : 'The card is gone here',
-    diff: Object.fromEntries(values.map(([path, value]) => [path, { old: value, new: null }])),
+    diff: mapValues(gone === 'remote' ? local : remote, (old) => ({ old, new: null })),
     expects: {
       pair: 'quarantined',
       card: { there: gone === 'remote', fields: local },

@@ -161,7 +161,7 @@ export function planLinks(planning: Planning, ends: Ends): void {
   );
   // rows that refer to new records come last, so that they are written in one batch
   for (const kind of ['resolved', 'unresolved'] as const)
-    for (const state of states.get(kind) ?? []) planLink(planning, observed, state);
+    for (const state of states.get(kind) ?? []) planLink(planning, state);
 }
 
 function gatherLinks(planning: Planning, observed: LinkObservation, ends: Ends): Map<string, LinkState> {
@@ -222,10 +222,9 @@ function gatherLinks(planning: Planning, observed: LinkObservation, ends: Ends):
 const withRelationId = ({ link, remote: [first] }: LinkState): AgreedLink =>
   first?.relationId === undefined ? link : { ...link, relationId: first.relationId };
 
-function planLink(planning: Planning, { complete }: LinkObservation, state: LinkState): void {
+function planLink(planning: Planning, state: LinkState): void {
   const { base, local, remote } = state;
-  // only a full read proves that a relation does not exist
-  const there = remote.length > 0 || (!complete && base);
+  const there = remote.length > 0;
   if (local === there) {
     if (base !== there && state.endingRecord === null && !state.isBlocked)
       addAgreement(planning, state, there);
@@ -234,7 +233,6 @@ function planLink(planning: Planning, { complete }: LinkObservation, state: Link
   const side: Side = local === base ? 'local' : 'remote';
   const add = side === 'local' ? there : local;
   if (planning.mapping.sync_direction === (side === 'local' ? 'push' : 'pull')) return;
-  if (!complete && add && side === 'remote' && !base) return;
   if (!add && planning.mapping.sync_mode === 'additive') return;
   const where = side === 'local' ? 'at the remote' : 'here';
   const reason = `The relation was ${add ? 'added' : 'removed'} ${where}`;

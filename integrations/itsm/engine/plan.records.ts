@@ -1,5 +1,5 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { canonical, convertCard, isEqual, localFields } from './fields.ts';
+import { canonical, convertCard, isEqual, localFields, mapValues } from './fields.ts';
 import type { LocalCard } from './model.types.ts';
 import { recordStateOf } from './plan.fields.ts';
 import type { MatchItem } from './plan.types.ts';
@@ -26,9 +26,7 @@ export function unreadItems(planning: Planning, only?: ReadonlySet<string>): Mat
     const cardId = survivorOf(pair.cardId, observation.local.redirects);
     const isPaired = pairIndex.primary.get(cardId) === pair && findActiveCard(planning, cardId);
     if (isPaired || recordStateOf(pair, mapping, index).kind !== 'unread') return [];
-    return [
-      { id, fields: Object.fromEntries(Object.entries(base).map(([path, { local }]) => [path, local])) },
-    ];
+    return [{ id, fields: mapValues(base, ({ local }) => local) }];
   });
 }
 

@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
 import type { FieldMapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { canonical, convertRecord, identityKey, isEqual, localFields, remoteFields } from './fields.ts';
+import {
+  canonical,
+  convertRecord,
+  identityKey,
+  isEqual,
+  localFields,
+  mapValues,
+  remoteFields,
+} from './fields.ts';
 import type { LocalCard, Pair, Path, Side } from './model.types.ts';
 import { agreedFields, compareFields, planFields } from './plan.fields.ts';
 import type { Match, MatchItem, PlanRow } from './plan.types.ts';
@@ -33,8 +41,7 @@ export function pairedItems(planning: Planning, only?: ReadonlySet<string>): Mat
     const card = only && !only.has(remoteId) ? undefined : findActiveCard(planning, id);
     if (!card) return [];
     const now = itemOfCard(planning, card);
-    const agreed = Object.entries(base).map(([path, { local }]) => [path, local] as const);
-    const before = { id, fields: { ...now.fields, ...Object.fromEntries(agreed) } };
+    const before = { id, fields: { ...now.fields, ...mapValues(base, ({ local }) => local) } };
     const { fields } = planning.mapping;
     return identityKey(fields, now.fields) === identityKey(fields, before.fields) ? [now] : [now, before];
   });
@@ -160,15 +167,11 @@ function planNewPair(planning: Planning, record: RemoteRecord, card: LocalCard, 
 
 /** The filled values, as new ones. */
 export const newValues = (values: Record<Path, Value>): PlanRow['diff'] =>
-  Object.fromEntries(
-    Object.entries(values).flatMap(([path, value]) =>
-      canonical(value) === null ? [] : [[path, { old: null, new: value }]],
-    ),
-  );
+  mapValues(values, (value) => (canonical(value) === null ? undefined : { old: null, new: value }));
 
 /** The values that a row writes, by path. */
 export const writtenValues = (diff: PlanRow['diff']): Record<Path, Value> =>
-  Object.fromEntries(Object.entries(diff).map(([path, { new: value }]) => [path, value]));
+  mapValues(diff, ({ new: value }) => value);
 
 /**
  * Plans a card or a record for an object without one. Values that cannot be converted yet are omitted, and written when they can.
@@ -192,7 +195,7 @@ export function planCreation(
     action: 'create',
     side,
     diff: newValues(fields),
-    agreed: Object.fromEntries(Object.entries(fields).map(([path, value]) => [path, both(path, value)])),
+    agreed: mapValues(fields, (value, path) => both(path, value)),
     ...draft,
     reason: why.length > 0 ? `${draft.reason}; omitted: ${why.join(', ')}` : draft.reason,
   });
@@ -225,8 +228,8 @@ function planCreateLocal(planning: Planning, record: RemoteRecord): void {
     addRow(planning, { action: 'skip', remoteId: record.id, reason });
     return;
   }
-  const filled = Object.entries(fields).filter(([, value]) => value !== null);
-  const diff = newValues({ ...mapping.card_defaults, ...Object.fromEntries(filled) });
+  const filled = mapValues(fields, (value) => value ?? undefined);
+  const diff = newValues({ ...mapping.card_defaults, ...filled });
   const refusal = observation.refusals?.find(
     (one) =>
       one.remoteId === record.id &&

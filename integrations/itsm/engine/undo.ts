@@ -1,6 +1,6 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { hasOpenReferences, writesOtherThanAgreed } from './apply.rows.ts';
-import { canonical, isEqual } from './fields.ts';
+import { canonical, isEqual, mapValues } from './fields.ts';
 import type { Agreed, Pair, PairState, Path, Side } from './model.types.ts';
 import type { AppliedRow, PlanRow } from './plan.types.ts';
 import { emptyRow } from './state.ts';
@@ -71,13 +71,11 @@ function pairIdsOf({ row, createdId }: AppliedRow, pairs: Pairs): Pick<PlanRow, 
  */
 function baseAfter(row: PlanRow, remoteId: string | null, pairs: Pairs): Record<Path, Agreed> {
   const base = (remoteId === null ? undefined : pairs.get(remoteId))?.base ?? {};
-  return Object.fromEntries(
-    Object.entries(row.agreed).flatMap(([path, agreed]) => {
-      const now = base[path];
-      if (!now) return row.before[path] ? [[path, agreed]] : [];
-      return [[path, wasAgreedLater(row, path, now) ? agreed : now]];
-    }),
-  );
+  return mapValues(row.agreed, (agreed, path) => {
+    const now = base[path];
+    if (!now) return row.before[path] ? agreed : undefined;
+    return wasAgreedLater(row, path, now) ? agreed : now;
+  });
 }
 
 /** Whether a later run has changed the base. A value that was not written has not changed it. */
@@ -91,15 +89,14 @@ function wasAgreedLater({ side, agreed, before }: PlanRow, path: Path, now: Agre
 /** The values of a side after the row was applied. */
 function valuesAfter(row: PlanRow, remoteId: string | null, pairs: Pairs, side: Side): Record<Path, Value> {
   const base = baseAfter(row, remoteId, pairs);
-  const agreed = Object.entries(row.agreed).map(([path, both]) => [
-    path,
+  const agreed = mapValues(row.agreed, (both, path) =>
     writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
-  ]);
+  );
   // values that were written without a base
   const withoutBase = row.forgets.flatMap((path) =>
-    row.diff[path] ? [[path, canonical(row.diff[path].new)]] : [],
+    row.diff[path] ? [[path, canonical(row.diff[path].new)] as const] : [],
   );
-  return Object.fromEntries([...agreed, ...withoutBase]);
+  return { ...agreed, ...Object.fromEntries(withoutBase) };
 }
 
 function inverseOfUpdate(row: PlanRow, remoteId: string | null, pairs: Pairs): Inverse {
@@ -111,9 +108,7 @@ function inverseOfUpdate(row: PlanRow, remoteId: string | null, pairs: Pairs): I
   return {
     action: row.action,
     side,
-    diff: Object.fromEntries(
-      Object.entries(row.diff).map(([path, { old }]) => [path, { old: values[path] ?? null, new: old }]),
-    ),
+    diff: mapValues(row.diff, ({ old }, path) => ({ old: values[path] ?? null, new: old })),
     expects: {
       pair: 'linked',
       ...(side === 'local' && { card: { there: true, fields: values } }),
@@ -139,7 +134,7 @@ function inverseOfCreate(row: PlanRow, remoteId: string | null, pairs: Pairs): I
   return {
     action: 'delete',
     side,
-    diff: Object.fromEntries(Object.entries(values).map(([path, old]) => [path, { old, new: null }])),
+    diff: mapValues(values, (old) => ({ old, new: null })),
     // for undoing the undo
     origin: pair?.origin ?? null,
     before: baseAfter(row, remoteId, pairs),
@@ -158,9 +153,7 @@ function inverseOfCreate(row: PlanRow, remoteId: string | null, pairs: Pairs): I
  * proposes the removal again. If the deletion was itself the undo of a creation, the pair is linked again.
  */
 function inverseOfDelete(row: PlanRow, pairs: Pairs, runId: string): Inverse {
-  const agreed = Object.fromEntries(
-    Object.entries(row.before).flatMap(([path, one]) => (one ? [[path, one] as const] : [])),
-  );
+  const agreed = mapValues(row.before, (one) => one ?? undefined);
   const gone: Side = row.side === 'local' ? 'remote' : 'local';
   const common = {
     agreed,
@@ -173,10 +166,8 @@ function inverseOfDelete(row: PlanRow, pairs: Pairs, runId: string): Inverse {
     const pair = row.remoteId !== null && pairs.has(row.remoteId) ? 'removed' : 'none';
     return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };
   }
-  const diff = Object.fromEntries(
-    Object.entries(row.diff).flatMap(([path, { old }]) =>
-      canonical(old) === null ? [] : [[path, { old: null, new: old }] as const],
-    ),
+  const diff = mapValues(row.diff, ({ old }) =>
+    canonical(old) === null ? undefined : { old: null, new: old },
   );
   const restored = row.remoteId === null ? null : { runId, no: row.no, remoteId: row.remoteId };
   // after the undo of a creation the card may be gone, or have another record
@@ -196,13 +187,11 @@ function inverseOfRestore(row: PlanRow, pairs: Pairs): Inverse {
   const after = baseAfter(row, row.remoteId, pairs);
   // a restore does not change the base of an existing pair; rows of earlier releases do not contain that base
   const before = row.origin === null ? { ...pair?.base, ...row.before, ...after } : after;
-  const values = Object.fromEntries(
-    Object.entries(before).flatMap(([path, agreed]) => (agreed ? [[path, agreed.local] as const] : [])),
-  );
+  const values: Record<Path, Value> = mapValues(before, (agreed) => agreed?.local);
   return {
     action: 'delete',
     side: 'local',
-    diff: Object.fromEntries(Object.entries(values).map(([path, old]) => [path, { old, new: null }])),
+    diff: mapValues(values, (old) => ({ old, new: null })),
     expects: { pair: row.state?.kind ?? 'linked', unbound: true, card: { there: true, fields: values } },
     // for undoing the undo
     origin: row.origin,

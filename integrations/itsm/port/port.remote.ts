@@ -46,15 +46,14 @@ async function withHiddenColumns(
 export function remotePort(
   connector: Connector,
   mapping: Mapping,
-  deletedContent?: DeletedContentStore,
+  deletedContent: DeletedContentStore,
 ): RemotePort {
   const columns = [...new Set(mapping.fields.map(({ remote_field: remote }) => remote))];
   const endsOf = ({ relationType, source, target }: AgreedLink) => {
     const relation = mapping.relations.find((one) => one.relation_type_key === relationType);
     if (!relation) return undefined;
-    return relation.reversed
-      ? ([relation.remote_type, target, source] as const)
-      : ([relation.remote_type, source, target] as const);
+    const { remote_type: type, reversed } = relation;
+    return reversed ? ([type, target, source] as const) : ([type, source, target] as const);
   };
 
   const write = async (
@@ -64,13 +63,11 @@ export function remotePort(
   ): Promise<RemoteWriteResult> => {
     if (what.kind === 'create' || what.kind === 'update') {
       const restored = what.kind === 'create' ? what.restored : undefined;
-      const removed = restored && deletedContent ? await deletedContent.load(restored) : undefined;
+      const removed = restored && (await deletedContent.load(restored));
       if (removed === null) {
-        const message = 'The unmapped columns of the record were not stored before it was deleted.';
-        return {
-          kind: 'refused',
-          message: `${message} The record would be incomplete, so it is not created again.`,
-        };
+        return refused(
+          'The unmapped columns of the record were not stored before it was deleted. The record would be incomplete, so it is not created again.',
+        );
       }
       const defaults = what.kind === 'create' ? columnValues(what.defaults) : {};
       const values = { ...defaults, ...removed?.values, ...columnValues(what.values) };
@@ -86,7 +83,7 @@ export function remotePort(
         what.kind === 'create' &&
         (written.adopted ?? (await connector.adopted?.(what.table, record.id)) ?? false);
       const summary =
-        removed && restored && (await deletedContent!.restoreRelations(restored, removed, record));
+        removed && restored && (await deletedContent.restoreRelations(restored, removed, record));
       const notices = [notice, summary].filter((one) => one !== undefined);
       return {
         kind: 'done',
@@ -98,25 +95,20 @@ export function remotePort(
     }
     if (what.kind === 'delete') {
       if (current && (await hasChanged(what, current))) {
-        return {
-          kind: 'stale',
-          message: 'The record was changed just before it was to be deleted.',
-        };
+        return { kind: 'stale', message: 'The record was changed just before it was to be deleted.' };
       }
       return await connector
         .delete(what.table, what.id, current?.version, current?.fields)
         .then(() => doneWithoutRecord, resultOfError);
     }
     const ends = endsOf(what.link);
-    if (!ends) return { kind: 'refused', message: 'The mapping no longer has the relation type.' };
+    if (!ends) return refused('The mapping no longer has the relation type.');
     if (what.kind === 'relate') {
       return await connector.createRelation(...ends).then(() => doneWithoutRecord, resultOfError);
     }
     const found = what.link.relationId ?? (await connector.findRelation?.(...ends));
-    if (found === undefined) {
-      return { kind: 'refused', message: 'The remote does not return the key of the relation.' };
-    }
-    if (found === null) return { kind: 'done', record: null };
+    if (found === undefined) return refused('The remote does not return the key of the relation.');
+    if (found === null) return doneWithoutRecord;
     return await connector.deleteRelation(found).then(() => doneWithoutRecord, resultOfError);
   };
 
@@ -133,16 +125,14 @@ export function remotePort(
   };
 
   return {
-    async readRemote(table, ids) {
-      return await connector.readByIds(table, [...ids], columns);
-    },
+    readRemote: (table, ids) => connector.readByIds(table, [...ids], columns),
     writeRemote: write,
     async findWrite(what, correlationId): Promise<WriteTrace> {
       if (what.kind === 'create') {
         const record = await connector.findCreated(what.table, correlationId);
         if (!record) return { kind: 'absent' };
-        const removed = what.restored && deletedContent && (await deletedContent.load(what.restored));
-        const notice = removed && (await deletedContent!.restoreRelations(what.restored!, removed, record));
+        const removed = what.restored && (await deletedContent.load(what.restored));
+        const notice = removed && (await deletedContent.restoreRelations(what.restored!, removed, record));
         const adopted = (await connector.adopted?.(what.table, record.id)) ?? false;
         return { kind: 'executed', record, adopted, ...(notice ? { notice } : {}) };
       }
@@ -155,13 +145,14 @@ export function remotePort(
 }
 
 const doneWithoutRecord: RemoteWriteResult = { kind: 'done', record: null };
+const refused = (message: string): RemoteWriteResult => ({ kind: 'refused', message });
 
 /** The result for an error that concerns a single row. @throws all other errors. */
 function resultOfError(error: unknown): RemoteWriteResult {
   if (!isRemoteError(error)) throw error;
   if (error.code === 'answer_lost') return { kind: 'lost' };
   if (error.code === 'changed_meanwhile') return { kind: 'stale', message: error.message };
-  if (recordErrors.has(error.code)) return { kind: 'refused', message: error.message };
+  if (recordErrors.has(error.code)) return refused(error.message);
   throw error;
 }
 

@@ -111,7 +111,7 @@ async function linkPart(
   });
   return {
     syncState: { ...emptySyncState(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
-    observation: { ...observationOf({}, {}), links: { complete: true, local, remote } },
+    observation: { ...observationOf({}, {}), links: { local, remote } },
     ends,
   };
 }

@@ -89,7 +89,7 @@ function build({ spots, kind }: World): { syncState: SyncState; seen: Observatio
   const seen: Observation = {
     remote: { kind, records, tombstones: [], lookups, watermark: NOW },
     local: { cards, redirects },
-    links: { complete: true, local: [], remote: [] },
+    links: { local: [], remote: [] },
     resolutions: [],
     decisions: [],
     now: NOW,

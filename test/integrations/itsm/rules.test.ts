@@ -289,13 +289,13 @@ describe('relations', () => {
   };
 
   it('are added where they are missing, and removed if the other side has removed them', () => {
-    expect(plan(false, { complete: true, local, remote: [] })).toEqual(['relate remote']);
-    expect(plan(false, { complete: true, local: [], remote: [link] })).toEqual(['relate local']);
-    expect(plan(true, { complete: true, local, remote: [] })).toEqual(['unrelate local']);
-    expect(plan(true, { complete: true, local: [], remote: [link] })).toEqual(['unrelate remote']);
-    expect(plan(false, { complete: true, local, remote: [link] })).toEqual(['relate']);
-    expect(plan(true, { complete: true, local: [], remote: [] })).toEqual(['unrelate']);
-    expect(plan(true, { complete: true, local, remote: [link] })).toEqual([]);
+    expect(plan(false, { local, remote: [] })).toEqual(['relate remote']);
+    expect(plan(false, { local: [], remote: [link] })).toEqual(['relate local']);
+    expect(plan(true, { local, remote: [] })).toEqual(['unrelate local']);
+    expect(plan(true, { local: [], remote: [link] })).toEqual(['unrelate remote']);
+    expect(plan(false, { local, remote: [link] })).toEqual(['relate']);
+    expect(plan(true, { local: [], remote: [] })).toEqual(['unrelate']);
+    expect(plan(true, { local, remote: [link] })).toEqual([]);
   });
 
   it('are deferred while a side at an end is gone, in the plan that finds it gone and in later ones', () => {
@@ -313,7 +313,7 @@ describe('relations', () => {
           cards,
           kind: 'delta',
           lookups: gone,
-          over: { links: { complete: true, local, remote: [] } },
+          over: { links: { local, remote: [] } },
         };
         const { rows } = planned(syncState, given, of);
         expect(summarize({ rows } as Plan)).toEqual([...first, 'skip']);
@@ -326,9 +326,7 @@ describe('relations', () => {
   });
 
   it('are retained after a delta, or if the mapping does not write that side', () => {
-    expect(plan(true, { complete: false, local, remote: [] })).toEqual([]);
-    expect(plan(false, { complete: false, local, remote: [] })).toEqual([]);
-    expect(plan(false, { complete: true, local, remote: [] }, 'pull')).toEqual([]);
+    expect(plan(false, { local, remote: [] }, 'pull')).toEqual([]);
   });
 });
 
