@@ -279,12 +279,20 @@ export function localStaleReason(mapping: Mapping, row: PlanRow, state: LocalSta
   if (!expects.card) return null;
   const there = card !== null && !card.archived;
   if (there !== expects.card.there) return there ? 'The card exists now.' : 'The card is gone now.';
-  if (!card || !there) return null;
-  const now = localFields(mapping, card);
-  for (const [path, value] of Object.entries(expects.card.fields)) {
+  if (!there) return null;
+  return describeDifference(expects.card.fields, localFields(mapping, card), 'here now, ');
+}
+
+/** Describes the first value that differs from the expected one; null if there is none. */
+export function describeDifference(
+  expected: Record<Path, Value>,
+  now: Record<Path, Value>,
+  where = '',
+): string | null {
+  for (const [path, value] of Object.entries(expected)) {
     const current = now[path] ?? null;
     if (!isEqual(current, value))
-      return `'${path}' is ${formatValue(current)} here now, instead of ${formatValue(value)}.`;
+      return `'${path}' is ${formatValue(current)} ${where}instead of ${formatValue(value)}.`;
   }
   return null;
 }
@@ -323,11 +331,5 @@ function recordStaleReason(mapping: Mapping, expected: Expected, state: RecordLo
     return there ? 'The record exists now.' : 'The record is gone now.';
   }
   if (state.kind !== 'there' || !there) return null;
-  const now = remoteFields(mapping, state.record);
-  for (const [path, value] of Object.entries(expected.fields)) {
-    const current = now[path] ?? null;
-    if (!isEqual(current, value))
-      return `'${path}' is ${formatValue(current)} at the remote now, instead of ${formatValue(value)}.`;
-  }
-  return null;
+  return describeDifference(expected.fields, remoteFields(mapping, state.record), 'at the remote now, ');
 }

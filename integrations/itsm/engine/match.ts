@@ -14,9 +14,6 @@ export interface ScoredPair {
   reason: string;
 }
 
-/** Scores the similarity of records and cards. May omit pairs that are not similar. */
-export type Scorer = (records: MatchItem[], cards: MatchItem[]) => ScoredPair[];
-
 /** The input of matching. */
 export interface UnmatchedItems {
   records: MatchItem[];
@@ -26,36 +23,18 @@ export interface UnmatchedItems {
   paired: MatchItem[];
 }
 
-/**
- * Matches records with cards: by users' decisions, then by the identity fields, then by similarity. A record with several
- * candidates, or a card that several records match, is left to a user.
- */
-export function matchRecords(
+/** Matches records with cards by their identity fields only. */
+export function matchIdentities(
   mapping: Mapping,
-  unmatched: UnmatchedItems,
-  decisions: readonly Decision[],
-  score: Scorer,
+  { records, cards, paired }: UnmatchedItems,
 ): Map<string, Match> {
-  const free = new Map(unmatched.cards.map((card) => [card.id, card]));
-  const matches = matchByDecision(
-    unmatched.records.map(({ id }) => id),
-    decisions,
-    (cardId) => free.has(cardId),
-  );
-  const open = () => unmatched.records.filter(({ id }) => !matches.has(id));
-  removeClaimed(free, matches.values());
   const index = identityIndex(mapping.fields);
-  for (const record of open()) index.add('records', record);
-  for (const card of free.values()) index.add('cards', card);
-  for (const card of unmatched.paired) index.add('paired', card);
-  for (const record of open()) {
-    const match = matchByIdentity(index.find(record));
-    if (match) matches.set(record.id, match);
-  }
-  removeClaimed(free, matches.values());
-  for (const [id, match] of matchByScore(score(open(), [...free.values()]))) matches.set(id, match);
-  for (const { id } of open()) matches.set(id, { kind: 'new' });
-  return matches;
+  for (const record of records) index.add('records', record);
+  for (const card of cards) index.add('cards', card);
+  for (const card of paired) index.add('paired', card);
+  return new Map(
+    records.map((record) => [record.id, matchByIdentity(index.find(record)) ?? { kind: 'new' }]),
+  );
 }
 
 /** Removes the cards that matches claim, so that they are not matched with another record. */

@@ -10,7 +10,7 @@ import {
   localFields,
   remoteFields,
 } from './fields.ts';
-import type { Agreed, Evidence, LocalCard, Pair, Path, Side } from './model.types.ts';
+import type { Agreed, Evidence, LocalCard, Pair, Path, Resolution, Side } from './model.types.ts';
 import type { FieldOutcome, PlanRow } from './plan.types.ts';
 import { addRow, type Draft, defer, type ObservationIndex, type Planning } from './state.ts';
 
@@ -103,36 +103,35 @@ function blockWrite(
     return { kind: 'conflict', reason };
   }
   const refusal = observation.refusals?.find(
-    (one) =>
-      one.remoteId === remoteId &&
-      one.path === path &&
-      one.side === side &&
-      isEqual(one.values.local, local) &&
-      isEqual(one.values.remote, remote),
+    (one) => one.side === side && isAbout(one, remoteId, path, { local, remote }),
   );
   return refusal ? { kind: 'refused', side, reason: refusal.reason } : outcome;
 }
+
+const isAbout = (
+  one: Pick<Resolution, 'remoteId' | 'path' | 'values'>,
+  remoteId: string,
+  path: Path | null,
+  { local, remote }: Resolution['values'],
+): boolean =>
+  one.remoteId === remoteId &&
+  one.path === path &&
+  isEqual(one.values.local, local) &&
+  isEqual(one.values.remote, remote);
 
 const nullIfNaN = (ms: number): number | null => (Number.isNaN(ms) ? null : ms);
 
 const parseTime = (text: string): number | null => nullIfNaN(Date.parse(text));
 
 /** The winner that a user has chosen for these values. */
-export function findResolution(
-  planning: Planning,
+export const findResolution = (
+  { observation }: Planning,
   remoteId: string,
   path: Path | null,
   local: Value,
   remote: Value,
-): Side | undefined {
-  return planning.observation.resolutions.find(
-    (one) =>
-      one.remoteId === remoteId &&
-      one.path === path &&
-      isEqual(one.values.local, local) &&
-      isEqual(one.values.remote, remote),
-  )?.winner;
-}
+): Side | undefined =>
+  observation.resolutions.find((one) => isAbout(one, remoteId, path, { local, remote }))?.winner;
 
 /** The bases of the fields whose values are equal already. */
 export function agreedFields(fields: readonly Field[]): Record<Path, Agreed> {
@@ -158,30 +157,22 @@ export function planFields(planning: Planning, pair: Compared, fields: Field[], 
   }
   for (const side of ['local', 'remote'] as const) planWrite(planning, pair, fields, side, ids);
   for (const { field, local, remote, outcome } of fields) {
+    const { card_field: path } = field;
     if (outcome.kind === 'conflict' || outcome.kind === 'refused') {
-      const diff = { [field.card_field]: { old: local, new: remote } };
+      const diff = { [path]: { old: local, new: remote } };
       const refusedBy = outcome.kind === 'refused' ? outcome.side : null;
-      const { reason } = outcome;
-      addRow(planning, { ...ids, action: 'conflict', reason, diff, path: field.card_field, refusedBy });
+      addRow(planning, { ...ids, action: 'conflict', reason: outcome.reason, diff, path, refusedBy });
+      planning.again.add(pair.remoteId);
     } else if (outcome.kind === 'problem' || outcome.kind === 'disallowed') {
-      addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path: field.card_field });
+      addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path });
     }
-    if (outcome.kind === 'conflict' || outcome.kind === 'refused') planning.again.add(pair.remoteId);
     if (outcome.kind !== 'problem') continue;
     const { side, awaitedId, settled } = outcome;
     defer(planning, pair.remoteId, side, awaitedId);
     if (awaitedId === undefined) continue;
+    const base = pair.base[path] ?? null;
     const values = { local, remote };
-    const known = pair.base[field.card_field] ?? null;
-    planning.openReferences.push({
-      ...ids,
-      side,
-      path: field.card_field,
-      values,
-      base: known,
-      settled,
-      awaitedId,
-    });
+    planning.openReferences.push({ ...ids, side, path, values, base, settled, awaitedId });
   }
 }
 

@@ -85,9 +85,9 @@ export const isLive = ({ state }: Pair): boolean => state.kind === 'linked' || s
  * Finds the primary pair of each card. If a card has two records after a merge of cards, its own record is primary and the
  * other one an alias, to which nothing is written. When the primary pair ends, the alias becomes primary.
  */
-export function indexPairs(syncState: SyncState, redirects: ReadonlyMap<string, string>): PairIndex {
+export function indexPairs(pairs: SyncState['pairs'], redirects: ReadonlyMap<string, string>): PairIndex {
   const primary = new Map<string, Pair>();
-  for (const pair of syncState.pairs.values()) {
+  for (const pair of pairs.values()) {
     if (!isLive(pair)) continue;
     const card = survivorOf(pair.cardId, redirects);
     const other = primary.get(card);
@@ -96,7 +96,7 @@ export function indexPairs(syncState: SyncState, redirects: ReadonlyMap<string, 
   return {
     primary,
     cardOf: (remoteId) => {
-      const pair = syncState.pairs.get(remoteId);
+      const pair = pairs.get(remoteId);
       return pair && isLive(pair) ? survivorOf(pair.cardId, redirects) : undefined;
     },
     recordOf: (cardId) => primary.get(cardId)?.remoteId,
@@ -247,7 +247,7 @@ export function beginPlanning(
   evaluate: TransformContext['evaluate'],
   { firstNo = 0, references, reserved = new Set() }: PartOptions = {},
 ): Planning {
-  const known = indexPairs(syncState, observation.local.redirects);
+  const known = indexPairs(syncState.pairs, observation.local.redirects);
   const cardOf = (id: string) => known.cardOf(id) ?? references?.cardOf(id);
   const index = indexObservation(observation.remote);
   const recordOf = (id: string) => {

@@ -1,6 +1,6 @@
-import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { writesOtherThanAgreed } from './apply.rows.ts';
-import { canonical, formatValue, isEqual, remoteFields } from './fields.ts';
+import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
+import { describeDifference, writesOtherThanAgreed } from './apply.rows.ts';
+import { canonical, mapValues, remoteFields } from './fields.ts';
 import type { Pair, RecordLookup } from './model.types.ts';
 import type { AppliedRow } from './plan.types.ts';
 
@@ -38,15 +38,9 @@ function findDifference(
 ): string | null {
   if (row.action === 'delete') return state.kind === 'there' ? 'The record still exists.' : null;
   if (state.kind === 'gone') return 'The record does not exist.';
-  const now: Record<string, Value> = remoteFields(mapping, state.record);
-  for (const [path, agreed] of Object.entries(row.agreed)) {
-    // if the remote has stored another form than it was sent, the base contains that form
-    const expected = writesOtherThanAgreed(row, path)
-      ? canonical(row.diff[path]!.new)
-      : (base[path]?.remote ?? agreed.remote);
-    const current = now[path] ?? null;
-    if (!isEqual(expected, current))
-      return `'${path}' is ${formatValue(current)} instead of ${formatValue(expected)}.`;
-  }
-  return null;
+  // if the remote has stored another form than it was sent, the base contains that form
+  const expected = mapValues(row.agreed, (agreed, path) =>
+    writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : (base[path]?.remote ?? agreed.remote),
+  );
+  return describeDifference(expected, remoteFields(mapping, state.record));
 }

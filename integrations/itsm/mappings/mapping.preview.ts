@@ -11,10 +11,10 @@ import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { recordIn } from '../connectors/responses.ts';
 import { convertRecord, localFields, type TransformContext, toRemote } from '../engine/fields.ts';
-import { matchRecords } from '../engine/match.ts';
+import { matchIdentities } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
 import type { Match, MatchItem } from '../engine/plan.types.ts';
-import { emptySyncState, indexPairs, type PairIndex } from '../engine/state.ts';
+import { indexPairs, type PairIndex } from '../engine/state.ts';
 import { openCards } from '../port/local.cards.ts';
 import type { RemoteRecord } from '../remote.ts';
 import { loadPairs } from '../store/sync-state.ts';
@@ -164,7 +164,7 @@ async function createTransformContext(
       cardIds: texts([...cards.values()].map((card) => card.fields[path])),
     };
     const { pairs, redirects } = await loadPairs(db, mappingId, choice);
-    known.push(indexPairs({ ...emptySyncState(), pairs }, redirects));
+    known.push(indexPairs(pairs, redirects));
   }
   return {
     cardOf: (id) => known.map((one) => one.cardOf(id)).find((found) => found !== undefined),
@@ -198,19 +198,14 @@ async function matchSample(
   const items = [...cards.values()].map(
     (card): MatchItem => ({ id: card.id, fields: localFields(mapping, card) }),
   );
-  const found = matchRecords(
-    mapping,
-    {
-      records: records
-        .filter(({ id }) => !linked.has(id))
-        .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, context).fields })),
-      cards: items.filter(({ id }) => !taken.has(id)),
-      paired: items.filter(({ id }) => taken.has(id)),
-    },
-    [],
-    () => [],
-  );
-  const cardIds = [
+  const found = matchIdentities(mapping, {
+    records: records
+      .filter(({ id }) => !linked.has(id))
+      .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, around).fields })),
+    cards: things.filter(({ id }) => !taken.has(id)),
+    paired: things.filter(({ id }) => taken.has(id)),
+  });
+  const named = [
     ...records.flatMap(({ id }) => linked.get(id) ?? []),
     ...[...found.values()].flatMap((match) =>
       match.kind === 'link'

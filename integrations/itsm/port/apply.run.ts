@@ -198,7 +198,7 @@ function databasePort(
     },
     async resolveIds(remoteIds, cardIds) {
       const { pairs, redirects } = await loadPairs(ctx.db, mappingId, { remoteIds, cardIds });
-      return indexPairs({ ...emptySyncState(), pairs }, redirects);
+      return indexPairs(pairs, redirects);
     },
   };
 }
@@ -387,6 +387,6 @@ async function readState(
       for (const [id, card] of await cards.byIds(sql, ids)) known.set(id, card);
     },
     card: (id) => known.get(id),
-    index: () => indexPairs(syncState, redirects),
+    index: () => indexPairs(syncState.pairs, redirects),
   };
 }

@@ -178,7 +178,7 @@ async function loadPairIndex(
     }
     for (const [from, to] of known.redirects) redirects.set(from, to);
   }
-  return { pairs, owners, redirects, ...indexPairs({ ...emptySyncState(), pairs }, redirects) };
+  return { pairs, owners, redirects, ...indexPairs(pairs, redirects) };
 }
 
 /** Active cards, including those of other types than the mapping's. */

@@ -346,7 +346,7 @@ async function loadReferences(
     if (remoteIds.length + cardIds.length === 0) continue;
     const { pairs, redirects } = await loadPairs(db, mappingId, { remoteIds, cardIds });
     const gone = await findDeleted(db, runId, [...pairs.keys()]);
-    const pairIndex = indexPairs({ ...emptySyncState(), pairs }, redirects);
+    const pairIndex = indexPairs(pairs, redirects);
     const recordOf = (id: string) => {
       const record = pairIndex.presentRecordOf(id);
       return record !== undefined && gone.has(record) ? undefined : record;

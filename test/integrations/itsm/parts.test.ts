@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
   LocalCard,
   Observation,
@@ -27,7 +26,7 @@ import {
 } from '../../../integrations/itsm/engine/state.ts';
 import type { RemoteRecord } from '../../../integrations/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
-import { planAtOnce } from './reference.ts';
+import { planAtOnce, type Scorer } from './reference.ts';
 
 const NOW = '2026-06-01T12:00:00.000Z';
 const KEYS = ['k0', 'k1', 'k2', 'k3', null] as const;
@@ -197,7 +196,7 @@ function sourceOf(
     };
   };
   const live = [...syncState.pairs.values()].filter(isLive);
-  const primary = indexPairs(syncState, redirects).primary;
+  const primary = indexPairs(syncState.pairs, redirects).primary;
   return {
     loadPart,
     pairsToPlan: () => chunks(syncState.pairs.keys()),

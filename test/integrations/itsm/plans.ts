@@ -1,5 +1,4 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type {
   LocalCard,
   Observation,
@@ -12,7 +11,7 @@ import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/
 import type { RemoteRecord } from '../../../integrations/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import type { Setting } from './histories/steps.ts';
-import { planAtOnce } from './reference.ts';
+import { planAtOnce, type Scorer } from './reference.ts';
 
 const setting: Setting = {
   rules: ['manual', 'manual', 'manual'],

@@ -1,7 +1,15 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import type { TransformContext } from '../../../integrations/itsm/engine/fields.ts';
-import { matchRecords, type Scorer } from '../../../integrations/itsm/engine/match.ts';
+import {
+  matchByDecision,
+  matchByScore,
+  matchIdentities,
+  removeClaimed,
+  type ScoredPair,
+  type UnmatchedItems,
+} from '../../../integrations/itsm/engine/match.ts';
 import type {
+  Decision,
   Observation,
   RemoteObservation,
   StateChange,
@@ -20,7 +28,7 @@ import {
   unreadItems,
 } from '../../../integrations/itsm/engine/plan.records.ts';
 import { checkDeletionLimit } from '../../../integrations/itsm/engine/plan.ts';
-import type { Outcome, Plan } from '../../../integrations/itsm/engine/plan.types.ts';
+import type { Match, MatchItem, Outcome, Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import {
   itemOfCard,
   itemOfRecord,
@@ -103,6 +111,32 @@ function planUnmatched(planning: Planning, score: Scorer): void {
   for (const record of readRecords(planning)) owners.add('record', itemOfRecord(planning, record));
   for (const one of unreadItems(planning)) owners.add('record', one);
   planCards(planning, cards, claimedCards, owners);
+}
+
+/** Scores the similarity of records and cards. May omit pairs that are not similar. */
+export type Scorer = (records: MatchItem[], cards: MatchItem[]) => ScoredPair[];
+
+/** Matches records with cards: by users' decisions, then by the identity fields, then by similarity. */
+function matchRecords(
+  mapping: Mapping,
+  unmatched: UnmatchedItems,
+  decisions: readonly Decision[],
+  score: Scorer,
+): Map<string, Match> {
+  const free = new Map(unmatched.cards.map((card) => [card.id, card]));
+  const matches = matchByDecision(
+    unmatched.records.map(({ id }) => id),
+    decisions,
+    (cardId) => free.has(cardId),
+  );
+  const open = () => unmatched.records.filter(({ id }) => !matches.has(id));
+  removeClaimed(free, matches.values());
+  const rest = { records: open(), cards: [...free.values()], paired: unmatched.paired };
+  for (const [id, match] of matchIdentities(mapping, rest)) if (match.kind !== 'new') matches.set(id, match);
+  removeClaimed(free, matches.values());
+  for (const [id, match] of matchByScore(score(open(), [...free.values()]))) matches.set(id, match);
+  for (const { id } of open()) matches.set(id, { kind: 'new' });
+  return matches;
 }
 
 /** The records that a run reads by key before it plans; equal to the stored queries. */

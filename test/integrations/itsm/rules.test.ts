@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { remoteStaleReason } from '../../../integrations/itsm/engine/apply.rows.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../integrations/itsm/engine/fields.ts';
-import type { Scorer } from '../../../integrations/itsm/engine/match.ts';
 import type { Observation, Pair, RecordLookup } from '../../../integrations/itsm/engine/model.types.ts';
 import type { Plan } from '../../../integrations/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../integrations/itsm/engine/state.ts';
@@ -20,7 +19,7 @@ import {
   summarize,
   syncStateOf,
 } from './plans.ts';
-import { recordsToLookUp, remap, unmap } from './reference.ts';
+import { recordsToLookUp, remap, type Scorer, unmap } from './reference.ts';
 
 describe('a side that is gone', () => {
   const cards = [card('c1', 'a')];
@@ -325,7 +324,7 @@ describe('relations', () => {
     }
   });
 
-  it('are retained after a delta, or if the mapping does not write that side', () => {
+  it('are retained if the mapping does not write that side', () => {
     expect(plan(false, { local, remote: [] }, 'pull')).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ export async function checkConvergence(state: HistoryState): Promise<void> {
     again: new Set<string>(),
     watermark: null,
   };
-  const { primary, cardOf } = indexPairs(syncState, redirects);
+  const { primary, cardOf } = indexPairs(syncState.pairs, redirects);
   const unmapped = findUnmappedCards(syncState);
 
   for (const pair of pairs.filter(isLive)) {

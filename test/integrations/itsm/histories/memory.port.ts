@@ -213,7 +213,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Memory
         });
       }),
     readRemote: async (_table, ids) => await call(() => new Map(ids.map((id) => [id, read(id)] as const))),
-    resolveIds: async () => indexPairs(syncState, sides.redirects),
+    resolveIds: async () => indexPairs(syncState.pairs, sides.redirects),
     begin: async (rows) =>
       await call(() =>
         rows.map(({ row, check }) => {
