@@ -1,7 +1,9 @@
 import Type, { type TSchema } from 'typebox';
 import {
+  DriftEntry,
   FieldMappingInput,
   MappingCreate,
+  RelationMappingInput,
   TransformConfig,
 } from '../../domain/exchange/itsm/mappings.input.ts';
 import {
@@ -29,15 +31,14 @@ const plain = (schema: TSchema): TSchema => {
   const { '~optional': _optional, ...rest } = schema as TSchema & { '~optional'?: boolean };
   return rest as TSchema;
 };
-const members = Object.fromEntries(Object.entries(set).map(([name, schema]) => [name, plain(schema)]));
-
-const { direction } = FieldMappingInput.properties;
+const allPlain = (members: Record<string, TSchema>) =>
+  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, plain(schema)]));
 
 export const ItsmMappingSchema = itemComponent('ItsmMapping', {
   id: Uuid,
   connection_id: Uuid,
   connection_name: Type.String(),
-  ...members,
+  ...allPlain(set),
   schedule: Nullable(object({ cron: Type.String(), time_zone: Type.String(), enabled: Type.Boolean() })),
   due_at: Nullable({
     ...Timestamp,
@@ -51,36 +52,16 @@ export const ItsmMappingSchema = itemComponent('ItsmMapping', {
     }),
   ),
   dictionary_at: Nullable(Timestamp),
-  drift: arrayOf(
-    {
-      column: Type.String(),
-      change: Type.Union(
-        ['vanished', 'kind', 'reference', 'max_length', 'mandatory', 'choices', 'table'].map((one) =>
-          Type.Literal(one),
-        ),
-      ),
-      stops: Type.Boolean({
-        description: 'The mapped field is neither read nor written until the mapping is validated again',
-      }),
-      message: Type.String(),
-    },
-    { description: 'Changes of the remote’s dictionary since the mapping was validated' },
-  ),
+  drift: Type.Array(DriftEntry, {
+    description: 'Changes of the remote’s dictionary since the mapping was validated',
+  }),
   field_mappings: arrayOf({
     id: Type.String({ description: 'Changes with each update of the rows' }),
-    card_field: Type.String(),
-    remote_field: Type.String(),
-    direction: plain(direction),
+    ...allPlain(FieldMappingInput.properties),
     transform_type: Type.String(),
     transform_config: TransformConfig,
-    is_identity: Type.Boolean(),
   }),
-  relation_mappings: arrayOf({
-    relation_type_key: Type.String(),
-    remote_type: Type.String(),
-    target_mapping_id: Nullable(Uuid),
-    reversed: Type.Boolean(),
-  }),
+  relation_mappings: arrayOf(allPlain(RelationMappingInput.properties)),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,

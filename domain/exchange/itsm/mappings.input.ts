@@ -213,3 +213,14 @@ export type MappingCreate = Static<typeof MappingCreate>;
 
 export const MappingPatch = object(Type.Partial(Type.Object({ ...identity, ...settings })).properties);
 export type MappingPatch = Static<typeof MappingPatch>;
+
+/** A change of the remote's dictionary since the last validation. */
+export const DriftEntry = object({
+  column: Type.String(),
+  change: Choice(['vanished', 'kind', 'reference', 'max_length', 'mandatory', 'choices', 'table']),
+  stops: Type.Boolean({
+    description: 'The mapped field is neither read nor written until the mapping is validated again',
+  }),
+  message: Type.String(),
+});
+export type DriftEntry = Static<typeof DriftEntry>;

@@ -18,7 +18,8 @@ import {
 import { FormulaError } from '../../kernel/formulas/formula.values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
-import type { DriftEntry, FieldMapping, Mapping, TransformType } from './mappings.types.ts';
+import type { DriftEntry } from './mappings.input.ts';
+import type { FieldMapping, Mapping, TransformType } from './mappings.types.ts';
 
 type CheckedMapping = Pick<
   Mapping,

@@ -1,3 +1,5 @@
+import type { DriftEntry, MappingCreate, RelationMappingInput } from './mappings.input.ts';
+
 /** A value of a field on either side, as JSON. */
 export type Value = null | string | number | boolean | Value[] | { [key: string]: Value };
 
@@ -36,14 +38,7 @@ export type FieldMapping = {
 }[TransformType];
 
 /** A mapped relation type. */
-export interface RelationMapping {
-  relation_type_key: string;
-  remote_type: string;
-  /** The mapping of the cards at the other end; null: the relation's own mapping. */
-  target_mapping_id: string | null;
-  /** The remote stores the relation from the target's side. */
-  reversed: boolean;
-}
+export type RelationMapping = Required<RelationMappingInput>;
 
 /** A column of the mapped table as of the last validation. */
 export interface DictionaryColumn {
@@ -55,38 +50,23 @@ export interface DictionaryColumn {
   choices: string[];
 }
 
-/** A change of the remote's dictionary since the last validation. */
-export interface DriftEntry {
-  column: string;
-  change: 'vanished' | 'kind' | 'reference' | 'max_length' | 'mandatory' | 'choices' | 'table';
-  /** The mapped field is neither read nor written until the mapping is validated again. */
-  stops: boolean;
-  message: string;
-}
-
 /** A stored mapping with its fields and relations in order. */
-export interface Mapping {
+export interface Mapping
+  extends Required<
+    Omit<
+      MappingCreate,
+      | 'skip_staging'
+      | 'schedule'
+      | 'field_mappings'
+      | 'relation_mappings'
+      | 'card_defaults'
+      | 'record_defaults'
+    >
+  > {
   id: string;
-  connection_id: string;
-  card_type_key: string;
-  remote_table: string;
-  sync_direction: SyncDirection;
-  sync_mode: 'additive' | 'conservative' | 'strict';
-  filter_query: string | null;
-  card_filter: string | null;
   card_defaults: Record<string, Value>;
   record_defaults: Record<string, Value>;
-  max_deletions: number;
-  max_deletion_ratio: number;
-  quarantine_minutes: number;
-  complete_reads: number;
-  auto_apply: boolean;
-  auto_apply_max_changes: number | null;
-  auto_apply_max_ratio: number | null;
-  complete_every_hours: number;
-  follows_changes: boolean;
   schedule_key: string | null;
-  is_active: boolean;
   dictionary: DictionaryColumn[] | null;
   drift: DriftEntry[] | null;
   created_by: string | null;

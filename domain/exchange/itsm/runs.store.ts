@@ -82,9 +82,6 @@ export function requireStatus(run: Pick<RunRow, 'id' | 'status'>, ...allowed: Ru
 /** The shortest time between two alerts about a mapping. */
 const ALERT_INTERVAL = '1 day';
 
-/** What an alert is about. */
-type AlertKind = 'failed' | 'stopped' | 'review' | 'questions';
-
 /**
  * Notifies the owner of a mapping when its runs fail or need a decision, and again each day while they do. Also notifies when a
  * run succeeds and nothing needs a decision any more.
@@ -93,15 +90,17 @@ async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: RunRow)
   if (run.mapping_id === null) return;
   const alert = await findAlert(sql, run);
   if (alert === undefined) return;
-  const { rows } = await sql.raw(
-    alert === null
-      ? `update itsm_mappings m set notified_at = null from itsm_mappings b
-         where m.id = ? and b.id = m.id and m.notified_at is not null ${returningMapping}`
-      : `update itsm_mappings m set notified_at = date_trunc('milliseconds', clock_timestamp()) from itsm_mappings b
-         where m.id = ? and b.id = m.id and (m.notified_at is null or m.notified_at <= now() - interval '${ALERT_INTERVAL}') ${returningMapping}`,
-    [run.mapping_id],
+  const isProblem = alert !== null;
+  const mapping = await queryRow<{ created_by: string | null; old_notified_at: string; notified_at: string }>(
+    sql,
+    `update itsm_mappings m set notified_at = case when ? then date_trunc('milliseconds', clock_timestamp()) end
+     from itsm_mappings b where m.id = ? and b.id = m.id and case when ?
+       then m.notified_at is null or m.notified_at <= now() - interval '${ALERT_INTERVAL}'
+       else m.notified_at is not null end
+     returning m.id, m.connection_id, m.card_type_key, m.remote_table, m.created_by,
+       utc(b.notified_at) as old_notified_at, utc(m.notified_at) as notified_at`,
+    [isProblem, run.mapping_id, isProblem],
   );
-  const [mapping] = rows;
   if (!mapping) return;
   const { created_by, old_notified_at, notified_at, ...facts } = mapping;
   emit({
@@ -116,11 +115,8 @@ async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: RunRow)
   });
 }
 
-const returningMapping = `returning m.id, m.connection_id, m.card_type_key, m.remote_table, m.created_by,
-  utc(b.notified_at) as old_notified_at, utc(m.notified_at) as notified_at`;
-
 interface Alert {
-  kind: AlertKind;
+  kind: 'failed' | 'stopped' | 'review' | 'questions';
   reason: string;
 }
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { loadAlertRecipients, loadStoredMapping } from '../../../domain/exchange/itsm/itsm.load.ts';
+import type { DriftEntry } from '../../../domain/exchange/itsm/mappings.input.ts';
 import { stoppedColumns } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type {
   DictionaryColumn,
-  DriftEntry,
   FieldMapping,
   Mapping,
 } from '../../../domain/exchange/itsm/mappings.types.ts';
