@@ -12,43 +12,39 @@ import {
 
 const Text = Nullable(Type.String());
 
-class Connection extends rowModel(
-  'itsm_connections',
-  {
-    id: Uuid,
-    name: Type.String(),
-    kind: Choice(Object.keys(connectionKinds) as ConnectionKind[]),
-    /** Scheme and host, and for some kinds a path. */
-    instance_url: Type.String(),
-    auth_type: Choice(authTypes),
-    /** Null unless `auth_type` is oauth2. */
-    grant_type: Nullable(Choice(['password', 'client_credentials', 'refresh_token'])),
-    username: Text,
-    client_id: Text,
-    time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
-    ca: Text,
-    client_certificate: Text,
-    /** The lists of an http connection; null for other kinds. */
-    sources: Nullable(HttpSources),
-    /** The create API; null: the table. */
-    new_records: Nullable(NewRecords),
-    /** The column that stores the correlation id; null: the default one. */
-    correlation_column: Text,
-    /** Encrypted. */
-    secrets: Type.String(),
-    is_active: Type.Boolean(),
-    paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
-    owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
-    /** The rights of the owner when becoming the owner. */
-    rights: Type.Unsafe<JobRights>(OpenObject),
-    last_tested_at: Nullable(Timestamp),
-    test_status: Nullable(Choice(['passed', 'failed'])),
-    test_message: Nullable(Type.String({ description: 'The message of the last test' })),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  ['sources', 'new_records', 'rights'],
-) {}
+class Connection extends rowModel('itsm_connections', {
+  id: Uuid,
+  name: Type.String(),
+  kind: Choice(Object.keys(connectionKinds) as ConnectionKind[]),
+  /** Scheme and host, and for some kinds a path. */
+  instance_url: Type.String(),
+  auth_type: Choice(authTypes),
+  /** Null unless `auth_type` is oauth2. */
+  grant_type: Nullable(Choice(['password', 'client_credentials', 'refresh_token'])),
+  username: Text,
+  client_id: Text,
+  time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
+  ca: Text,
+  client_certificate: Text,
+  /** The lists of an http connection; null for other kinds. */
+  sources: Nullable(HttpSources),
+  /** The create API; null: the table. */
+  new_records: Nullable(NewRecords),
+  /** The column that stores the correlation id; null: the default one. */
+  correlation_column: Text,
+  /** Encrypted. */
+  secrets: Type.String(),
+  is_active: Type.Boolean(),
+  paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
+  owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
+  /** The rights of the owner when becoming the owner. */
+  rights: Type.Unsafe<JobRights>(OpenObject),
+  last_tested_at: Nullable(Timestamp),
+  test_status: Nullable(Choice(['passed', 'failed'])),
+  test_message: Nullable(Type.String({ description: 'The message of the last test' })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}) {}
 
 const { secrets: _, rights: __, ...visibleColumns } = Connection.columns;
 /** The columns of a connection that responses and events contain. */
@@ -132,43 +128,39 @@ export const RunStats = component('ItsmRunStats', {
 });
 export type RunStats = Partial<Static<typeof RunStats>>;
 
-export class Run extends rowModel(
-  'itsm_runs',
-  {
-    id: Uuid,
-    connection_id: Uuid,
-    /** Null once the mapping is deleted. */
-    mapping_id: Nullable(Uuid),
-    job_id: Nullable(Uuid),
-    direction: Choice(runDirections),
-    trigger: Choice(triggers),
-    status: Choice(runStatuses),
-    stage: Choice(runStages),
-    complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
-    auto_apply: Type.Boolean(),
-    /** The mapping as it was when the run started. */
-    mapping: Type.Unknown(),
-    /** Where reading and planning resume. */
-    checkpoint: Type.Unknown(),
-    stopped: Nullable(
-      Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
-    ),
-    limit_overridden_by: Nullable(Uuid),
-    /** Changes of the sync state when all rows have ended. */
-    closing: Type.Unknown(),
-    plan_made_at: Nullable(Timestamp),
-    stats: Type.Unsafe<RunStats>(RunStats),
-    remote_calls: Type.Integer({ minimum: 0 }),
-    error_code: Text,
-    error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
-    undo_of: Nullable(Uuid),
-    created_by: Nullable(Uuid),
-    created_at: Timestamp,
-    started_at: Nullable(Timestamp),
-    completed_at: Nullable(Timestamp),
-  },
-  ['mapping', 'checkpoint', 'closing', 'stats'],
-) {}
+export class Run extends rowModel('itsm_runs', {
+  id: Uuid,
+  connection_id: Uuid,
+  /** Null once the mapping is deleted. */
+  mapping_id: Nullable(Uuid),
+  job_id: Nullable(Uuid),
+  direction: Choice(runDirections),
+  trigger: Choice(triggers),
+  status: Choice(runStatuses),
+  stage: Choice(runStages),
+  complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
+  auto_apply: Type.Boolean(),
+  /** The mapping as it was when the run started. */
+  mapping: Type.Unknown(),
+  /** Where reading and planning resume. */
+  checkpoint: Type.Unknown(),
+  stopped: Nullable(
+    Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
+  ),
+  limit_overridden_by: Nullable(Uuid),
+  /** Changes of the sync state when all rows have ended. */
+  closing: Type.Unknown(),
+  plan_made_at: Nullable(Timestamp),
+  stats: Type.Unsafe<RunStats>(RunStats),
+  remote_calls: Type.Integer({ minimum: 0 }),
+  error_code: Text,
+  error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
+  undo_of: Nullable(Uuid),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+}) {}
 /** A stored run of a mapping that was not deleted. */
 export type RunRow = RowOf<typeof Run> & { mapping_id: string };
 

@@ -10,7 +10,7 @@ import {
   localFields,
   remoteFields,
 } from './fields.ts';
-import type { Agreed, Evidence, LocalCard, Pair, Path, Resolution, Side } from './model.types.ts';
+import type { Agreed, Evidence, LocalCard, Pair, Path, Refusal, Side } from './model.types.ts';
 import type { FieldOutcome, PlanRow } from './plan.types.ts';
 import { addRow, type Draft, defer, type ObservationIndex, type Planning } from './state.ts';
 
@@ -109,10 +109,10 @@ function blockWrite(
 }
 
 const isAbout = (
-  one: Pick<Resolution, 'remoteId' | 'path' | 'values'>,
+  one: Pick<Refusal, 'remoteId' | 'path' | 'values'>,
   remoteId: string,
   path: Path | null,
-  { local, remote }: Resolution['values'],
+  { local, remote }: Refusal['values'],
 ): boolean =>
   one.remoteId === remoteId &&
   one.path === path &&
