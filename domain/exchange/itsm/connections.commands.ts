@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { type Db, inTransaction, queryRow, type Sql, sqlState } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -107,12 +107,11 @@ export async function patchConnection(
 export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, MANAGE_SYNC);
   await command(ctx, async ({ sql, emit }) => {
-    await sql.raw('select from itsm_connections where id = ? for update', [id]);
+    await query(sql).run`select from itsm_connections where id = ${id} for update`;
     checkIfMatch(ctx, await connectionText(sql, id));
     const row = await connectionEventRow(sql, id);
-    const { rows } = await sql.raw('select count(*) as count from itsm_mappings where connection_id = ?', [
-      id,
-    ]);
+    const rows = await query(sql)
+      .rows`select count(*) as count from itsm_mappings where connection_id = ${id}`;
     const count: number = rows[0].count;
     if (count > 0) {
       throw new EstateError('mappings_present', `The connection has ${count} mappings: delete them first.`, {
@@ -143,21 +142,17 @@ export async function storeTestResult(
   requirePermission(ctx.caller, MANAGE_SYNC);
   const { id, version } = tested;
   await command(ctx, async ({ sql, emit }) => {
-    const { rows } = await sql.raw(
-      'select updated_at::text as version from itsm_connections where id = ? for update',
-      [id],
-    );
+    const rows = await query(sql)
+      .rows`select updated_at::text as version from itsm_connections where id = ${id} for update`;
     // throws `not_found` when it was deleted
     await connectionText(sql, id);
     if (rows[0].version !== version) {
       throw new EstateError('conflict', 'The connection was changed while it was tested; test it again.');
     }
     const row = await connectionEventRow(sql, id);
-    await sql.raw(
-      `update itsm_connections set last_tested_at = date_trunc('milliseconds', clock_timestamp()), test_status = ?,
-         test_message = ? where id = ?`,
-      [result.test_status, result.test_message, id],
-    );
+    await query(sql)
+      .run`update itsm_connections set last_tested_at = date_trunc('milliseconds', clock_timestamp()), test_status = ${result.test_status},
+         test_message = ${result.test_message} where id = ${id}`;
     emit({
       event_type: 'itsm_connection.tested',
       data: { id, changes: rowChanges(row, await connectionEventRow(sql, id)) },
@@ -173,9 +168,8 @@ const toColumns = ({ sources, new_records, ...settings }: ConnectionSettings) =>
 });
 
 async function connectionEventRow(sql: Sql, id: string): Promise<StoredRow> {
-  return (await queryRow<StoredRow>(sql, `select ${eventColumns} from itsm_connections c where id = ?`, [
-    id,
-  ]))!;
+  return (await query(sql)
+    .row<StoredRow>`select ${embed(eventColumns)} from itsm_connections c where id = ${id}`)!;
 }
 
 /** Executes a write and turns a violated unique name into `name_taken`. */
@@ -215,9 +209,8 @@ export function refreshTokensOf(
     },
     async replace(used, renewed) {
       await inTransaction(db, async (sql) => {
-        const { rows } = await sql.raw('select from itsm_connections where id = ? for update', [
-          connectionId,
-        ]);
+        const rows = await query(sql)
+          .rows`select from itsm_connections where id = ${connectionId} for update`;
         if (!rows[0]) return;
         const { secrets: stored } = await loadConnection(sql, secrets, connectionId);
         if (stored.refresh_token !== used) return;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { queryColumn, queryRow, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { callerOfOwner, type OwnerRefused, ownedBy } from '../../access/jobs.owner.ts';
 import type { Caller, Ctx, Work } from '../../kernel/context.ts';
@@ -38,12 +38,10 @@ export async function loadConnection(
   id: string,
   lock: '' | 'for update' = '',
 ): Promise<LoadedConnection> {
-  const row = await queryRow<ConnectionSettings & { secrets: string; version: string }>(
-    sql,
-    `select ${settingNames.join(', ')}, secrets, updated_at::text as version
-     from itsm_connections where id = ? ${lock}`,
-    [id],
-  );
+  const row = await query(sql).row<
+    ConnectionSettings & { secrets: string; version: string }
+  >`select ${embed(settingNames.join(', '))}, secrets, updated_at::text as version
+     from itsm_connections where id = ${id} ${embed(lock)}`;
   if (!row) throw notFound('connection', id);
   const { secrets: sealed, version, ...settings } = row;
   return { id, version, settings, secrets: JSON.parse(secrets.open(sealed, secretContext(id))) };
@@ -131,11 +129,9 @@ export async function pauseConnection(
   mappingId: string,
   { message }: OwnerRefused,
 ): Promise<void> {
-  const { rows } = await sql.raw(
-    `update itsm_connections set is_active = false, paused_reason = ?, updated_at = now()
-     where id = (select connection_id from itsm_mappings where id = ?) and is_active returning id, name`,
-    [message, mappingId],
-  );
+  const rows = await query(sql)
+    .rows`update itsm_connections set is_active = false, paused_reason = ${message}, updated_at = now()
+     where id = (select connection_id from itsm_mappings where id = ${mappingId}) and is_active returning id, name`;
   if (!rows[0]) return;
   const changes = {
     is_active: { old: true, new: false },
@@ -160,7 +156,7 @@ const selectMapping = `select m.id, m.connection_id, m.card_type_key, m.remote_t
 
 /** Loads a mapping. @throws EstateError `not_found`. */
 export async function loadStoredMapping(sql: Sql, id: string): Promise<Mapping> {
-  const { rows } = await sql.raw(`${selectMapping} where m.id = ?`, [id]);
+  const rows = await query(sql).rows`${embed(selectMapping)} where m.id = ${id}`;
   if (!rows[0]) throw notFound('mapping', id);
   return rows[0];
 }
@@ -175,7 +171,7 @@ export async function loadMappedTypes(sql: Sql, connectionId: string): Promise<R
 
 /** The mappings of a connection, the oldest first. */
 export async function loadMappingsOf(sql: Sql, connectionId: string): Promise<Mapping[]> {
-  return await queryRows(sql, `${selectMapping} where m.connection_id = ? order by m.id`, [connectionId]);
+  return await query(sql).rows`${embed(selectMapping)} where m.connection_id = ${connectionId} order by m.id`;
 }
 
 /** The members of a mapping that determine which permissions it uses. */
@@ -214,24 +210,19 @@ const MAX_RECIPIENTS = 20;
 
 /** Recipients of a mapping's notifications: its creator, or the owner of a service user, else the users who manage synchronisation. */
 export async function loadAlertRecipients(sql: Sql, createdBy: string | null): Promise<string[]> {
-  const { rows: owners } = await sql.raw(
-    `select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
-     where u.id = ? and p.is_active`,
-    [createdBy],
-  );
+  const owners = await query(sql)
+    .rows`select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
+     where u.id = ${createdBy} and p.is_active`;
   if (owners[0]) return [owners[0].id];
   return await loadSyncManagers(sql);
 }
 
 /** The users who may manage synchronisation. */
 async function loadSyncManagers(sql: Sql): Promise<string[]> {
-  return await queryColumn<string>(
-    sql,
-    `select u.id from users u join roles r on r.key = u.role
+  return await query(sql).column<string>`select u.id from users u join roles r on r.key = u.role
      where u.is_active and u.kind <> 'service' and not r.is_archived
        and (r.permissions ->> '*' = 'true' or r.permissions ->> 'itsm_sync.manage' = 'true')
-     order by u.id limit ${MAX_RECIPIENTS}`,
-  );
+     order by u.id limit ${embed(MAX_RECIPIENTS)}`;
 }
 
 /** A mapping as runs use it, without fields whose column was removed or changed its type. Plain JSON. */
@@ -308,20 +299,17 @@ const columns = `utc(watermark) as watermark, utc(links_watermark) as links_wate
 
 /** The sync state of a mapping; all null when it has never run. */
 export async function readSyncState(sql: Sql, mappingId: string): Promise<SyncStateRow> {
-  const { rows } = await sql.raw(
-    `select ${columns} from (select) one left join itsm_sync_states on mapping_id = ?`,
-    [mappingId],
-  );
+  const rows = await query(sql)
+    .rows`select ${embed(columns)} from (select) one left join itsm_sync_states on mapping_id = ${mappingId}`;
   return { ...rows[0], again: rows[0].again ?? [] };
 }
 
 /** Locks the sync state of a mapping until the transaction ends. Take it before locking cards. */
 export async function lockSyncState(sql: Sql, mappingId: string): Promise<SyncStateRow> {
-  await sql.raw('insert into itsm_sync_states (mapping_id) values (?) on conflict do nothing', [mappingId]);
-  const { rows } = await sql.raw(
-    `select ${columns} from itsm_sync_states where mapping_id = ? for no key update`,
-    [mappingId],
-  );
+  await query(sql)
+    .run`insert into itsm_sync_states (mapping_id) values (${mappingId}) on conflict do nothing`;
+  const rows = await query(sql)
+    .rows`select ${embed(columns)} from itsm_sync_states where mapping_id = ${mappingId} for no key update`;
   return rows[0];
 }
 
@@ -331,10 +319,8 @@ export async function markForReread(
   mappingId: string,
   remoteIds: readonly string[],
 ): Promise<void> {
-  await sql.raw(
-    'update itsm_sync_states set again = array(select distinct unnest(again || ?::text[])) where mapping_id = ?',
-    [remoteIds, mappingId],
-  );
+  await query(sql)
+    .run`update itsm_sync_states set again = array(select distinct unnest(again || ${remoteIds}::text[])) where mapping_id = ${mappingId}`;
 }
 
 /**

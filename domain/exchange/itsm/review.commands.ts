@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryColumn, queryRow, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -12,14 +12,12 @@ type ReviewDecision = { winner: 'local' | 'remote' } | { card_id: string | null 
 
 /** @throws EstateError `validation_failed` unless the card can be the card of the record. */
 async function requireFreeCard(sql: Sql, mappingId: string, remoteId: string, cardId: string): Promise<void> {
-  const [card] = await queryRows<{ other: string | null }>(
-    sql,
-    `select (select min(p.remote_id) from itsm_pairs p
-         where p.mapping_id = m.id and p.card_id = c.id and p.remote_id <> ? and p.state = 'linked') as other
-     from cards c join itsm_mappings m on m.id = ? and m.card_type_key = c.type
-     where c.id = ? and c.status = 'ACTIVE'`,
-    [remoteId, mappingId, cardId],
-  );
+  const [card] = await query(sql).rows<{
+    other: string | null;
+  }>`select (select min(p.remote_id) from itsm_pairs p
+         where p.mapping_id = m.id and p.card_id = c.id and p.remote_id <> ${remoteId} and p.state = 'linked') as other
+     from cards c join itsm_mappings m on m.id = ${mappingId} and m.card_type_key = c.type
+     where c.id = ${cardId} and c.status = 'ACTIVE'`;
   if (!card)
     throw invalidField('card_id', 'unknown_card', 'is not an active card of the mapping’s card type');
   if (card.other !== null)
@@ -51,13 +49,11 @@ export async function decideReviewItem(ctx: Ctx, id: string, decision: ReviewDec
     }
     if (kind === 'conflict') {
       if (!('winner' in decision)) throw invalidField('winner', 'required', 'A conflict needs a winner.');
-      await sql.raw(
-        `insert into itsm_resolutions (mapping_id, remote_id, path, winner, local, remote, created_by)
-         select mapping_id, remote_id, path, ?, local, remote, ? from itsm_review_items where id = ?
+      await query(sql)
+        .run`insert into itsm_resolutions (mapping_id, remote_id, path, winner, local, remote, created_by)
+         select mapping_id, remote_id, path, ${decision.winner}, local, remote, ${ctx.caller.userId} from itsm_review_items where id = ${id}
          on conflict (mapping_id, remote_id, coalesce(path, '')) do update set winner = excluded.winner,
-           local = excluded.local, remote = excluded.remote, created_by = excluded.created_by, created_at = now()`,
-        [decision.winner, ctx.caller.userId, id],
-      );
+           local = excluded.local, remote = excluded.remote, created_by = excluded.created_by, created_at = now()`;
     } else {
       if (!('card_id' in decision)) {
         throw invalidField(
@@ -92,10 +88,12 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
   await command(ctx, async ({ sql, emit }) => {
     await requireMapping(sql, mappingId);
     await lockSyncState(sql, mappingId);
-    const pairs = await queryRows<{ remote_id: string; state: string; is_written: boolean }>(
-      sql,
-      `with recursive one as (
-         select card_id as id from itsm_pairs where mapping_id = ? and remote_id = ?
+    const pairs = await query(sql).rows<{
+      remote_id: string;
+      state: string;
+      is_written: boolean;
+    }>`with recursive one as (
+         select card_id as id from itsm_pairs where mapping_id = ${mappingId} and remote_id = ${remoteId}
        ), led as (
          select id from one union select r.survivor_id from led join card_redirects r on r.card_id = led.id
        ), whole as (
@@ -104,19 +102,14 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
        select p.remote_id, p.state, exists (select from itsm_plan_rows w join itsm_runs r on r.id = w.run_id
            where r.mapping_id = p.mapping_id and r.status = 'running' and w.progress = 'begun'
              and w.remote_id = p.remote_id) as is_written
-       from itsm_pairs p where p.mapping_id = ? and p.card_id in (select id from whole)`,
-      [mappingId, remoteId, mappingId],
-    );
+       from itsm_pairs p where p.mapping_id = ${mappingId} and p.card_id in (select id from whole)`;
     if (pairs.length === 0) throw notFound('pair', remoteId);
     if (pairs.some(({ is_written }) => is_written))
       throw new EstateError('wrong_state', 'A run is writing the record; try again shortly.');
     const remoteIds = pairs.flatMap(({ remote_id, state }) => (state === 'unmapped' ? [] : [remote_id]));
     if (remoteIds.length === 0) return;
-    await sql.raw(
-      `update itsm_pairs set state = 'unmapped', gone = null, evidence = null, since = null
-       where mapping_id = ? and remote_id = any(?::text[])`,
-      [mappingId, remoteIds],
-    );
+    await query(sql).run`update itsm_pairs set state = 'unmapped', gone = null, evidence = null, since = null
+       where mapping_id = ${mappingId} and remote_id = any(${remoteIds}::text[])`;
     emit({
       event_type: 'itsm_pair.unmapped',
       data: { mapping_id: mappingId, remote_id: remoteId, remote_ids: remoteIds },
@@ -151,7 +144,7 @@ async function requireMapping(
   id: string,
   lock: 'key share' | 'no key update' = 'key share',
 ): Promise<void> {
-  const row = await queryRow(sql, `select id from itsm_mappings where id = ? for ${lock}`, [id]);
+  const row = await query(sql).row`select id from itsm_mappings where id = ${id} for ${embed(lock)}`;
   if (!row) throw notFound('mapping', id);
 }
 
@@ -196,42 +189,28 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
   requirePermission(ctx.caller, MANAGE_SYNC);
   return await command(ctx, async ({ sql, emit }) => {
     await requireMapping(sql, mappingId, 'no key update');
-    const [run_id] = await queryColumn<string>(
-      sql,
-      `select id from itsm_runs where mapping_id = ? and status in ('queued', 'running')`,
-      [mappingId],
-    );
+    const [run_id] = await query(sql)
+      .column<string>`select id from itsm_runs where mapping_id = ${mappingId} and status in ('queued', 'running')`;
     if (run_id !== undefined) {
       const extra = { mapping_id: mappingId, run_id };
       throw new EstateError('wrong_state', 'A run of the mapping is queued or running.', { extra });
     }
     await lockSyncState(sql, mappingId);
     const { rows } = await sql.raw(selectRelinkable, { mapping: mappingId });
-    const open = await queryValue<number>(
-      sql,
-      `select count(*)::int from itsm_review_items where mapping_id = ? and kind = 'match'`,
-      [mappingId],
-    );
+    const open = await query(sql)
+      .value<number>`select count(*)::int from itsm_review_items where mapping_id = ${mappingId} and kind = 'match'`;
     const result = { relinked: rows.length, left: open - rows.length };
     if (dryRun || rows.length === 0) return result;
     const column = (name: string) => rows.map((row: Record<string, string>) => row[name]);
-    await sql.raw(
-      `update itsm_pairs set state = 'ended', gone = 'remote', evidence = null, since = null
-       where mapping_id = ? and remote_id = any(?::text[])`,
-      [mappingId, column('from')],
-    );
-    await sql.raw(
-      `insert into itsm_decisions (mapping_id, remote_id, card_id, created_by)
-       select ?, d.remote_id, d.card_id, ? from unnest(?::text[], ?::uuid[]) as d(remote_id, card_id)
-       on conflict (mapping_id, remote_id) do update set card_id = excluded.card_id, created_by = excluded.created_by`,
-      [mappingId, ctx.caller.userId, column('to'), column('card_id')],
-    );
-    await sql.raw('delete from itsm_review_items where id = any(?::uuid[])', [column('id')]);
-    await sql.raw(
-      `update itsm_sync_states set again = array(select distinct unnest(again || ?::text[])), complete_read_at = null,
-         pulled_read_at = null, pushed_read_at = null where mapping_id = ?`,
-      [column('to'), mappingId],
-    );
+    await query(sql).run`update itsm_pairs set state = 'ended', gone = 'remote', evidence = null, since = null
+       where mapping_id = ${mappingId} and remote_id = any(${column('from')}::text[])`;
+    await query(sql).run`insert into itsm_decisions (mapping_id, remote_id, card_id, created_by)
+       select ${mappingId}, d.remote_id, d.card_id, ${ctx.caller.userId} from unnest(${column('to')}::text[], ${column('card_id')}::uuid[]) as d(remote_id, card_id)
+       on conflict (mapping_id, remote_id) do update set card_id = excluded.card_id, created_by = excluded.created_by`;
+    await query(sql).run`delete from itsm_review_items where id = any(${column('id')}::uuid[])`;
+    await query(sql)
+      .run`update itsm_sync_states set again = array(select distinct unnest(again || ${column('to')}::text[])), complete_read_at = null,
+         pulled_read_at = null, pushed_read_at = null where mapping_id = ${mappingId}`;
     emit({
       event_type: 'itsm_pairs.relinked',
       data: { mapping_id: mappingId, count: rows.length },

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
@@ -101,7 +102,7 @@ export async function listPairs(
   }: ListParams & { state?: string; card_id?: string; remote_id?: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW_SYNC);
-  const { rows } = await ctx.db.raw('select id from itsm_mappings where id = ?', [mappingId]);
+  const rows = await query(ctx.db).rows`select id from itsm_mappings where id = ${mappingId}`;
   if (!rows[0]) throw notFound('mapping', mappingId);
   const where = [
     { sql: 'p.mapping_id = ?', bindings: [mappingId] },

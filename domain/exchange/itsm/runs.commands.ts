@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { OwnerRefused } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
@@ -33,19 +33,12 @@ export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
     const { sql } = work;
     const run = await loadRun(sql, runId, 'for update');
     requireStatus(run, 'queued', 'running', 'review');
-    await sql.raw(
-      `update jobs set cancel_requested = true,
+    await query(sql).run`update jobs set cancel_requested = true,
          status = case status when 'queued' then 'cancelled' else status end,
          finished_at = case status when 'queued' then now() end
-       where id = ? and status in ('queued', 'running')`,
-      [run.job_id],
-    );
-    await sql.raw('select pg_notify(?, ?), pg_notify(?, ?)', [
-      JOB_CANCEL_CHANNEL,
-      run.job_id ?? '',
-      JOB_STATE_CHANNEL,
-      run.job_id ?? '',
-    ]);
+       where id = ${run.job_id} and status in ('queued', 'running')`;
+    await query(sql)
+      .run`select pg_notify(${JOB_CANCEL_CHANNEL}, ${run.job_id ?? ''}), pg_notify(${JOB_STATE_CHANNEL}, ${run.job_id ?? ''})`;
     await abortRun(work, run, { status: 'cancelled' });
     if (run.mapping_id !== null) await clearDue(sql, run.mapping_id);
   });
@@ -140,15 +133,13 @@ async function queueRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
 
 /** @param direction of the requested run; default: the direction of the mapping. */
 async function lockMapping(sql: Sql, id: string, direction?: SyncDirection): Promise<MappingToRun> {
-  const { rows } = await sql.raw(
-    `select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active, m.due_at is not null as due,
-       ${needsFullRead('coalesce(a.direction, m.sync_direction)')} as needs_complete
+  const rows = await query(sql)
+    .rows`select m.connection_id, m.sync_direction, m.auto_apply, m.is_active, c.is_active as connection_active, m.due_at is not null as due,
+       ${embed(needsFullRead('coalesce(a.direction, m.sync_direction)'))} as needs_complete
      from itsm_mappings m join itsm_connections c on c.id = m.connection_id
-     cross join (select ?::text as direction) a
+     cross join (select ${direction ?? null}::text as direction) a
      left join itsm_sync_states b on b.mapping_id = m.id
-     where m.id = ? for no key update of m`,
-    [direction ?? null, id],
-  );
+     where m.id = ${id} for no key update of m`;
   if (!rows[0]) throw notFound('mapping', id);
   return rows[0];
 }
@@ -171,12 +162,10 @@ async function supersedeOpenPlan(
   mappingId: string,
   trigger: RunRequest['trigger'],
 ): Promise<boolean> {
-  const { rows } = await work.sql.raw(
-    `select r.id, r.status, r.stage, j.status in ('failed', 'cancelled') as job_ended
+  const rows = await query(work.sql)
+    .rows`select r.id, r.status, r.stage, j.status in ('failed', 'cancelled') as job_ended
      from itsm_runs r left join jobs j on j.id = r.job_id
-     where r.mapping_id = ? and r.status in ('queued', 'running', 'review') for update of r`,
-    [mappingId],
-  );
+     where r.mapping_id = ${mappingId} and r.status in ('queued', 'running', 'review') for update of r`;
   const [other] = rows;
   if (!other) return true;
   const completed_at = work.sql.raw('clock_timestamp()');
@@ -203,11 +192,9 @@ async function supersedeOpenPlan(
 
 /** Marks a scheduled run as deferred, and logs that in the open run. */
 async function markDue(sql: Sql, mappingId: string, other: { id: string; stage: RunStage }): Promise<void> {
-  const { rows } = await sql.raw(
-    `update itsm_mappings set due_at = date_trunc('milliseconds', clock_timestamp()) where id = ? and due_at is null
-     returning id`,
-    [mappingId],
-  );
+  const rows = await query(sql)
+    .rows`update itsm_mappings set due_at = date_trunc('milliseconds', clock_timestamp()) where id = ${mappingId} and due_at is null
+     returning id`;
   if (!rows[0]) return;
   const message = 'A scheduled run is due. It starts when this run has ended.';
   await logRun(sql, other.id, other.stage, 'info', message);

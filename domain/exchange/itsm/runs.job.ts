@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 
 /**
@@ -24,9 +24,8 @@ export const itsmRunJob = defineJob({
  * are deleted, and the next run reads the records again that it had not finished.
  */
 async function whyNotResumable(sql: Sql, runId: string, jobId: string): Promise<string | null> {
-  const { rows } = await sql.raw('select mapping_id, job_id, status, undo_of from itsm_runs where id = ?', [
-    runId,
-  ]);
+  const rows = await query(sql)
+    .rows`select mapping_id, job_id, status, undo_of from itsm_runs where id = ${runId}`;
   const [run] = rows;
   if (!run) return 'The run of this job was deleted.';
   if (['queued', 'running'].includes(run.status)) {

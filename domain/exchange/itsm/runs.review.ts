@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { query } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -106,11 +107,8 @@ export async function applyRows(
 }
 
 async function requireUnpaused(sql: Knex.Transaction, mappingId: string | null): Promise<void> {
-  const { rows } = await sql.raw(
-    `select m.is_active and c.is_active as active from itsm_mappings m
-     join itsm_connections c on c.id = m.connection_id where m.id = ?`,
-    [mappingId],
-  );
+  const rows = await query(sql).rows`select m.is_active and c.is_active as active from itsm_mappings m
+     join itsm_connections c on c.id = m.connection_id where m.id = ${mappingId}`;
   if (rows[0]?.active) return;
   throw new EstateError('wrong_state', 'The mapping or its connection is paused or deleted.');
 }

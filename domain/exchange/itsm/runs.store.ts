@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRow, queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRow, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
@@ -91,16 +91,16 @@ async function emitAlert({ sql, emit }: Pick<Work, 'sql' | 'emit'>, run: RunRow)
   const alert = await findAlert(sql, run);
   if (alert === undefined) return;
   const isProblem = alert !== null;
-  const mapping = await queryRow<{ created_by: string | null; old_notified_at: string; notified_at: string }>(
-    sql,
-    `update itsm_mappings m set notified_at = case when ? then date_trunc('milliseconds', clock_timestamp()) end
-     from itsm_mappings b where m.id = ? and b.id = m.id and case when ?
-       then m.notified_at is null or m.notified_at <= now() - interval '${ALERT_INTERVAL}'
+  const mapping = await query(sql).row<{
+    created_by: string | null;
+    old_notified_at: string;
+    notified_at: string;
+  }>`update itsm_mappings m set notified_at = case when ${isProblem} then date_trunc('milliseconds', clock_timestamp()) end
+     from itsm_mappings b where m.id = ${run.mapping_id} and b.id = m.id and case when ${isProblem}
+       then m.notified_at is null or m.notified_at <= now() - interval '${embed(ALERT_INTERVAL)}'
        else m.notified_at is not null end
      returning m.id, m.connection_id, m.card_type_key, m.remote_table, m.created_by,
-       utc(b.notified_at) as old_notified_at, utc(m.notified_at) as notified_at`,
-    [isProblem, run.mapping_id, isProblem],
-  );
+       utc(b.notified_at) as old_notified_at, utc(m.notified_at) as notified_at`;
   if (!mapping) return;
   const { created_by, old_notified_at, notified_at, ...facts } = mapping;
   emit({
@@ -130,9 +130,8 @@ async function findAlert(sql: Work['sql'], run: RunRow): Promise<Alert | null | 
     return { kind: 'review', reason: 'The plan of a run needs review.' };
   }
   if (run.status !== 'completed') return undefined;
-  const count = await queryValue<number>(sql, 'select count(*) from itsm_review_items where mapping_id = ?', [
-    run.mapping_id,
-  ]);
+  const count = await query(sql)
+    .value<number>`select count(*) from itsm_review_items where mapping_id = ${run.mapping_id}`;
   if (count === 0) return null;
   const what = count === 1 ? '1 review item needs' : `${count} review items need`;
   return { kind: 'questions', reason: `${what} a decision: conflicts or uncertain matches.` };
@@ -158,14 +157,11 @@ export async function abortRun(
   end: Abort,
 ): Promise<void> {
   const { sql } = work;
-  await sql.raw(
-    `update itsm_sync_states b set again = array(select distinct unnest(b.again || array(
+  await query(sql).run`update itsm_sync_states b set again = array(select distinct unnest(b.again || array(
        select p.remote_id from itsm_plan_rows p join itsm_runs r on r.id = p.run_id
-       where r.id = ? and p.remote_id is not null
+       where r.id = ${run.id} and p.remote_id is not null
          and (p.progress = 'begun' or (r.trigger = 'undo' and p.progress = 'applied')))))
-     where b.mapping_id = ?`,
-    [run.id, run.mapping_id],
-  );
+     where b.mapping_id = ${run.mapping_id}`;
   await sql('itsm_run_records').where({ run_id: run.id }).delete();
   await endRejectedRows(sql, run.id);
   await changeRun(work, run.id, `itsm_run.${end.status}`, {

@@ -15,6 +15,7 @@ import {
 } from '../../../domain/inventory/relations/relations.bulk.ts';
 import type { Ctx, Work } from '../../../domain/kernel/context.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { formatValue } from '../engine/fields.ts';
@@ -305,11 +306,9 @@ async function planRelationSteps({ sql }: Work, wanted: readonly RelationValue[]
   for (const [path, ofPath] of Map.groupBy(wanted, (one) => one.path)) {
     const field = relatedFields([path])[0]!;
     const { relationType: type, own, other } = field;
-    const { rows } = await sql.raw(
-      `select type, source_id, target_id, attributes, description from relations
-       where type = ? and ${own} = any(?::uuid[]) order by id`,
-      [type, ofPath.map(({ entry }) => entry.cardId)],
-    );
+    const rows = await query(sql)
+      .rows`select type, source_id, target_id, attributes, description from relations
+       where type = ${type} and ${embed(own)} = any(${ofPath.map(({ entry }) => entry.cardId)}::uuid[]) order by id`;
     const present = Map.groupBy(rows as StoredRelation[], (row) => row[own]);
     for (const of of ofPath) {
       const cardId = of.entry.cardId!;

@@ -4,7 +4,7 @@ import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition } from '../../../domain/kernel/lists/lists.types.ts';
-import { queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { LocalCard, Path } from '../engine/model.types.ts';
 
 /** Reads the cards of a mapping. */
@@ -109,27 +109,23 @@ export async function openCards(
     async changedAfter(sql, position, limit) {
       // read first: what is committed between the two queries is found by the next call
       const newest = await newestPosition(sql, position);
-      const { rows } = await sql.raw(
-        `select case when event_type like 'card.%' then array[card_id] else array[card_id, peer_card_id] end as ids,
+      const rows = await query(sql)
+        .rows`select case when event_type like 'card.%' then array[card_id] else array[card_id, peer_card_id] end as ids,
            position::text as position
          from events
-         where position > ? and position <= ? and (card_type = ? and event_type like 'card.%'
-           or relation_type = any(?::text[]) and event_type like 'relation.%')
-         order by events.position limit ?`,
-        [position, newest, mapping.card_type_key, related.map(({ relationType }) => relationType), limit],
-      );
+         where position > ${position} and position <= ${newest} and (card_type = ${mapping.card_type_key} and event_type like 'card.%'
+           or relation_type = any(${related.map(({ relationType }) => relationType)}::text[]) and event_type like 'relation.%')
+         order by events.position limit ${limit}`;
       const ids = new Set<string>(rows.flatMap((row: { ids: string[] }) => row.ids));
       const more = rows.length === limit;
       return { ids: [...ids], position: more ? rows.at(-1).position : newest, more };
     },
     async changedAt(sql, ids, wanted) {
-      const { rows } = await sql.raw(
-        `select distinct on (e.card_id, p.path) e.card_id, p.path, utc(e.at) as at
-         from unnest(?::uuid[]) q(id) join events e on e.card_id = q.id and e.event_type like 'card.%'
-         join unnest(?::text[]) p(path) on jsonb_exists(e.data -> 'changes', p.path)
-         order by e.card_id, p.path, e.position desc`,
-        [ids, wanted],
-      );
+      const rows = await query(sql)
+        .rows`select distinct on (e.card_id, p.path) e.card_id, p.path, utc(e.at) as at
+         from unnest(${ids}::uuid[]) q(id) join events e on e.card_id = q.id and e.event_type like 'card.%'
+         join unnest(${wanted}::text[]) p(path) on jsonb_exists(e.data -> 'changes', p.path)
+         order by e.card_id, p.path, e.position desc`;
       const times = new Map<string, Record<Path, string>>();
       const ofRelations = await relationsChangedAt(
         sql,
@@ -149,9 +145,8 @@ export async function openCards(
 
 /** The newest position of the change feed, at least the given one. */
 async function newestPosition(sql: Sql, after: string): Promise<string> {
-  return await queryValue(sql, 'select greatest(max(position), ?::bigint)::text as position from events', [
-    after,
-  ]);
+  return await query(sql)
+    .value`select greatest(max(position), ${after}::bigint)::text as position from events`;
 }
 
 function valueAt(row: CardRow, path: Path): Value {
@@ -213,15 +208,12 @@ async function relationsChangedAt(
 ): Promise<{ id: string; path: Path; at: string }[]> {
   const found: { id: string; path: Path; at: string }[] = [];
   for (const { path, relationType, own } of fields) {
-    const { rows } = await sql.raw(
-      `select distinct on (q.id) q.id, ? as path, utc(e.at) as at
-       from unnest(?::uuid[]) q(id) join events e on e.${own === 'source_id' ? 'card_id' : 'peer_card_id'} = q.id
-         and e.relation_type = ? and e.event_type like 'relation.%'
+    const rows = await query(sql).rows`select distinct on (q.id) q.id, ${path} as path, utc(e.at) as at
+       from unnest(${ids}::uuid[]) q(id) join events e on e.${embed(own === 'source_id' ? 'card_id' : 'peer_card_id')} = q.id
+         and e.relation_type = ${relationType} and e.event_type like 'relation.%'
          and (e.event_type in ('relation.created', 'relation.deleted')
            or jsonb_exists_any(e.data -> 'changes', array['source_id', 'target_id']))
-       order by q.id, e.position desc`,
-      [path, ids, relationType],
-    );
+       order by q.id, e.position desc`;
     found.push(...rows);
   }
   return found;

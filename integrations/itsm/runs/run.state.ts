@@ -18,7 +18,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JobCounts, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { type Db, inTransaction, type Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type OpenedRemote, openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
@@ -308,11 +308,9 @@ export async function createRunWork(
         await requireActive(sql, run.connection_id);
         await write?.(sql);
         // asynchronous: what a crash of the database loses is read or planned again, and storePlan commits synchronously
-        await sql.raw(
-          `update itsm_runs set checkpoint = ?, remote_calls = ? where id = ?
-           returning set_config('synchronous_commit', 'off', true)`,
-          [JSON.stringify(state), calls + connector.calls(), run.id],
-        );
+        await query(sql)
+          .run`update itsm_runs set checkpoint = ${JSON.stringify(state)}, remote_calls = ${calls + connector.calls()} where id = ${run.id}
+           returning set_config('synchronous_commit', 'off', true)`;
         await job.checkpoint({ sql }, { counts: countsOf(state), ...jobProgress(state) });
       });
       work.state = state;
@@ -336,7 +334,7 @@ function jobProgress({ phase, fetched, relations }: RunState): { progress: numbe
 }
 
 async function initialState({ db }: Ctx, clock: Clock): Promise<RunState> {
-  const { rows } = await db.raw('select coalesce(max(position), 0)::text as position from events');
+  const rows = await query(db).rows`select coalesce(max(position), 0)::text as position from events`;
   const startedAt = clock.now();
   return {
     phase: 'records',

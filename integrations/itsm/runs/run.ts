@@ -5,7 +5,7 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { counted } from '../../../platform/counted.ts';
-import { type Db, isConnectionLoss, queryColumn } from '../../../platform/database.ts';
+import { type Db, isConnectionLoss, query } from '../../../platform/database.ts';
 import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { PlanningTools } from '../engine/plan.ts';
@@ -77,12 +77,9 @@ export async function executeRun(
 /** Stores the number of remote requests and the seconds by stage. A higher number stored by another process is retained. */
 async function storeUsage(db: Db, runId: string, calls: number, { seconds }: Stopwatch): Promise<void> {
   try {
-    await db.raw(
-      `update itsm_runs set remote_calls = greatest(remote_calls, ?),
-         stats = stats || jsonb_build_object('seconds', ?::jsonb)
-       where id = ?`,
-      [calls, JSON.stringify(seconds), runId],
-    );
+    await query(db).run`update itsm_runs set remote_calls = greatest(remote_calls, ${calls}),
+         stats = stats || jsonb_build_object('seconds', ${JSON.stringify(seconds)}::jsonb)
+       where id = ${runId}`;
   } catch (error) {
     // report the original error instead
     if (!isConnectionLoss(error)) throw error;
@@ -128,12 +125,9 @@ async function createPlan(
 
 /** Logs that other mappings block relations, if their number differs from that of the last completed run. */
 async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
-  const [last = 0] = await queryColumn<number>(
-    sql,
-    `select coalesce((stats ->> 'relations_waiting')::int, 0) from itsm_runs
-     where mapping_id = ? and status = 'completed' and undo_of is null order by id desc limit 1`,
-    [work.mappingId],
-  );
+  const [last = 0] = await query(sql)
+    .column<number>`select coalesce((stats ->> 'relations_waiting')::int, 0) from itsm_runs
+     where mapping_id = ${work.mappingId} and status = 'completed' and undo_of is null order by id desc limit 1`;
   if (count === 0 || count === last) return;
   const others = Object.values(work.mapping.blocked_targets).join(', ');
   const text = `Mappings that are paused or cannot run block ${counted(count, 'relation')}: ${others}.`;

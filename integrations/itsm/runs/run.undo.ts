@@ -9,7 +9,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { enqueueJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { counted } from '../../../platform/counted.ts';
-import { inTransaction, queryValue, type Sql } from '../../../platform/database.ts';
+import { inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { AppliedRow } from '../engine/plan.types.ts';
 import { invertRows } from '../engine/undo.ts';
@@ -62,12 +62,8 @@ export async function undoRun(ctx: Ctx, runId: string): Promise<string> {
 
 /** Whether a run has undone this one, or is undoing it. */
 async function isUndone(sql: Sql, runId: string): Promise<boolean> {
-  return await queryValue(
-    sql,
-    `select exists (select from itsm_runs where undo_of = ?
-       and status in ('queued', 'running', 'review', 'completed')) as undone`,
-    [runId],
-  );
+  return await query(sql).value`select exists (select from itsm_runs where undo_of = ${runId}
+       and status in ('queued', 'running', 'review', 'completed')) as undone`;
 }
 
 /** The number of rows that are inverted together. */

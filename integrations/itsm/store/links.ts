@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
-import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { query, queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
 
 /** A mapped relation type with its remote types, and the mappings of the cards at both ends. */
 export interface LinkType {
@@ -34,14 +34,12 @@ export async function storeRemoteLinks(
   links: readonly RemoteLinkRow[],
 ): Promise<void> {
   if (links.length === 0) return;
-  await sql.raw(
-    `insert into itsm_remote_links (mapping_id, run_id, remote_relation_id, remote_type, from_id, to_id)
-     select ?::uuid, ?::uuid, v.* from json_to_recordset(?::json)
+  await query(sql)
+    .run`insert into itsm_remote_links (mapping_id, run_id, remote_relation_id, remote_type, from_id, to_id)
+     select ${mappingId}::uuid, ${runId}::uuid, v.* from json_to_recordset(${JSON.stringify(links)}::json)
        as v(remote_relation_id text, remote_type text, from_id text, to_id text)
      on conflict (mapping_id, remote_relation_id) do update set remote_type = excluded.remote_type,
-       from_id = excluded.from_id, to_id = excluded.to_id, run_id = excluded.run_id`,
-    [mappingId, runId, JSON.stringify(links)],
-  );
+       from_id = excluded.from_id, to_id = excluded.to_id, run_id = excluded.run_id`;
 }
 
 /** Which of these relations are stored. */
@@ -51,26 +49,20 @@ export async function findStoredLinks(
   ids: readonly string[],
 ): Promise<string[]> {
   if (ids.length === 0) return [];
-  return await queryColumn<string>(
-    sql,
-    `select remote_relation_id as id from itsm_remote_links
-     where mapping_id = ? and remote_relation_id = any(?::text[]) order by id`,
-    [mappingId, ids],
-  );
+  return await query(sql).column<string>`select remote_relation_id as id from itsm_remote_links
+     where mapping_id = ${mappingId} and remote_relation_id = any(${ids}::text[]) order by id`;
 }
 
 /** Deletes relations that are gone at the remote. */
 export async function deleteRemoteLinks(sql: Sql, mappingId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql.raw(
-    'delete from itsm_remote_links where mapping_id = ? and remote_relation_id = any(?::text[])',
-    [mappingId, ids],
-  );
+  await query(sql)
+    .run`delete from itsm_remote_links where mapping_id = ${mappingId} and remote_relation_id = any(${ids}::text[])`;
 }
 
 /** Deletes relations that a full read did not contain. */
 export async function deleteUnreadLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
-  await sql.raw('delete from itsm_remote_links where mapping_id = ? and run_id <> ?', [mappingId, runId]);
+  await query(sql).run`delete from itsm_remote_links where mapping_id = ${mappingId} and run_id <> ${runId}`;
 }
 
 /**
@@ -78,12 +70,9 @@ export async function deleteUnreadLinks(sql: Sql, mappingId: string, runId: stri
  * as new.
  */
 export async function deleteUnrelatedLinks(sql: Sql, mappingId: string, runId: string): Promise<void> {
-  await sql.raw(
-    `delete from itsm_remote_links l using itsm_plan_rows r
-     where l.mapping_id = ? and r.run_id = ? and r.action = 'unrelate' and r.side = 'remote'
-       and r.progress = 'applied' and l.remote_relation_id = r.row -> 'link' ->> 'relationId'`,
-    [mappingId, runId],
-  );
+  await query(sql).run`delete from itsm_remote_links l using itsm_plan_rows r
+     where l.mapping_id = ${mappingId} and r.run_id = ${runId} and r.action = 'unrelate' and r.side = 'remote'
+       and r.progress = 'applied' and l.remote_relation_id = r.row -> 'link' ->> 'relationId'`;
 }
 
 // live pairs with their surviving cards
@@ -111,7 +100,7 @@ export async function findDifferingLinks(
 ): Promise<{ records: string[]; cards: string[] }> {
   const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = linkType;
   // the planner does not know the sizes of these sets, and nested loops would take hours
-  await sql.raw('set local enable_nestloop = off');
+  await query(sql).run`set local enable_nestloop = off`;
   const { rows } = await sql.raw(
     `with ${kindWithPairs},
      new_cards as (
@@ -175,7 +164,7 @@ export async function findTargetsToCheck(
 ): Promise<string[]> {
   if (!wanted.removals && !wanted.additions) return [];
   const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = linkType;
-  await sql.raw('set local enable_nestloop = off');
+  await query(sql).run`set local enable_nestloop = off`;
   return await queryColumn<string>(
     sql,
     `with ${kindWithPairs},
@@ -223,11 +212,8 @@ export async function findTargets(
   remoteIds: readonly string[],
 ): Promise<Set<string>> {
   return new Set(
-    await queryColumn<string>(
-      sql,
-      `select remote_id from itsm_pairs where mapping_id = ? and remote_id = any(?::text[])`,
-      [target_mapping_id, remoteIds],
-    ),
+    await query(sql)
+      .column<string>`select remote_id from itsm_pairs where mapping_id = ${target_mapping_id} and remote_id = any(${remoteIds}::text[])`,
   );
 }
 
@@ -237,12 +223,8 @@ export async function readRelationsOfSources(
   types: readonly string[],
   cardIds: readonly string[],
 ): Promise<{ type: string; source_id: string; target_id: string }[]> {
-  return await queryRows(
-    sql,
-    `select type, source_id, target_id from relations
-     where type = any(?::text[]) and source_id = any(?::uuid[]) order by id`,
-    [types, cardIds],
-  );
+  return await query(sql).rows`select type, source_id, target_id from relations
+     where type = any(${types}::text[]) and source_id = any(${cardIds}::uuid[]) order by id`;
 }
 
 /** A row of a plan that creates, quarantines or ends a pair. The id of a card or record that the plan creates is null. */

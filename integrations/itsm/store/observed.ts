@@ -1,5 +1,5 @@
 import type { FieldMapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryColumn, type Sql } from '../../../platform/database.ts';
 import type { RemoteRecord } from '../remote.ts';
 
 /** What a run has observed of a record. */
@@ -36,11 +36,8 @@ async function selectObservedIds(
   condition: string,
 ): Promise<Set<string>> {
   return new Set(
-    await queryColumn<string>(
-      sql,
-      `select remote_id from itsm_run_records where run_id = ? and remote_id = any(?::text[]) and ${condition}`,
-      [runId, remoteIds],
-    ),
+    await query(sql)
+      .column<string>`select remote_id from itsm_run_records where run_id = ${runId} and remote_id = any(${remoteIds}::text[]) and ${embed(condition)}`,
   );
 }
 
@@ -67,9 +64,9 @@ export async function storeObserved(
   records: readonly RecordObservation[],
 ): Promise<void> {
   if (records.length === 0) return;
-  await sql.raw(
-    `insert into itsm_run_records as r (run_id, remote_id, record, shown, look, tombstone, reclassified)
-     select ?::uuid, v.* from json_to_recordset(?::json)
+  await query(sql)
+    .run`insert into itsm_run_records as r (run_id, remote_id, record, shown, look, tombstone, reclassified)
+     select ${runId}::uuid, v.* from json_to_recordset(${JSON.stringify(records)}::json)
        as v(remote_id text, record jsonb, shown boolean, look text, tombstone jsonb, reclassified text)
      on conflict (run_id, remote_id) do update set
        record = case when excluded.record is null or r.record ->> 'updatedAt' > excluded.record ->> 'updatedAt'
@@ -77,9 +74,7 @@ export async function storeObserved(
        shown = r.shown or excluded.shown,
        look = coalesce(excluded.look, r.look),
        reclassified = case when excluded.look is null then r.reclassified else excluded.reclassified end,
-       tombstone = coalesce(excluded.tombstone, r.tombstone)`,
-    [runId, JSON.stringify(records)],
-  );
+       tombstone = coalesce(excluded.tombstone, r.tombstone)`;
 }
 
 /** Observations of these records, and of those that they were merged into. */
@@ -88,16 +83,12 @@ export async function readObserved(
   runId: string,
   remoteIds: readonly string[],
 ): Promise<RecordObservation[]> {
-  return await queryRows(
-    sql,
-    `with asked as (select unnest(?::text[]) as id)
+  return await query(sql).rows`with asked as (select unnest(${remoteIds}::text[]) as id)
      select remote_id, record, shown, look, tombstone, reclassified from itsm_run_records
-     where run_id = ? and remote_id in (select id from asked
+     where run_id = ${runId} and remote_id in (select id from asked
        union select m.tombstone ->> 'mergedInto' from itsm_run_records m join asked a on a.id = m.remote_id
-       where m.run_id = ?)
-     order by remote_id`,
-    [remoteIds, runId, runId],
-  );
+       where m.run_id = ${runId})
+     order by remote_id`;
 }
 
 export async function deleteObserved(sql: Sql, runId: string): Promise<void> {
@@ -154,11 +145,8 @@ export const unpairedCards = (sql: Sql, mappingId: string, cardType: string): Id
 
 /** The number of linked and quarantined pairs. */
 export async function countLivePairs(sql: Sql, mappingId: string): Promise<number> {
-  return await queryValue(
-    sql,
-    `select count(*)::int as n from itsm_pairs p where p.mapping_id = ? and ${isLive}`,
-    [mappingId],
-  );
+  return await query(sql)
+    .value`select count(*)::int as n from itsm_pairs p where p.mapping_id = ${mappingId} and ${embed(isLive)}`;
 }
 
 /** Records with a pair that a full read did not show, and of which nothing else is known. */
@@ -190,12 +178,9 @@ export const unconfirmedDeletions = (sql: Sql, runId: string, mappingId: string)
 
 /** Records without a pair for which reading by key was inconclusive. */
 export async function inconclusiveRecords(sql: Sql, runId: string, mappingId: string): Promise<string[]> {
-  return await queryColumn<string>(
-    sql,
-    `select r.remote_id from itsm_run_records r where r.run_id = ? and r.look = 'unknown'
-       and not exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id)`,
-    [runId, mappingId],
-  );
+  return await query(sql)
+    .column<string>`select r.remote_id from itsm_run_records r where r.run_id = ${runId} and r.look = 'unknown'
+       and not exists (select from itsm_pairs p where p.mapping_id = ${mappingId} and p.remote_id = r.remote_id)`;
 }
 
 /**
@@ -208,22 +193,19 @@ export async function findSuspiciouslyEmptyColumns(
   mappingId: string,
   fields: readonly Pick<FieldMapping, 'card_field' | 'remote_field'>[],
 ): Promise<string[]> {
-  return await queryColumn<string>(
-    sql,
-    `select distinct f.col from json_to_recordset(?::json) as m(card_field text, remote_field text),
+  return await query(sql)
+    .column<string>`select distinct f.col from json_to_recordset(${JSON.stringify(fields)}::json) as m(card_field text, remote_field text),
        lateral (values (m.card_field, m.remote_field)) as f(path, col)
      where exists (
        select from itsm_run_records r
-       left join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id
-       where r.run_id = ? and r.record is not null
+       left join itsm_pairs p on p.mapping_id = ${mappingId} and p.remote_id = r.remote_id
+       where r.run_id = ${runId} and r.record is not null
          and coalesce(r.record -> 'fields' -> f.col ->> 'value', '') = ''
          and (p.remote_id is null or p.state = 'quarantined'
            or p.state = 'linked'
              and (not jsonb_exists(p.base, f.path) or coalesce(p.base -> f.path ->> 'remote', '') <> ''))
      )
-     order by f.col`,
-    [JSON.stringify(fields), mappingId, runId],
-  );
+     order by f.col`;
 }
 
 /** A record with values that refer to records or cards without a pair, so that they cannot be resolved yet. */
@@ -240,12 +222,9 @@ export async function findDeferred(
   remoteIds: readonly string[],
 ): Promise<Set<string>> {
   return new Set(
-    await queryColumn<string>(
-      sql,
-      `select remote_id from itsm_deferred_records where mapping_id = ? and run_id is null
-       and remote_id = any(?::text[])`,
-      [mappingId, remoteIds],
-    ),
+    await query(sql)
+      .column<string>`select remote_id from itsm_deferred_records where mapping_id = ${mappingId} and run_id is null
+       and remote_id = any(${remoteIds}::text[])`,
   );
 }
 
@@ -260,29 +239,26 @@ export async function observeDeferred(
 ): Promise<void> {
   const unchanged = 'r.record is null and r.look is null and r.tombstone is null';
   // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
-  await sql.raw(
-    `with deferred as materialized (
+  await query(sql).run`with deferred as materialized (
        select w.remote_id, w.record, w.records, w.cards from itsm_deferred_records w
-       where w.mapping_id = ? and w.run_id is null
+       where w.mapping_id = ${mappingId} and w.run_id is null
      ), reached as materialized (
        select w.remote_id, w.record from deferred w cross join lateral (
-         select 1 from itsm_run_records r where r.run_id = ? and r.remote_id = w.remote_id and ${unchanged} offset 0) r
+         select 1 from itsm_run_records r where r.run_id = ${runId} and r.remote_id = w.remote_id and ${embed(unchanged)} offset 0) r
        union
-       select w.remote_id, w.record from deferred w, unnest(w.records) as a(id), unnest(?::uuid[]) as m(id)
+       select w.remote_id, w.record from deferred w, unnest(w.records) as a(id), unnest(${targets}::uuid[]) as m(id)
          cross join lateral (
-           select 1 from itsm_pairs p where p.mapping_id = m.id and p.remote_id = a.id and ${isLive} offset 0) p
+           select 1 from itsm_pairs p where p.mapping_id = m.id and p.remote_id = a.id and ${embed(isLive)} offset 0) p
        union
-       select w.remote_id, w.record from deferred w, unnest(w.cards) as a(id), unnest(?::uuid[]) as m(id)
+       select w.remote_id, w.record from deferred w, unnest(w.cards) as a(id), unnest(${targets}::uuid[]) as m(id)
          cross join lateral (
-           select 1 from itsm_pairs p where p.mapping_id = m.id and p.card_id = a.id and ${isLive} offset 0) p
+           select 1 from itsm_pairs p where p.mapping_id = m.id and p.card_id = a.id and ${embed(isLive)} offset 0) p
      )
      insert into itsm_run_records as r (run_id, remote_id, record, shown)
-     select ?::uuid, w.remote_id, w.record, w.record is not null from reached w cross join lateral (
-       select 1 from itsm_pairs p where p.mapping_id = ? and p.remote_id = w.remote_id and ${isLive} offset 0) p
+     select ${runId}::uuid, w.remote_id, w.record, w.record is not null from reached w cross join lateral (
+       select 1 from itsm_pairs p where p.mapping_id = ${mappingId} and p.remote_id = w.remote_id and ${embed(isLive)} offset 0) p
      on conflict (run_id, remote_id) do update set record = excluded.record, shown = r.shown or excluded.shown
-       where ${unchanged}`,
-    [mappingId, runId, targets, targets, runId, mappingId],
-  );
+       where ${embed(unchanged)}`;
 }
 
 /** Deletes deferred records of plans that were not completed. */
@@ -297,45 +273,36 @@ export async function storeDeferred(
   runId: string,
   deferred: readonly DeferredRecord[],
 ): Promise<void> {
-  await sql.raw(
-    `insert into itsm_deferred_records (mapping_id, remote_id, run_id, record, records, cards)
-     select ?::uuid, w.remote_id, ?::uuid, coalesce(r.record, before.record), w.records, w.cards
-     from json_to_recordset(?::json) as w(remote_id text, records text[], cards uuid[])
+  await query(sql)
+    .run`insert into itsm_deferred_records (mapping_id, remote_id, run_id, record, records, cards)
+     select ${mappingId}::uuid, w.remote_id, ${runId}::uuid, coalesce(r.record, before.record), w.records, w.cards
+     from json_to_recordset(${JSON.stringify(deferred)}::json) as w(remote_id text, records text[], cards uuid[])
      left join lateral (
-       select r.record from itsm_run_records r where r.run_id = ?::uuid and r.remote_id = w.remote_id offset 0) r on true
+       select r.record from itsm_run_records r where r.run_id = ${runId}::uuid and r.remote_id = w.remote_id offset 0) r on true
      left join lateral (
-       select b.record from itsm_deferred_records b where b.mapping_id = ?::uuid and b.remote_id = w.remote_id
-         and b.run_id is null offset 0) before on true`,
-    [mappingId, runId, JSON.stringify(deferred), runId, mappingId],
-  );
+       select b.record from itsm_deferred_records b where b.mapping_id = ${mappingId}::uuid and b.remote_id = w.remote_id
+         and b.run_id is null offset 0) before on true`;
 }
 
 /** Notes which deferred records the run has resolved: it has planned them without deferring them again. */
 export async function markResolvedDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
-  await sql.raw(
-    `insert into itsm_deferred_records (mapping_id, remote_id, run_id)
+  await query(sql).run`insert into itsm_deferred_records (mapping_id, remote_id, run_id)
      select w.mapping_id, w.remote_id, r.run_id from itsm_deferred_records w cross join lateral (
-       select r.run_id from itsm_run_records r where r.run_id = ? and r.remote_id = w.remote_id offset 0) r
-     where w.mapping_id = ? and w.run_id is null
-     on conflict do nothing`,
-    [runId, mappingId],
-  );
+       select r.run_id from itsm_run_records r where r.run_id = ${runId} and r.remote_id = w.remote_id offset 0) r
+     where w.mapping_id = ${mappingId} and w.run_id is null
+     on conflict do nothing`;
 }
 
 /** Puts the deferred records of a run into force. */
 export async function commitDeferred(sql: Sql, mappingId: string, runId: string): Promise<void> {
-  await sql.raw(
-    `delete from itsm_deferred_records w where w.mapping_id = ? and w.run_id is null
+  await query(sql)
+    .run`delete from itsm_deferred_records w where w.mapping_id = ${mappingId} and w.run_id is null
        and exists (select from itsm_deferred_records n where n.mapping_id = w.mapping_id
-         and n.remote_id = w.remote_id and n.run_id = ? offset 0)`,
-    [mappingId, runId],
-  );
-  await sql.raw(
-    `delete from itsm_deferred_records w where w.mapping_id = ? and w.run_id is null
+         and n.remote_id = w.remote_id and n.run_id = ${runId} offset 0)`;
+  await query(sql)
+    .run`delete from itsm_deferred_records w where w.mapping_id = ${mappingId} and w.run_id is null
        and not exists (select from itsm_pairs p where p.mapping_id = w.mapping_id
-         and p.remote_id = w.remote_id and ${isLive} offset 0)`,
-    [mappingId],
-  );
+         and p.remote_id = w.remote_id and ${embed(isLive)} offset 0)`;
   await sql('itsm_deferred_records').where({ run_id: runId }).whereNull('records').delete();
   await sql('itsm_deferred_records').where({ run_id: runId }).update({ run_id: null });
 }

@@ -1,5 +1,5 @@
 import type { Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { queryColumn, queryRows, queryValue, type Sql } from '../../../platform/database.ts';
+import { query, queryRows, type Sql } from '../../../platform/database.ts';
 import type { AppliedRow, PlanRow, Progress, RowResult, TrackedRow } from '../engine/plan.types.ts';
 import { emptyRow } from '../engine/state.ts';
 
@@ -90,32 +90,24 @@ export async function markEnded(sql: Sql, runId: string, endings: readonly RowRe
     message,
     createdId,
   }));
-  await sql.raw(
-    `update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v."createdId",
+  await query(sql)
+    .run`update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v."createdId",
        ended_at = clock_timestamp()
-     from json_to_recordset(?::json) as v(no integer, progress text, message text, "createdId" text)
-     where p.run_id = ? and p.no = v.no and p.progress in ('pending', 'begun')`,
-    [JSON.stringify(ends), runId],
-  );
+     from json_to_recordset(${JSON.stringify(ends)}::json) as v(no integer, progress text, message text, "createdId" text)
+     where p.run_id = ${runId} and p.no = v.no and p.progress in ('pending', 'begun')`;
 }
 
 /** Ends the rows that write nothing. */
 export async function endInformativeRows(sql: Sql, runId: string): Promise<void> {
-  await sql.raw(
-    `update itsm_plan_rows set progress = 'skipped', ended_at = now()
-     where run_id = ? and progress = 'pending' and action in ('conflict', 'stage', 'skip')`,
-    [runId],
-  );
+  await query(sql).run`update itsm_plan_rows set progress = 'skipped', ended_at = now()
+     where run_id = ${runId} and progress = 'pending' and action in ('conflict', 'stage', 'skip')`;
 }
 
 /** Whether a pending row copies values from a record to the inventory. */
 export async function hasCopyingRows(sql: Sql, runId: string): Promise<boolean> {
-  return await queryValue(
-    sql,
-    `select exists (select from itsm_plan_rows where run_id = ? and progress = 'pending' and remote_id is not null
-       and (action = 'link' or (side = 'local' and action in ('create', 'update')))) as found`,
-    [runId],
-  );
+  return await query(sql)
+    .value`select exists (select from itsm_plan_rows where run_id = ${runId} and progress = 'pending' and remote_id is not null
+       and (action = 'link' or (side = 'local' and action in ('create', 'update')))) as found`;
 }
 
 /** Approves all rows of a plan, or leaves all undecided. */
@@ -139,11 +131,8 @@ export async function countPlan(sql: Sql, runId: string): Promise<Record<string,
 
 /** The number of applied rows of a run. */
 export async function countApplied(sql: Sql, runId: string): Promise<number> {
-  return await queryValue(
-    sql,
-    `select count(*) as count from itsm_plan_rows where run_id = ? and progress = 'applied'`,
-    [runId],
-  );
+  return await query(sql)
+    .value`select count(*) as count from itsm_plan_rows where run_id = ${runId} and progress = 'applied'`;
 }
 
 export interface OutcomeCount {
@@ -159,13 +148,10 @@ export interface OutcomeCount {
 
 /** The number of rows of a plan by action, progress and approval. */
 export async function countOutcomes(sql: Sql, runId: string): Promise<OutcomeCount[]> {
-  return await queryRows(
-    sql,
-    `select action, progress, approval, progress = 'pending' and approval is distinct from 'rejected'
+  return await query(sql)
+    .rows`select action, progress, approval, progress = 'pending' and approval is distinct from 'rejected'
        and action not in ('conflict', 'stage', 'skip') as "isUndecided", side is not null as "isWrite", count(*)::int as n
-     from itsm_plan_rows where run_id = ? group by action, progress, approval, side is not null`,
-    [runId],
-  );
+     from itsm_plan_rows where run_id = ${runId} group by action, progress, approval, side is not null`;
 }
 
 /** Records of the rows of a plan; null if there are more than `limit`. */
@@ -181,22 +167,16 @@ export async function findPlannedRecords(sql: Sql, runId: string, limit: number)
 
 /** Records of rows that were not applied. The next run reads them again. */
 export async function findUnappliedRecords(sql: Sql, runId: string): Promise<string[]> {
-  return await queryColumn<string>(
-    sql,
-    `select distinct remote_id from itsm_plan_rows where run_id = ? and remote_id is not null
-       and (progress in ('stale', 'refused') or approval = 'rejected' or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`,
-    [runId],
-  );
+  return await query(sql)
+    .column<string>`select distinct remote_id from itsm_plan_rows where run_id = ${runId} and remote_id is not null
+       and (progress in ('stale', 'refused') or approval = 'rejected' or (progress = 'pending' and action not in ('conflict', 'stage', 'skip')))`;
 }
 
 /** Ended runs of a mapping with writes whose outcome is unknown, oldest first. */
 export async function findRunsWithUnknownWrites(sql: Sql, mappingId: string): Promise<string[]> {
-  return await queryColumn<string>(
-    sql,
-    `select r.id from itsm_runs r where r.mapping_id = ? and r.status in ('failed', 'cancelled', 'superseded')
-       and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') order by r.id`,
-    [mappingId],
-  );
+  return await query(sql)
+    .column<string>`select r.id from itsm_runs r where r.mapping_id = ${mappingId} and r.status in ('failed', 'cancelled', 'superseded')
+       and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') order by r.id`;
 }
 
 /** Values of these cards and their records that an undo has restored, unless a later run has written the field. */
@@ -206,19 +186,15 @@ export async function readRestoredValues(
   cardIds: readonly string[],
   paths: readonly string[],
 ): Promise<{ remoteId: string; path: string; side: 'local' | 'remote'; value: Value }[]> {
-  return await queryRows(
-    sql,
-    `select remote_id as "remoteId", path, side, value from (
+  return await query(sql).rows`select remote_id as "remoteId", path, side, value from (
        select distinct on (p.remote_id, f.path) p.remote_id, f.path, p.side, p.action, r.trigger,
          p.row -> 'diff' -> f.path -> 'new' as value
-       from itsm_plan_rows p join itsm_runs r on r.id = p.run_id and r.mapping_id = ?
-       join unnest(?::text[]) f(path) on jsonb_exists(p.row -> 'diff', f.path)
-       where p.card_id = any(?::uuid[]) and p.remote_id is not null and p.progress = 'applied'
-         and exists (select from itsm_runs u where u.mapping_id = ? and u.trigger = 'undo')
+       from itsm_plan_rows p join itsm_runs r on r.id = p.run_id and r.mapping_id = ${mappingId}
+       join unnest(${paths}::text[]) f(path) on jsonb_exists(p.row -> 'diff', f.path)
+       where p.card_id = any(${cardIds}::uuid[]) and p.remote_id is not null and p.progress = 'applied'
+         and exists (select from itsm_runs u where u.mapping_id = ${mappingId} and u.trigger = 'undo')
        order by p.remote_id, f.path, r.id desc, p.no desc
-     ) last where trigger = 'undo' and action = 'update'`,
-    [mappingId, paths, cardIds, mappingId],
-  );
+     ) last where trigger = 'undo' and action = 'update'`;
 }
 
 /** Records that runs of a mapping have created, with their cards, by correlation id. */
@@ -232,13 +208,10 @@ export async function findByCorrelationIds(
     return run_id === undefined ? [] : [{ id, run_id, no: Number(no) }];
   });
   if (sent.length === 0) return new Map();
-  const { rows } = await sql.raw(
-    `select v.id, p.made_id as of, p.card_id as "cardId"
-     from json_to_recordset(?::json) as v(id text, run_id uuid, no integer)
+  const rows = await query(sql).rows`select v.id, p.made_id as of, p.card_id as "cardId"
+     from json_to_recordset(${JSON.stringify(sent)}::json) as v(id text, run_id uuid, no integer)
      join itsm_plan_rows p on p.run_id = v.run_id and p.no = v.no and p.made_id is not null
-     join itsm_pairs q on q.mapping_id = ? and q.remote_id = p.made_id and q.state in ('linked', 'quarantined')`,
-    [JSON.stringify(sent), mappingId],
-  );
+     join itsm_pairs q on q.mapping_id = ${mappingId} and q.remote_id = p.made_id and q.state in ('linked', 'quarantined')`;
   return new Map(rows.map(({ id, ...created }: { id: string; of: string; cardId: string }) => [id, created]));
 }
 
@@ -249,11 +222,9 @@ export async function storeDeletedContent(
   rows: readonly { no: number; removed: object }[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await sql.raw(
-    `update itsm_plan_rows p set removed = v.removed from json_to_recordset(?::json) as v(no integer, removed jsonb)
-     where p.run_id = ? and p.no = v.no`,
-    [JSON.stringify(rows), runId],
-  );
+  await query(sql)
+    .run`update itsm_plan_rows p set removed = v.removed from json_to_recordset(${JSON.stringify(rows)}::json) as v(no integer, removed jsonb)
+     where p.run_id = ${runId} and p.no = v.no`;
 }
 
 /** The content of a record that a row has deleted; null if none was stored. */
@@ -268,10 +239,8 @@ export async function findRecreated(
   runId: string,
   remoteId: string,
 ): Promise<{ id: string | null; isPending: boolean }> {
-  const { rows } = await sql.raw(
-    `select made_id as id, progress in ('pending', 'begun') as "isPending" from itsm_plan_rows
-     where run_id = ? and action = 'create' and row -> 'restored' ->> 'remoteId' = ?`,
-    [runId, remoteId],
-  );
+  const rows = await query(sql)
+    .rows`select made_id as id, progress in ('pending', 'begun') as "isPending" from itsm_plan_rows
+     where run_id = ${runId} and action = 'create' and row -> 'restored' ->> 'remoteId' = ${remoteId}`;
   return rows[0] ?? { id: null, isPending: false };
 }

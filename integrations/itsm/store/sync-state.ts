@@ -1,5 +1,5 @@
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
-import { queryColumn, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import type { AgreedLink, Decision, Pair, Refusal, Resolution, StateChange } from '../engine/model.types.ts';
 import type { RowResult } from '../engine/plan.types.ts';
 import { writtenValues } from '../engine/plan.unmatched.ts';
@@ -58,11 +58,8 @@ async function findMerged(
   const cards = new Set(own);
   const redirects = new Map<string, string>();
   for (let fresh = [...cards]; fresh.length > 0; ) {
-    const { rows } = await sql.raw(
-      `select card_id, survivor_id from card_redirects
-       where card_id = any(?::uuid[]) or survivor_id = any(?::uuid[])`,
-      [fresh, fresh],
-    );
+    const rows = await query(sql).rows`select card_id, survivor_id from card_redirects
+       where card_id = any(${fresh}::uuid[]) or survivor_id = any(${fresh}::uuid[])`;
     fresh = [];
     for (const { card_id, survivor_id } of rows as { card_id: string; survivor_id: string }[]) {
       redirects.set(card_id, survivor_id);
@@ -81,14 +78,11 @@ export async function readLinks(
   mappingId: string,
   remoteIds: readonly string[],
 ): Promise<AgreedLink[]> {
-  return await queryColumn<AgreedLink>(
-    sql,
-    `select jsonb_strip_nulls(jsonb_build_object('relationType', relation_type, 'source', source, 'target', target,
+  return await query(sql)
+    .column<AgreedLink>`select jsonb_strip_nulls(jsonb_build_object('relationType', relation_type, 'source', source, 'target', target,
        'relationId', remote_relation_id)) as link
-     from itsm_links where mapping_id = ? and (source = any(?::text[]) or target = any(?::text[]))
-     order by relation_type, source, target`,
-    [mappingId, remoteIds, remoteIds],
-  );
+     from itsm_links where mapping_id = ${mappingId} and (source = any(${remoteIds}::text[]) or target = any(${remoteIds}::text[]))
+     order by relation_type, source, target`;
 }
 
 /** The surviving cards of records of all mappings of the connection. */
@@ -97,13 +91,11 @@ export async function findCardsOfRecords(
   mappingId: string,
   remoteIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const { rows } = await sql.raw(
-    `select p.remote_id, ${survivingCard('p.card_id')} as card_id from itsm_pairs p
+  const rows = await query(sql)
+    .rows`select p.remote_id, ${embed(survivingCard('p.card_id'))} as card_id from itsm_pairs p
      join itsm_mappings m on m.id = p.mapping_id
-     join itsm_mappings own on own.id = ? and own.connection_id = m.connection_id
-     where p.remote_id = any(?::text[]) and p.state in ('linked', 'quarantined')`,
-    [mappingId, remoteIds],
-  );
+     join itsm_mappings own on own.id = ${mappingId} and own.connection_id = m.connection_id
+     where p.remote_id = any(${remoteIds}::text[]) and p.state in ('linked', 'quarantined')`;
   return new Map(rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]));
 }
 
@@ -146,38 +138,31 @@ async function deletePairs(sql: Sql, mappingId: string, remoteIds: readonly stri
 
 async function upsertPairs(sql: Sql, mappingId: string, pairs: readonly Pair[]): Promise<void> {
   if (pairs.length === 0) return;
-  await sql.raw(
-    `insert into itsm_pairs (mapping_id, remote_id, card_id, origin, state, gone, evidence, since, base, absences)
-     select ?::uuid, "remoteId", "cardId", origin, state ->> 'kind', state ->> 'gone', state ->> 'evidence',
+  await query(sql)
+    .run`insert into itsm_pairs (mapping_id, remote_id, card_id, origin, state, gone, evidence, since, base, absences)
+     select ${mappingId}::uuid, "remoteId", "cardId", origin, state ->> 'kind', state ->> 'gone', state ->> 'evidence',
        (state ->> 'since')::timestamptz, base, absences
-     from json_to_recordset(?::json)
+     from json_to_recordset(${JSON.stringify(pairs)}::json)
        as v("remoteId" text, "cardId" uuid, origin text, state jsonb, base jsonb, absences integer)
      on conflict (mapping_id, remote_id) do update set card_id = excluded.card_id, origin = excluded.origin,
        state = excluded.state, gone = excluded.gone, evidence = excluded.evidence, since = excluded.since,
-       base = excluded.base, absences = excluded.absences`,
-    [mappingId, JSON.stringify(pairs)],
-  );
+       base = excluded.base, absences = excluded.absences`;
 }
 
 async function deleteLinks(sql: Sql, mappingId: string, links: readonly AgreedLink[]): Promise<void> {
   if (links.length === 0) return;
-  await sql.raw(
-    `delete from itsm_links l using json_to_recordset(?::json) as v("relationType" text, source text, target text)
-     where l.mapping_id = ? and l.relation_type = v."relationType" and l.source = v.source and l.target = v.target`,
-    [JSON.stringify(links), mappingId],
-  );
+  await query(sql)
+    .run`delete from itsm_links l using json_to_recordset(${JSON.stringify(links)}::json) as v("relationType" text, source text, target text)
+     where l.mapping_id = ${mappingId} and l.relation_type = v."relationType" and l.source = v.source and l.target = v.target`;
 }
 
 async function upsertLinks(sql: Sql, mappingId: string, links: readonly AgreedLink[]): Promise<void> {
   if (links.length === 0) return;
-  await sql.raw(
-    `insert into itsm_links (mapping_id, relation_type, source, target, remote_relation_id)
-     select ?::uuid, v.* from json_to_recordset(?::json)
+  await query(sql).run`insert into itsm_links (mapping_id, relation_type, source, target, remote_relation_id)
+     select ${mappingId}::uuid, v.* from json_to_recordset(${JSON.stringify(links)}::json)
        as v("relationType" text, source text, target text, "relationId" text)
      on conflict (mapping_id, relation_type, source, target) do update
-       set remote_relation_id = coalesce(excluded.remote_relation_id, itsm_links.remote_relation_id)`,
-    [mappingId, JSON.stringify(links)],
-  );
+       set remote_relation_id = coalesce(excluded.remote_relation_id, itsm_links.remote_relation_id)`;
 }
 
 export interface NewParent {
@@ -195,10 +180,8 @@ export async function findParentCycles(
   wanted: readonly NewParent[],
 ): Promise<NewParent[]> {
   if (wanted.length === 0) return [];
-  return await queryRows(
-    sql,
-    `with recursive wanted as (
-       select card_id, parent_id from json_to_recordset(?::json) as v(card_id uuid, parent_id uuid)
+  return await query(sql).rows`with recursive wanted as (
+       select card_id, parent_id from json_to_recordset(${JSON.stringify(wanted)}::json) as v(card_id uuid, parent_id uuid)
      ), above as (
        select card_id, parent_id, parent_id as id from wanted
        union
@@ -206,16 +189,14 @@ export async function findParentCycles(
          select c.parent_id as id from cards c where c.id = a.id and c.parent_id is not null
          union all
          select q.card_id from itsm_pairs p
-         left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
+         left join itsm_run_records r on r.run_id = ${runId} and r.remote_id = p.remote_id
          join itsm_pairs q on q.mapping_id = p.mapping_id and q.state in ('linked', 'quarantined')
            and q.remote_id = case when r.record is null then p.base -> 'parent_id' ->> 'remote'
-             else r.record -> 'fields' -> ?::text ->> 'value' end
-         where p.mapping_id = ? and p.card_id = a.id and p.state in ('linked', 'quarantined')
+             else r.record -> 'fields' -> ${column}::text ->> 'value' end
+         where p.mapping_id = ${mappingId} and p.card_id = a.id and p.state in ('linked', 'quarantined')
        ) up where a.id <> a.card_id
      )
-     select distinct card_id, parent_id from above where id = card_id`,
-    [JSON.stringify(wanted), runId, column, mappingId],
-  );
+     select distinct card_id, parent_id from above where id = card_id`;
 }
 
 // columns of review items, from a plan row
@@ -259,27 +240,22 @@ export async function openReviewItems(
   mappingId: string,
   complete: boolean,
 ): Promise<void> {
-  await sql.raw(
-    `insert into itsm_review_items as q
+  await query(sql).run`insert into itsm_review_items as q
        (mapping_id, kind, remote_id, card_id, path, local, remote, reason, candidates, run_id, refused_side)
-     select ?::uuid, ${kind}, remote_id, card_id, row ->> 'path', ${local}, ${remote}, row ->> 'reason',
+     select ${mappingId}::uuid, ${embed(kind)}, remote_id, card_id, row ->> 'path', ${embed(local)}, ${embed(remote)}, row ->> 'reason',
        coalesce(row -> 'candidates', '[]'), run_id, row ->> 'refusedBy'
-     from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage') ${onConflict}`,
-    [mappingId, runId],
-  );
+     from itsm_plan_rows where run_id = ${runId} and action in ('conflict', 'stage') ${embed(onConflict)}`;
   // a run that reads changes only does not plan an unchanged card whose record the remote refused
-  await sql.raw(
-    `delete from itsm_review_items q where q.mapping_id = ? and q.run_id is distinct from ?
-       and (? or case
+  await query(sql)
+    .run`delete from itsm_review_items q where q.mapping_id = ${mappingId} and q.run_id is distinct from ${runId}
+       and (${complete} or case
          when q.remote_id is not null
-           then exists (select from itsm_run_records r where r.run_id = ? and r.remote_id = q.remote_id)
+           then exists (select from itsm_run_records r where r.run_id = ${runId} and r.remote_id = q.remote_id)
          when q.refused_side = 'remote'
-           then exists (select from itsm_plan_rows p where p.run_id = ? and p.card_id = q.card_id)
+           then exists (select from itsm_plan_rows p where p.run_id = ${runId} and p.card_id = q.card_id)
              or exists (select from itsm_pairs p where p.mapping_id = q.mapping_id and p.card_id = q.card_id)
              or not exists (select from cards c where c.id = q.card_id and c.status = 'ACTIVE')
-         else true end)`,
-    [mappingId, runId, complete, runId, runId],
-  );
+         else true end)`;
 }
 
 /** Users' decisions on conflicts and on matches. */
@@ -287,27 +263,20 @@ export async function readDecisions(
   sql: Sql,
   mappingId: string,
 ): Promise<{ resolutions: Resolution[]; decisions: Decision[] }> {
-  const { rows } = await sql.raw(
-    `select remote_id as "remoteId", path, winner, jsonb_build_object('local', local, 'remote', remote) as values
-     from itsm_resolutions where mapping_id = ?`,
-    [mappingId],
-  );
-  const { rows: decisions } = await sql.raw(
-    'select remote_id as "remoteId", card_id as "cardId" from itsm_decisions where mapping_id = ?',
-    [mappingId],
-  );
+  const rows = await query(sql)
+    .rows`select remote_id as "remoteId", path, winner, jsonb_build_object('local', local, 'remote', remote) as values
+     from itsm_resolutions where mapping_id = ${mappingId}`;
+  const decisions = await query(sql)
+    .rows`select remote_id as "remoteId", card_id as "cardId" from itsm_decisions where mapping_id = ${mappingId}`;
   return { resolutions: rows, decisions };
 }
 
 /** Values, and new cards (`path: null`), that a side has refused and whose review items are open. */
 export async function readRefusals(sql: Sql, mappingId: string): Promise<Refusal[]> {
-  return await queryRows(
-    sql,
-    `select remote_id as "remoteId", card_id as "cardId", path, refused_side as side, reason,
+  return await query(sql)
+    .rows`select remote_id as "remoteId", card_id as "cardId", path, refused_side as side, reason,
        jsonb_build_object('local', local, 'remote', remote) as values
-     from itsm_review_items where mapping_id = ? and refused_side is not null`,
-    [mappingId],
-  );
+     from itsm_review_items where mapping_id = ${mappingId} and refused_side is not null`;
 }
 
 /** Opens review items for values and new cards that a side has refused. Earlier decisions on these values are dropped. */
@@ -320,18 +289,14 @@ export async function openRefusedItems(
   const items = endings.flatMap((ending) => [...refusedValues(ending), ...refusedObject(ending)]);
   if (items.length === 0) return;
   const values = JSON.stringify(items);
-  await sql.raw(
-    `insert into itsm_review_items as q (mapping_id, kind, remote_id, card_id, path, local, remote, reason, run_id, refused_side)
-     select ?::uuid, v.kind, v.remote_id, v.card_id, v.path, v.local, v.remote, v.reason, ?::uuid, v.side
-     from json_to_recordset(?::json) as v(kind text, remote_id text, card_id uuid, path text, local jsonb, remote jsonb,
-       reason text, side text) ${onConflict}`,
-    [mappingId, runId, values],
-  );
-  await sql.raw(
-    `delete from itsm_resolutions r using json_to_recordset(?::json) as v(remote_id text, path text)
-     where r.mapping_id = ? and r.remote_id = v.remote_id and r.path = v.path`,
-    [values, mappingId],
-  );
+  await query(sql)
+    .run`insert into itsm_review_items as q (mapping_id, kind, remote_id, card_id, path, local, remote, reason, run_id, refused_side)
+     select ${mappingId}::uuid, v.kind, v.remote_id, v.card_id, v.path, v.local, v.remote, v.reason, ${runId}::uuid, v.side
+     from json_to_recordset(${values}::json) as v(kind text, remote_id text, card_id uuid, path text, local jsonb, remote jsonb,
+       reason text, side text) ${embed(onConflict)}`;
+  await query(sql)
+    .run`delete from itsm_resolutions r using json_to_recordset(${values}::json) as v(remote_id text, path text)
+     where r.mapping_id = ${mappingId} and r.remote_id = v.remote_id and r.path = v.path`;
 }
 
 /** The values of a row that were not accepted, as both sides hold them. */
