@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { RunRow } from '../domain/exchange/itsm/itsm.model.ts';
+import { abortRun, loadRun, logRun } from '../domain/exchange/itsm/runs.commands.ts';
 import { itsmRunJob } from '../domain/exchange/itsm/runs.job.ts';
-import { abortRun, loadRun, logRun } from '../domain/exchange/itsm/runs.store.ts';
 import {
   JobFailed,
   type JobProcessor,

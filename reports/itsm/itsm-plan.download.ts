@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { VIEW_SYNC } from '../../domain/exchange/itsm/connections.queries.ts';
+import { runText } from '../../domain/exchange/itsm/runs.commands.ts';
 import { readPlanRows } from '../../domain/exchange/itsm/runs.queries.ts';
-import { runText } from '../../domain/exchange/itsm/runs.store.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Cell, Column } from '../kernel/formats/formats.types.ts';

@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import { rowActions, runDirections, runStatuses } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { cancelRun, startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
-import { listPlanRows, listRunLog } from '../../../domain/exchange/itsm/runs.queries.ts';
-import { applyRows, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
-import { listRuns, readRun, runText } from '../../../domain/exchange/itsm/runs.store.ts';
+import { readRun, runText, startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
+import { listPlanRows, listRunLog, listRuns } from '../../../domain/exchange/itsm/runs.queries.ts';
+import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
 import { Choice, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/itsm/itsm-plan.download.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { type Db, embed, inTransaction, query, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -182,44 +182,4 @@ async function withUniqueName(write: PromiseLike<unknown>): Promise<void> {
     }
     throw error;
   }
-}
-
-/** The refresh token of a connection. The remote may replace it with each use (refresh token rotation). */
-export interface RefreshTokens {
-  /** Reads the stored token: another process may have replaced it. */
-  read(): Promise<string | undefined>;
-  /** Stores the new token, unless the stored one is no longer the used one. */
-  replace(used: string, renewed: string): Promise<void>;
-}
-
-/** Renewing a token records no event: no setting changes, and the connection stays tested. */
-export function refreshTokensOf(
-  { db, secrets }: { db: Db; secrets: SecretBox },
-  connectionId: string,
-): RefreshTokens {
-  return {
-    async read() {
-      try {
-        return (await loadConnection(db, secrets, connectionId)).secrets.refresh_token;
-      } catch (error) {
-        // deleted meanwhile
-        if (error instanceof EstateError && error.code === 'not_found') return undefined;
-        throw error;
-      }
-    },
-    async replace(used, renewed) {
-      await inTransaction(db, async (sql) => {
-        const rows = await query(sql)
-          .rows`select from itsm_connections where id = ${connectionId} for update`;
-        if (!rows[0]) return;
-        const { secrets: stored } = await loadConnection(sql, secrets, connectionId);
-        if (stored.refresh_token !== used) return;
-        const sealed = secrets.seal(
-          JSON.stringify({ ...stored, refresh_token: renewed }),
-          secretContext(connectionId),
-        );
-        await sql('itsm_connections').where({ id: connectionId }).update({ secrets: sealed });
-      });
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { callerOfOwner, type OwnerRefused, ownedBy } from '../../access/jobs.owner.ts';
 import type { Caller, Ctx, Work } from '../../kernel/context.ts';
@@ -332,3 +332,43 @@ export const isLastFullReadByPush = ({
   pushed_read_at,
 }: Pick<SyncStateRow, 'complete_read_at' | 'pushed_read_at'>): boolean =>
   pushed_read_at !== null && (complete_read_at === null || complete_read_at < pushed_read_at);
+
+/** The refresh token of a connection. The remote may replace it with each use (refresh token rotation). */
+export interface RefreshTokens {
+  /** Reads the stored token: another process may have replaced it. */
+  read(): Promise<string | undefined>;
+  /** Stores the new token, unless the stored one is no longer the used one. */
+  replace(used: string, renewed: string): Promise<void>;
+}
+
+/** Renewing a token records no event: no setting changes, and the connection stays tested. */
+export function refreshTokensOf(
+  { db, secrets }: { db: Db; secrets: SecretBox },
+  connectionId: string,
+): RefreshTokens {
+  return {
+    async read() {
+      try {
+        return (await loadConnection(db, secrets, connectionId)).secrets.refresh_token;
+      } catch (error) {
+        // deleted meanwhile
+        if (error instanceof EstateError && error.code === 'not_found') return undefined;
+        throw error;
+      }
+    },
+    async replace(used, renewed) {
+      await inTransaction(db, async (sql) => {
+        const rows = await query(sql)
+          .rows`select from itsm_connections where id = ${connectionId} for update`;
+        if (!rows[0]) return;
+        const { secrets: stored } = await loadConnection(sql, secrets, connectionId);
+        if (stored.refresh_token !== used) return;
+        const sealed = secrets.seal(
+          JSON.stringify({ ...stored, refresh_token: renewed }),
+          secretContext(connectionId),
+        );
+        await sql('itsm_connections').where({ id: connectionId }).update({ secrets: sealed });
+      });
+    },
+  };
+}

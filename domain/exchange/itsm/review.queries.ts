@@ -5,8 +5,8 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
+import { equalConditions } from './runs.commands.ts';
 import { candidatesOf, hiddenPaths, unlessHidden } from './runs.queries.ts';
-import { equalConditions } from './runs.store.ts';
 
 function reviewItemList(hidden: string[]): ListSpec {
   const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);

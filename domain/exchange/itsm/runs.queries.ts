@@ -5,7 +5,7 @@ import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
-import { equalConditions, runText } from './runs.store.ts';
+import { equalConditions, runListSpec, runText } from './runs.commands.ts';
 
 const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'
   when 'applied' then 'applied' when 'skipped' then case p.approval when 'rejected' then 'rejected' else 'skipped' end
@@ -213,3 +213,23 @@ const quotesHidden = (text: string): string => `exists (
   select from jsonb_array_elements(r.mapping -> 'fields') f where f ->> 'card_field' = any(?::text[])
     and (position('''' || (f ->> 'card_field') || '''' in ${text}) > 0
       or position('''' || (f ->> 'remote_field') || '''' in ${text}) > 0))`;
+
+interface RunFilters {
+  connection_id?: string;
+  mapping_id?: string;
+  status?: string;
+  direction?: string;
+}
+
+/** Runs, the newest first. @throws EstateError `forbidden`. */
+export async function listRuns(ctx: Ctx, params: ListParams & RunFilters): Promise<JsonText> {
+  requirePermission(ctx.caller, VIEW_SYNC);
+  const { connection_id, mapping_id, status, direction, ...rest } = params;
+  const where = equalConditions({
+    'r.connection_id': connection_id,
+    'r.mapping_id': mapping_id,
+    'r.status': status,
+    'r.direction': direction,
+  });
+  return await runList(ctx.db, runListSpec, where, rest, { owner: ctx.caller.userId });
+}

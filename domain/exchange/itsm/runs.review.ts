@@ -2,13 +2,23 @@ import type { Knex } from 'knex';
 import { query } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { requireRunRights } from './itsm.load.ts';
+import {
+  abortRun,
+  changeRun,
+  loadRun,
+  lockMapping,
+  requireRunnable,
+  requireStatus,
+  supersedeOpenPlan,
+} from './runs.commands.ts';
+import { clearDue } from './runs.due.ts';
 import { itsmRunJob } from './runs.job.ts';
-import { changeRun, loadRun, requireStatus } from './runs.store.ts';
 
 /** Selects rows of a plan; default: all pending rows. */
 interface RowSelection {
@@ -111,4 +121,37 @@ async function requireUnpaused(sql: Knex.Transaction, mappingId: string | null):
      join itsm_connections c on c.id = m.connection_id where m.id = ${mappingId}`;
   if (rows[0]?.active) return;
   throw new EstateError('wrong_state', 'The mapping or its connection is paused or deleted.');
+}
+
+/**
+ * Cancels a run that is queued, running or in review. Applied rows stay applied. The next run reads the record again that was
+ * being written. A scheduled run that was deferred until the end of this run is cancelled as well.
+ * @throws EstateError `forbidden`, `not_found`, `wrong_state`.
+ */
+export async function cancelRun(ctx: Ctx, runId: string): Promise<void> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  await command(ctx, async (work) => {
+    const { sql } = work;
+    const run = await loadRun(sql, runId, 'for update');
+    requireStatus(run, 'queued', 'running', 'review');
+    await query(sql).run`update jobs set cancel_requested = true,
+         status = case status when 'queued' then 'cancelled' else status end,
+         finished_at = case status when 'queued' then now() end
+       where id = ${run.job_id} and status in ('queued', 'running')`;
+    await query(sql)
+      .run`select pg_notify(${JOB_CANCEL_CHANNEL}, ${run.job_id ?? ''}), pg_notify(${JOB_STATE_CHANNEL}, ${run.job_id ?? ''})`;
+    await abortRun(work, run, { status: 'cancelled' });
+    if (run.mapping_id !== null) await clearDue(sql, run.mapping_id);
+  });
+}
+
+/**
+ * Checks that an undo run may start, and supersedes a plan in review.
+ * @throws EstateError `not_found`, `wrong_state` if the mapping or its connection is paused, or a run is queued or running.
+ */
+export async function prepareUndo(ctx: Ctx, work: Work, mappingId: string): Promise<void> {
+  const mapping = await lockMapping(work.sql, mappingId);
+  requireRunnable(mapping, mappingId, mapping.sync_direction);
+  await requireRunRights(ctx, work, mapping.connection_id, mappingId, mapping.sync_direction);
+  await supersedeOpenPlan(ctx, work, mappingId, 'undo');
 }

@@ -1,6 +1,10 @@
-import { type RefreshTokens, refreshTokensOf } from '../../../domain/exchange/itsm/connections.commands.ts';
 import type { ConnectionKind } from '../../../domain/exchange/itsm/connections.input.ts';
-import type { ConnectionWithSecrets, LoadedConnection } from '../../../domain/exchange/itsm/itsm.load.ts';
+import {
+  type ConnectionWithSecrets,
+  type LoadedConnection,
+  type RefreshTokens,
+  refreshTokensOf,
+} from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
 import type { HttpAuth } from '../connectors/http/config.ts';

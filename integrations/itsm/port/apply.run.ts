@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { loadRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { lockCards, lockHierarchy } from '../../../domain/inventory/cards/cards.load.ts';
 import { lockNewEnds } from '../../../domain/inventory/relations/relations.load.ts';
 import { command } from '../../../domain/kernel/command.ts';

@@ -1,6 +1,6 @@
 import { lockSyncState, requireActive } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow, RunStats } from '../../../domain/exchange/itsm/itsm.model.ts';
-import { changeRun, endRejectedRows, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { changeRun, endRejectedRows, loadRun, logRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { inTransaction } from '../../../platform/database.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow, RunStage } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { loadRun, logRun, requireStatus } from '../../../domain/exchange/itsm/runs.store.ts';
+import { loadRun, logRun, requireStatus } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JobCounts, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { RunRow, RunStage, RunStats } from '../../../domain/exchange/itsm/itsm.model.ts';
-import { changeRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { changeRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';

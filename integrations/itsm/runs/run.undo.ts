@@ -1,9 +1,9 @@
 import { MANAGE_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { lockSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
-import { prepareUndo } from '../../../domain/exchange/itsm/runs.commands.ts';
+import { changeRun, insertRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { itsmRunJob } from '../../../domain/exchange/itsm/runs.job.ts';
-import { changeRun, insertRun, loadRun, logRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { prepareUndo } from '../../../domain/exchange/itsm/runs.review.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { enqueueJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { changeRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { hasChanged, listFollowers, readNewestPosition } from '../../../domain/exchange/itsm/runs.due.ts';
-import { changeRun } from '../../../domain/exchange/itsm/runs.store.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { startItsmFollower } from '../../../workers/itsm-follower.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readSyncState } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { loadRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { SyncState } from '../../../integrations/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../integrations/itsm/engine/plan.types.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadRun } from '../../../domain/exchange/itsm/runs.store.ts';
+import { loadRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { JobInterrupted } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { emptyRow } from '../../../integrations/itsm/engine/state.ts';
 import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';

@@ -1,5 +1,5 @@
-import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import { secretContext } from '../../../domain/exchange/itsm/itsm.load.ts';
+import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';

@@ -1,5 +1,6 @@
-import type { RefreshTokens } from '../../../../domain/exchange/itsm/connections.commands.ts';
-import { defaultTransport, type TransportConfig } from '../transport.ts';
+import type { RefreshTokens } from '../../../../domain/exchange/itsm/itsm.load.ts';
+import type { OutboundTls } from '../../../../platform/outbound.ts';
+import { type TransportConfig, usualTransport } from '../transport.ts';
 
 /** How an account authenticates. */
 export type ServiceNowAuth =

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import { loadRun } from '../../../../domain/exchange/itsm/runs.store.ts';
+import { loadRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard, restoreCard } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { deleteCard } from '../../../../domain/inventory/cards/cards.removal.ts';

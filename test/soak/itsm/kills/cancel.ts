@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { cancelRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
+import { cancelRun } from '../../../../domain/exchange/itsm/runs.review.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { between, mix, mulberry32, pick } from '../../../bench/landscape/random.ts';
 import { kinds, type Size } from '../landscape.ts';
