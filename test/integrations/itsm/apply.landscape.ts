@@ -7,7 +7,7 @@ import { evaluate, mappingOf } from './histories/landscape.ts';
 import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
 import { createSides } from './histories/memory.sides.ts';
 import type { Disruption, Setting } from './histories/steps.ts';
-import { planAtOnce } from './reference.ts';
+import { planAtOnce, undoPlan } from './reference.ts';
 
 const usual: Setting = {
   rules: ['remote_leads', 'remote_leads', 'remote_leads'],
@@ -83,7 +83,13 @@ export function landscape(over: Partial<Setting> = {}) {
     if (applied.status === 'done') await port.close();
     return applied;
   };
-  return { sides, syncState, journal, outcomes, plan, apply };
+  /** Undoes an applied plan. @param ends its outcomes; default: those of the plan that was applied last. */
+  const undo = async (of: Plan, { id = 'undo', ends = new Map(outcomes) } = {}) => {
+    const back = undoPlan(id, of, ends, syncState, sides.now());
+    journal.clear();
+    return { plan: back, counts: (await apply(back)).counts };
+  };
+  return { sides, syncState, journal, outcomes, plan, apply, undo };
 }
 
 export const fields = (name: string, key: string) => ({

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { verifyRows } from '../../../integrations/itsm/engine/verify.ts';
 import { fields, mapping, started } from './apply.landscape.ts';
-import { undoPlan } from './reference.ts';
 
 describe('a plan that is undone', () => {
   it('restores both sides and the sync state', async () => {
-    const world = await started();
-    const { sides, plan, apply, outcomes, card, remote, syncState } = world;
+    const { sides, plan, apply, card, remote, syncState, undo } = await started();
     sides.edit('local', card, 'name', 'b');
     sides.edit('remote', remote, 'attributes.end', '2026-01-01 00:00:00');
     sides.create('remote', { ...fields('x', 'k7') });
@@ -14,10 +12,9 @@ describe('a plan that is undone', () => {
     const was = [structuredClone(syncState.pairs), sides.objects('local'), sides.objects('remote')];
     const made = plan();
     expect((await apply(made)).counts.applied).toBe(4);
-    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
+    const { plan: back, counts } = await undo(made);
     expect(back.rows).toHaveLength(4);
-    world.journal.clear();
-    expect((await apply(back)).counts).toMatchObject({ applied: 4, stale: 0 });
+    expect(counts).toMatchObject({ applied: 4, stale: 0 });
     expect([syncState.pairs, sides.objects('local'), sides.objects('remote')]).toEqual(was);
     expect(sides.cards.get(second)?.archived).toBe(false);
   });
@@ -25,7 +22,7 @@ describe('a plan that is undone', () => {
   it.each(['remote_leads', 'local_leads'] as const)(
     'restores both values and the former base of a resolved conflict (%s)',
     async (rule) => {
-      const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
+      const { sides, plan, apply, card, remote, syncState, undo } = await started();
       const ruled = { fields: mapping.fields.map((field) => ({ ...field, direction: rule })) };
       sides.edit('local', card, 'name', 'b');
       sides.edit('remote', remote, 'name', 'c');
@@ -37,9 +34,8 @@ describe('a plan that is undone', () => {
       const winner = rule === 'remote_leads' ? 'c' : 'b';
       expect(names()).toEqual([[winner], [winner]]);
       const settled = structuredClone(syncState.pairs);
-      const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
-      journal.clear();
-      expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
+      const { plan: back, counts } = await undo(made);
+      expect(counts).toMatchObject({ applied: 1, stale: 0 });
       expect(names()).toEqual([['b'], ['c']]);
       expect(syncState.pairs).toEqual(was);
       const records = new Map(
@@ -48,28 +44,24 @@ describe('a plan that is undone', () => {
       const applied = back.rows.map((row) => ({ row, createdId: null }));
       expect(verifyRows(mapping, applied, { pairs: syncState.pairs, records })).toEqual([]);
       // undo the undo
-      const again = undoPlan('again', back, new Map(outcomes), syncState, sides.now());
-      journal.clear();
-      expect((await apply(again)).counts).toMatchObject({ applied: 1, stale: 0 });
+      expect((await undo(back, { id: 'again' })).counts).toMatchObject({ applied: 1, stale: 0 });
       expect(names()).toEqual([[winner], [winner]]);
       expect(syncState.pairs).toEqual(settled);
     },
   );
 
   it('does not undo later changes', async () => {
-    const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
+    const { sides, plan, apply, card, remote, undo } = await started();
     sides.edit('remote', remote, 'name', 'b');
     const made = plan();
     await apply(made);
     sides.edit('local', card, 'name', 'c');
-    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
-    journal.clear();
-    expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
+    expect((await undo(made)).counts).toMatchObject({ applied: 0, stale: 1 });
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
   it('does not undo what a later run has synchronised', async () => {
-    const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
+    const { sides, plan, apply, outcomes, card, remote, syncState, journal, undo } = await started();
     const second = sides.create('remote', fields('x', 'k7'));
     sides.edit('remote', remote, 'name', 'b');
     const made = plan();
@@ -80,9 +72,7 @@ describe('a plan that is undone', () => {
     sides.edit('local', other, 'name', 'd');
     journal.clear();
     await apply({ ...plan(), id: 'later' });
-    const back = undoPlan('undo', made, ends, syncState, sides.now());
-    journal.clear();
-    expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 2 });
+    expect((await undo(made, { ends })).counts).toMatchObject({ applied: 0, stale: 2 });
     for (const side of ['local', 'remote'] as const)
       expect(sides.objects(side).map(({ fields: { name } }) => name)).toEqual(['c', 'd']);
   });
@@ -90,7 +80,7 @@ describe('a plan that is undone', () => {
   it.each(['a user decided to restore it', 'its record exists again'])(
     'archives no card whose values a later run has synchronised (restored since %s)',
     async (cause) => {
-      const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
+      const { sides, plan, apply, outcomes, card, remote, syncState, journal, undo } = await started();
       const isWanted = cause === 'a user decided to restore it';
       const record = structuredClone(sides.records.get(remote)!);
       sides.remove('local', card, false);
@@ -118,17 +108,13 @@ describe('a plan that is undone', () => {
       sides.edit('remote', remote, 'name', 'c');
       journal.clear();
       expect((await apply({ ...plan(), id: 'later' })).counts.applied).toBe(1);
-      const late = undoPlan('too late', made, ends, syncState, sides.now());
-      journal.clear();
-      expect((await apply(late)).counts).toMatchObject({ applied: 0, stale: 1 });
+      expect((await undo(made, { id: 'too late', ends })).counts).toMatchObject({ applied: 0, stale: 1 });
       expect(sides.objects('local')).toMatchObject([{ id: card, fields: { name: 'c' } }]);
       // without the later run it is archived again
       sides.edit('local', card, 'name', 'a');
       syncState.pairs.clear();
       for (const [id, pair] of then) syncState.pairs.set(id, pair);
-      const back = undoPlan('undo', made, ends, syncState, sides.now());
-      journal.clear();
-      expect((await apply(back)).counts).toMatchObject({ applied: 1, stale: 0 });
+      expect((await undo(made, { ends })).counts).toMatchObject({ applied: 1, stale: 0 });
       expect(sides.objects('local')).toEqual([]);
     },
   );
@@ -136,7 +122,7 @@ describe('a plan that is undone', () => {
   it.each(['made', 'restored'])(
     'archives no card that was %s by the run and into which another card was merged since',
     async (how) => {
-      const { sides, plan, apply, outcomes, card, syncState, journal } = await started();
+      const { sides, plan, apply, card, syncState, undo } = await started();
       const second = sides.create('remote', fields('x', 'k7'));
       if (how === 'restored') {
         await apply(plan());
@@ -152,15 +138,13 @@ describe('a plan that is undone', () => {
       await apply(made);
       const into = syncState.pairs.get(second)!.cardId;
       sides.merge('local', card, into);
-      const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
-      journal.clear();
-      expect((await apply(back)).counts).toMatchObject({ applied: 0, stale: 1 });
+      expect((await undo(made)).counts).toMatchObject({ applied: 0, stale: 1 });
       expect(sides.objects('local').map(({ id }) => id)).toEqual([into]);
     },
   );
 
   it('pairs the created objects again when the undo is undone', async () => {
-    const { sides, plan, apply, outcomes, syncState, journal } = await started();
+    const { sides, plan, apply, syncState, undo } = await started();
     sides.create('remote', fields('x', 'k7'));
     sides.create('local', fields('y', 'k8'));
     const made = plan();
@@ -176,9 +160,9 @@ describe('a plan that is undone', () => {
       ['undo again', 1],
       ['redo again', 3],
     ] as const) {
-      last = undoPlan(id, last, new Map(outcomes), syncState, sides.now());
-      journal.clear();
-      expect((await apply(last)).counts).toMatchObject({ applied: 2, stale: 0 });
+      const { plan: undone, counts } = await undo(last, { id });
+      last = undone;
+      expect(counts).toMatchObject({ applied: 2, stale: 0 });
       expect(syncState.pairs.size).toBe(count);
     }
     expect(basesOf()).toEqual(bases);
@@ -187,74 +171,64 @@ describe('a plan that is undone', () => {
   });
 
   it('clears no value when the first base is undone repeatedly', async () => {
-    const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
+    const { sides, plan, apply, card, remote, syncState, undo } = await started();
     syncState.pairs.get(remote)!.base = {};
     sides.edit('remote', remote, 'name', 'b');
     const ruled = mapping.fields.map((field) => ({ ...field, direction: 'remote_leads' as const }));
     let last = plan({ fields: ruled });
     await apply(last);
     for (const name of ['a', 'b', 'a', 'b']) {
-      last = undoPlan(`to ${name}`, last, new Map(outcomes), syncState, sides.now());
-      journal.clear();
-      expect((await apply(last)).counts.stale).toBe(0);
+      const { plan: undone, counts } = await undo(last, { id: `to ${name}` });
+      last = undone;
+      expect(counts.stale).toBe(0);
       expect(sides.cards.get(card)?.fields.name).toBe(name);
     }
     // it has another value now
     sides.edit('local', card, 'name', 'c');
-    last = undoPlan('too late', last, new Map(outcomes), syncState, sides.now());
-    journal.clear();
-    await apply(last);
+    await undo(last, { id: 'too late' });
     expect(sides.cards.get(card)?.fields.name).toBe('c');
   });
 
   it('creates no second record for a card that was merged into another one', async () => {
-    const { sides, plan, apply, outcomes, card, syncState, journal } = await started();
+    const { sides, plan, apply, outcomes, card, journal, undo } = await started();
     const merged = sides.create('local', fields('y', 'k8'));
     const made = plan();
     await apply(made);
-    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
-    journal.clear();
-    await apply(back);
+    const { plan: back } = await undo(made);
     const ends = new Map(outcomes);
     journal.clear();
     await apply({ ...plan(), id: 'made anew' });
     sides.merge('local', merged, card);
     const count = sides.records.size;
-    journal.clear();
-    const { counts } = await apply(undoPlan('redo', back, ends, syncState, sides.now()));
+    const { counts } = await undo(back, { id: 'redo', ends });
     expect([counts.stale, sides.records.size]).toEqual([1, count]);
   });
 
   it('creates no record for a card that is gone', async () => {
-    const { sides, plan, apply, outcomes, syncState, journal } = await started();
+    const { sides, plan, apply, outcomes, journal, undo } = await started();
     const card = sides.create('local', fields('y', 'k8'));
     const made = plan();
     await apply(made);
-    const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
-    journal.clear();
-    await apply(back);
+    const { plan: back } = await undo(made);
     const ends = new Map(outcomes);
     journal.clear();
     await apply({ ...plan(), id: 'made anew' });
     sides.remove('local', card, true);
     await apply(plan({ sync_mode: 'additive' }));
     const count = sides.records.size;
-    journal.clear();
-    const { counts } = await apply(undoPlan('redo', back, ends, syncState, sides.now()));
+    const { counts } = await undo(back, { id: 'redo', ends });
     expect([counts.stale, sides.records.size]).toEqual([1, count]);
   });
 
   it('restores a removed card, and creates a removed record again', async () => {
     for (const side of ['local', 'remote'] as const) {
-      const { sides, plan, apply, outcomes, card, remote, syncState, journal } = await started();
+      const { sides, plan, apply, card, remote, undo } = await started();
       sides.remove(side === 'local' ? 'remote' : 'local', side === 'local' ? remote : card, true);
       await apply(plan());
       const made = plan();
       await apply(made);
       expect(sides.objects(side)).toEqual([]);
-      const back = undoPlan('undo', made, new Map(outcomes), syncState, sides.now());
-      journal.clear();
-      expect((await apply(back)).counts).toMatchObject({ applied: 1 });
+      expect((await undo(made)).counts).toMatchObject({ applied: 1 });
       expect(sides.objects(side).map(({ fields: { name } }) => name)).toEqual(['a']);
       // the bases are restored too: the removal is proposed again, and nothing is created
       expect(plan().rows.map((row) => [row.action, row.side])).toEqual([['delete', side]]);
