@@ -46,3 +46,13 @@ export const pulled = (remoteId: string, cardId: string, from: string, to: strin
   expects: { pair: 'linked', card: { there: true, fields: { name: from } } },
   agreed: { name: { local: to, remote: to } },
 });
+
+export const createdRecord = (cardId: string, name: string): Draft => ({
+  action: 'create',
+  side: 'remote',
+  cardId,
+  diff: { name: { old: null, new: name } },
+  expects: { unbound: true },
+  agreed: { name: { local: name, remote: name } },
+  origin: 'pushed',
+});

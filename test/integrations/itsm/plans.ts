@@ -99,3 +99,5 @@ export const summarize = ({ rows }: Plan) =>
   rows.map(({ action, side, cardId, remoteId }) =>
     [action, side, cardId, remoteId].filter(Boolean).join(' '),
   );
+/** The same of a plan that is made at once. */
+export const planRows = (...args: Parameters<typeof planned>) => summarize(planned(...args));

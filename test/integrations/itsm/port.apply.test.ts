@@ -15,7 +15,7 @@ import { inTransaction } from '../../../platform/database.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createTestServices, type TestServices } from '../../support/harness.ts';
-import { created, type Draft, pair, pulled, pushed } from './drafts.ts';
+import { created, createdRecord, type Draft, pair, pulled, pushed } from './drafts.ts';
 import { mappedField, plainMapping } from './mapping.support.ts';
 import { unmap } from './reference.ts';
 import { connect } from './remote.ts';
@@ -253,15 +253,7 @@ describe('remote rows', () => {
     await patchCard(ctx, cards[2]!, { name: 'c3' });
     const runId = await plan([
       ...['a', 'b', 'c', 'd'].map((name, n) => pushed(ids[n]!, cards[n]!, `${name}1`, `${name}2`)),
-      {
-        action: 'create',
-        side: 'remote',
-        cardId: (await make('fresh'))[0]!,
-        diff: { name: { old: null, new: 'fresh' } },
-        expects: { unbound: true },
-        agreed: { name: { local: 'fresh', remote: 'fresh' } },
-        origin: 'pushed',
-      },
+      createdRecord((await make('fresh'))[0]!, 'fresh'),
     ]);
     const calls = remote.calls();
     await apply(runId);
@@ -309,17 +301,7 @@ describe('remote rows', () => {
 
   it('find a record that was created before a kill', async () => {
     const [card] = await make('once');
-    const runId = await plan([
-      {
-        action: 'create',
-        side: 'remote',
-        cardId: card!,
-        diff: { name: { old: null, new: 'once' } },
-        expects: { unbound: true },
-        agreed: { name: { local: 'once', remote: 'once' } },
-        origin: 'pushed',
-      },
-    ]);
+    const runId = await plan([createdRecord(card!, 'once')]);
     const dying: Connector = {
       ...remote,
       async create(...args) {

@@ -15,6 +15,7 @@ import {
   observationOf,
   pair,
   planned,
+  planRows,
   record,
   summarize,
   syncStateOf,
@@ -27,8 +28,8 @@ describe('a side that is gone', () => {
 
   it('is proved by a tombstone, by a lookup, or by several full reads', () => {
     const quarantine = ['quarantine c1 r1'];
-    expect(summarize(planned(syncState, { cards, kind: 'delta', tombstones: ['r1'] }))).toEqual(quarantine);
-    expect(summarize(planned(syncState, { cards, lookups: [['r1', { kind: 'gone' }]] }))).toEqual(quarantine);
+    expect(planRows(syncState, { cards, kind: 'delta', tombstones: ['r1'] })).toEqual(quarantine);
+    expect(planRows(syncState, { cards, lookups: [['r1', { kind: 'gone' }]] })).toEqual(quarantine);
     const counting = mapping({ complete_reads: 3 });
     const read = (absences: number) =>
       planned(syncStateOf(pair('r1', 'c1', 'a', { absences })), { cards }, counting);
@@ -40,23 +41,17 @@ describe('a side that is gone', () => {
 
   it('is not proved by a delta, a filter or an inconclusive lookup', () => {
     const counting = mapping({ filter_query: 'name=a', complete_reads: 1 });
-    expect(summarize(planned(syncState, { cards, kind: 'delta' }))).toEqual([]);
-    expect(summarize(planned(syncState, { cards }, counting))).toEqual(['skip c1 r1']);
-    expect(summarize(planned(syncState, { cards, lookups: [['r1', { kind: 'unknown' }]] }))).toEqual([
-      'skip c1 r1',
-    ]);
+    expect(planRows(syncState, { cards, kind: 'delta' })).toEqual([]);
+    expect(planRows(syncState, { cards }, counting)).toEqual(['skip c1 r1']);
+    expect(planRows(syncState, { cards, lookups: [['r1', { kind: 'unknown' }]] })).toEqual(['skip c1 r1']);
     const there: RecordLookup = { kind: 'there', record: record('r1', 'changed') };
-    expect(summarize(planned(syncState, { cards, lookups: [['r1', there]] }, counting))).toEqual([
-      'skip c1 r1',
-    ]);
-    expect(summarize(planned(syncState, { cards, lookups: [['r1', there]] }))).toEqual([
-      'update local c1 r1',
-    ]);
+    expect(planRows(syncState, { cards, lookups: [['r1', there]] }, counting)).toEqual(['skip c1 r1']);
+    expect(planRows(syncState, { cards, lookups: [['r1', there]] })).toEqual(['update local c1 r1']);
   });
 
   it('is not proved if it is both returned and reported as deleted; a lookup decides', () => {
     const records = [record('r1', 'a')];
-    expect(summarize(planned(syncState, { cards, records, tombstones: ['r1'] }))).toEqual(['skip c1 r1']);
+    expect(planRows(syncState, { cards, records, tombstones: ['r1'] })).toEqual(['skip c1 r1']);
     expect(recordsToLookUp(syncState, observationOf({ records, tombstones: ['r1'] }).remote)).toEqual(['r1']);
     expect(recordsToLookUp(syncState, observationOf({}).remote)).toEqual(['r1']);
     expect(recordsToLookUp(syncState, observationOf({ kind: 'delta' }).remote)).toEqual([]);
@@ -96,17 +91,13 @@ describe('a side that is gone', () => {
         }),
       );
     const lookups: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
-    expect(summarize(planned(waiting('2026-06-01T11:59:30.000Z'), { cards, lookups }))).toEqual([
-      'skip c1 r1',
-    ]);
+    expect(planRows(waiting('2026-06-01T11:59:30.000Z'), { cards, lookups })).toEqual(['skip c1 r1']);
     const late = planned(waiting('2026-06-01T11:58:00.000Z'), { cards, lookups });
     expect(summarize(late)).toEqual(['delete local c1 r1']);
     expect(late.rows[0]?.expects.record).toEqual({ there: false, fields: {} });
-    expect(summarize(planned(waiting(NOW), { cards, records: [record('r1', 'a')] }))).toEqual([
-      'release c1 r1',
-    ]);
+    expect(planRows(waiting(NOW), { cards, records: [record('r1', 'a')] })).toEqual(['release c1 r1']);
     const moved = [card('c1', 'b')];
-    expect(summarize(planned(waiting('2026-06-01T11:58:00.000Z'), { cards: moved, lookups }))).toEqual([
+    expect(planRows(waiting('2026-06-01T11:58:00.000Z'), { cards: moved, lookups })).toEqual([
       'conflict c1 r1',
     ]);
   });
@@ -121,13 +112,11 @@ describe('a side that is gone', () => {
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
     const answered = (winner: 'local' | 'remote') => {
       const resolutions = [{ remoteId: 'r1', path: null, winner, values: { local, remote } }];
-      return summarize(
-        planned(syncStateOf(pair('r1', 'c1', 'a', { state })), {
-          cards: moved,
-          lookups,
-          over: { resolutions },
-        }),
-      );
+      return planRows(syncStateOf(pair('r1', 'c1', 'a', { state })), {
+        cards: moved,
+        lookups,
+        over: { resolutions },
+      });
     };
     expect(answered('remote')).toEqual(['delete local c1 r1']);
     expect(answered('local')).toEqual(['unlink c1 r1']);
@@ -136,24 +125,22 @@ describe('a side that is gone', () => {
   it('is quarantined, but not removed, while columns are hidden from the account', () => {
     const { remote } = observationOf({ cards, lookups: [['r1', { kind: 'gone' }]] });
     const given = { cards, over: { remote: { ...remote, hiddenColumns: true } } };
-    expect(summarize(planned(syncState, given))).toEqual(['skip c1 r1', 'quarantine c1 r1']);
+    expect(planRows(syncState, given)).toEqual(['skip c1 r1', 'quarantine c1 r1']);
     const since = '2026-06-01T11:58:00.000Z';
     const state = { kind: 'quarantined', gone: 'remote', evidence: 'look', since } as const;
-    expect(summarize(planned(syncStateOf(pair('r1', 'c1', 'a', { state })), given))).toEqual(['skip c1 r1']);
+    expect(planRows(syncStateOf(pair('r1', 'c1', 'a', { state })), given)).toEqual(['skip c1 r1']);
   });
 
   it('removes its counterpart only by the policy', () => {
     const lookups: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
     const by = (mode: Mapping['sync_mode'], origin: Pair['origin'], direction?: Mapping['sync_direction']) =>
-      summarize(
-        planned(
-          syncStateOf(pair('r1', 'c1', 'a', { origin })),
-          { cards, lookups },
-          mapping({
-            sync_mode: mode,
-            sync_direction: direction ?? 'bidirectional',
-          }),
-        ),
+      planRows(
+        syncStateOf(pair('r1', 'c1', 'a', { origin })),
+        { cards, lookups },
+        mapping({
+          sync_mode: mode,
+          sync_direction: direction ?? 'bidirectional',
+        }),
       );
     expect(by('additive', 'pulled')).toEqual(['unlink c1 r1']);
     expect(by('conservative', 'linked')).toEqual(['unlink c1 r1']);
@@ -165,10 +152,10 @@ describe('a side that is gone', () => {
 
   it('is not created again if its counterpart was retained', () => {
     const kept = syncStateOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'remote' } }));
-    expect(summarize(planned(kept, { cards }))).toEqual([]);
-    expect(summarize(planned(kept, { cards, records: [record('r1', 'a')] }))).toEqual(['release c1 r1']);
+    expect(planRows(kept, { cards })).toEqual([]);
+    expect(planRows(kept, { cards, records: [record('r1', 'a')] })).toEqual(['release c1 r1']);
     const other = syncStateOf(pair('r1', 'c1', 'a', { state: { kind: 'ended', gone: 'local' } }));
-    expect(summarize(planned(other, { records: [record('r1', 'a')] }))).toEqual([]);
+    expect(planRows(other, { records: [record('r1', 'a')] })).toEqual([]);
   });
 
   it('stops a plan that exceeds the deletion limit', () => {
@@ -190,13 +177,13 @@ describe('a side that is gone', () => {
 describe('matching', () => {
   it('is by the identity fields, and staged if they match more than one card', () => {
     const given = { cards: [card('c1', 'x', 'K1')], records: [record('r1', 'x', ' k1 ')] };
-    expect(summarize(planned(emptySyncState(), given))[0]).toBe('link c1 r1');
+    expect(planRows(emptySyncState(), given)[0]).toBe('link c1 r1');
     const twice = { ...given, cards: [card('c1', 'x', 'K1'), card('c2', 'y', 'K1')] };
-    expect(summarize(planned(emptySyncState(), twice))).toEqual(['stage r1']);
+    expect(planRows(emptySyncState(), twice)).toEqual(['stage r1']);
     const two = { ...given, records: [record('r1', 'x', 'K1'), record('r2', 'y', 'K1')] };
-    expect(summarize(planned(emptySyncState(), two))).toEqual(['stage r1', 'stage r2']);
+    expect(planRows(emptySyncState(), two)).toEqual(['stage r1', 'stage r2']);
     const bound = syncStateOf(pair('r9', 'c1', 'x'));
-    expect(summarize(planned(bound, { ...given, kind: 'delta' }))).toContain('stage r1');
+    expect(planRows(bound, { ...given, kind: 'delta' })).toContain('stage r1');
   });
 
   it('is by similarity only if it is certain and mutual', () => {
@@ -215,9 +202,7 @@ describe('matching', () => {
       return () => all;
     };
     const by = (score: Scorer) =>
-      summarize(planned(emptySyncState(), given, mapping(), score)).filter((one) =>
-        /^(link|stage|create)/.test(one),
-      );
+      planRows(emptySyncState(), given, mapping(), score).filter((one) => /^(link|stage|create)/.test(one));
     expect(by(scored(['r1', 'c1', 'match'], ['r2', 'c2', 'match']))).toEqual(['link c1 r1', 'link c2 r2']);
     const unsure = ['stage r1', 'create local r2', 'create remote c2'];
     expect(by(scored(['r1', 'c1', 'possible']))).toEqual(unsure);
@@ -228,7 +213,7 @@ describe('matching', () => {
   it("follows a user's decision", () => {
     const given = { cards: [card('c1', 'x')], records: [record('r1', 'y')] };
     const decisions = [{ remoteId: 'r1', cardId: 'c1' }];
-    expect(summarize(planned(emptySyncState(), { ...given, over: { decisions } }))[0]).toBe('link c1 r1');
+    expect(planRows(emptySyncState(), { ...given, over: { decisions } })[0]).toBe('link c1 r1');
   });
 
   it('follows merges of cards, and writes nothing to the alias record', () => {
@@ -236,23 +221,24 @@ describe('matching', () => {
     const cards = [card('c2', 'b')];
     const records = [record('r1', 'a'), record('r2', 'b')];
     const moved = syncStateOf(pair('r1', 'c1', 'a'));
-    expect(summarize(planned(moved, { cards, records: [record('r1', 'a')], redirects }))).toEqual([
+    expect(planRows(moved, { cards, records: [record('r1', 'a')], redirects })).toEqual([
       'update remote c2 r1',
     ]);
     const both = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
-    expect(summarize(planned(both, { cards, records, redirects }))).toEqual(['skip c2 r1']);
-    expect(
-      summarize(planned(both, { cards, records: [record('r1', 'a')], redirects, tombstones: ['r2'] })),
-    ).toEqual(['skip c2 r1', 'unlink c2 r2']);
+    expect(planRows(both, { cards, records, redirects })).toEqual(['skip c2 r1']);
+    expect(planRows(both, { cards, records: [record('r1', 'a')], redirects, tombstones: ['r2'] })).toEqual([
+      'skip c2 r1',
+      'unlink c2 r2',
+    ]);
   });
 
   it('excludes an un-mapped card until it is mapped again', () => {
     const syncState = syncStateOf(pair('r1', 'c1', 'a'));
     const given = { cards: [card('c1', 'b')], records: [record('r1', 'a')] };
     applyChanges(syncState, unmap(syncState, 'c1', new Map()));
-    expect(summarize(planned(syncState, given))).toEqual([]);
+    expect(planRows(syncState, given)).toEqual([]);
     remap(syncState, 'r1');
-    expect(summarize(planned(syncState, given))).toEqual(['update remote c1 r1']);
+    expect(planRows(syncState, given)).toEqual(['update remote c1 r1']);
   });
 });
 
@@ -282,8 +268,10 @@ describe('relations', () => {
   ) => {
     const syncState = syncStateOf(pair('r1', 'c1', 'a'), pair('r2', 'c2', 'b'));
     if (base) applyChanges(syncState, [{ op: 'link', link }]);
-    return summarize(
-      planned(syncState, { cards, kind: 'delta', over: { links } }, { ...of, sync_direction: direction }),
+    return planRows(
+      syncState,
+      { cards, kind: 'delta', over: { links } },
+      { ...of, sync_direction: direction },
     );
   };
 
