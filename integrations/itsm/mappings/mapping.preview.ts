@@ -201,11 +201,11 @@ async function matchSample(
   const found = matchIdentities(mapping, {
     records: records
       .filter(({ id }) => !linked.has(id))
-      .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, around).fields })),
-    cards: things.filter(({ id }) => !taken.has(id)),
-    paired: things.filter(({ id }) => taken.has(id)),
+      .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, context).fields })),
+    cards: items.filter(({ id }) => !taken.has(id)),
+    paired: items.filter(({ id }) => taken.has(id)),
   });
-  const named = [
+  const cardIds = [
     ...records.flatMap(({ id }) => linked.get(id) ?? []),
     ...[...found.values()].flatMap((match) =>
       match.kind === 'link'

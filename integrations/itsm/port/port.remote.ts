@@ -81,7 +81,7 @@ export function remotePort(
       const { record, isRecovered, notice } = written;
       const adopted =
         what.kind === 'create' &&
-        (written.adopted ?? (await connector.adopted?.(what.table, record.id)) ?? false);
+        (written.adopted ?? (await connector.wasAdopted?.(what.table, record.id)) ?? false);
       const summary =
         removed && restored && (await deletedContent.restoreRelations(restored, removed, record));
       const notices = [notice, summary].filter((one) => one !== undefined);
@@ -133,7 +133,7 @@ export function remotePort(
         if (!record) return { kind: 'absent' };
         const removed = what.restored && (await deletedContent.load(what.restored));
         const notice = removed && (await deletedContent.restoreRelations(what.restored!, removed, record));
-        const adopted = (await connector.adopted?.(what.table, record.id)) ?? false;
+        const adopted = (await connector.wasAdopted?.(what.table, record.id)) ?? false;
         return { kind: 'executed', record, adopted, ...(notice ? { notice } : {}) };
       }
       const ends = what.kind === 'relate' ? endsOf(what.link) : undefined;

@@ -230,7 +230,7 @@ export async function readRelations(work: RunWork): Promise<void> {
       {
         cursor: page.next,
         relations: state.relations + rows.length,
-        linksWithheld: state.linksWithheld || page.withheld,
+        linksWithheld: state.linksWithheld || page.hasHiddenRows,
         newestLink: newestOf(page.relations, state.newestLink),
       },
       (sql) => storeRemoteLinks(sql, mappingId, runId, rows),

@@ -99,7 +99,7 @@ export async function planRun(
   const count = { rows: 0, removals: 0, changes: 0, blockedRelations: 0 };
   // a full read tries refused values again, since the cause may have been removed
   const refusals = work.complete ? [] : await readRefusals(db, mappingId);
-  const planned = work.connector.absenceProvesNothing ? { ...mapping, complete_reads: 0 } : mapping;
+  const planned = work.connector.omitsHiddenRecords ? { ...mapping, complete_reads: 0 } : mapping;
   const source = createPlanSource(work, { ...(await readDecisions(db, mappingId)), refusals });
   for await (const { rows, ...part } of planInParts(planned, source, tools)) {
     work.signal.throwIfAborted();

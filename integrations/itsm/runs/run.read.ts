@@ -184,8 +184,8 @@ async function readByKey(work: RunWork, ids: string[]): Promise<[string, RecordL
   const { connector, mapping } = work;
   const lookups = [...(await connector.readByIds(mapping.remote_table, ids, columnsOf(work)))];
   const gone = lookups.flatMap(([id, { kind }]) => (kind === 'gone' ? [id] : []));
-  if (gone.length === 0 || !connector.reclassified) return lookups;
-  const classes = await connector.reclassified(gone);
+  if (gone.length === 0 || !connector.findReclassified) return lookups;
+  const classes = await connector.findReclassified(gone);
   return lookups.map(([id, lookup]): [string, RecordLookup] => {
     const reclassified = classes.get(id);
     return [

@@ -120,7 +120,7 @@ async function createPlan(
   const onProgress = (rows: number) => job.progress(0.4, `${rows} rows planned`);
   const plan = await planRun(work, tools, onProgress, run.auto_apply);
   add('plan', since);
-  return await storePlan(job, work, plan, { run, seconds, budget: await budgetLeft(connector) });
+  return await storePlan(job, work, plan, { run, seconds, budget: await readBudget(connector) });
 }
 
 /** Logs that other mappings block relations, if their number differs from that of the last completed run. */

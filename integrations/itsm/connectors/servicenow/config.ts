@@ -1,6 +1,5 @@
 import type { RefreshTokens } from '../../../../domain/exchange/itsm/itsm.load.ts';
-import type { OutboundTls } from '../../../../platform/outbound.ts';
-import { type TransportConfig, usualTransport } from '../transport.ts';
+import { defaultTransport, type TransportConfig } from '../transport.ts';
 
 /** How an account authenticates. */
 export type ServiceNowAuth =

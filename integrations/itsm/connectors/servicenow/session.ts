@@ -1,5 +1,5 @@
 import type { RefreshTokens } from '../../../../domain/exchange/itsm/itsm.load.ts';
-import { isRemoteError, RemoteError, unless } from '../../remote.ts';
+import { isRemoteError, RemoteError, withFallback } from '../../remote.ts';
 import { basicAuth, type Session, type Transport } from '../transport.ts';
 import type { ServiceNowAuth } from './config.ts';
 
