@@ -122,7 +122,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     id: 'askQuestion',
     summary: 'Ask a question about the inventory in natural language',
     description:
-      'The question is converted into a body of POST /reports/query, which is returned and run with the rights of the caller. Rules recognise names of the metamodel and of tags, and words for counting, grouping, amounts and dates; they never guess. A question that the rules do not understand is sent to a language model, if one is configured: it gets the question and the names of metamodel and tags, but no cards.',
+      'The question is converted into a body of POST /reports/query, which is returned and run with the rights of the caller. Rules recognise names of the metamodel, of tags and of cards that the caller sees, and words for relations, counting, grouping, amounts and dates; they never guess. Problems contain the words that are not understood in `unknown` and `ambiguous`, and a similar question that is understood in `suggestion`. A question that the rules do not understand is sent to a language model, if one is configured: it gets the question and the names of metamodel and tags, but no cards.',
     permission: 'reports.ea_dashboard',
     permissionNote:
       'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',

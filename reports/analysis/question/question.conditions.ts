@@ -42,6 +42,7 @@ const takeComparison = (cursor: QuestionCursor): string | undefined =>
     if (cursor.takePhrase('between')) {
       const low = cursor.takeNumber();
       const high = cursor.takePhrase('and') ? cursor.takeNumber() : undefined;
+      cursor.takeAny(grammar.units);
       return low === undefined || high === undefined ? undefined : `between ${low} and ${high}`;
     }
     const found = Object.entries(grammar.comparisons).find(([, phrases]) => cursor.takeAny(phrases));

@@ -81,8 +81,12 @@ export class QuestionReader {
     ];
     while (!cursor.ended) {
       const { at } = cursor;
+      const ambiguities = draft.ambiguous.length;
       if (at === this.#subjectAt?.start) cursor.at = this.#subjectAt.end;
-      else if (!parts.some((part) => part()) && cursor.at === at) this.#skipWord();
+      else if (!parts.some((part) => part())) {
+        if (cursor.at === at) this.#skipWord();
+        else if (draft.ambiguous.length === ambiguities) draft.unknown.push(cursor.textFrom(at));
+      }
     }
     const unknown = [...new Set(draft.unknown)];
     const { ambiguous, conflict } = draft;
@@ -238,10 +242,12 @@ export class QuestionReader {
   #readCondition(bare: boolean): Condition | undefined {
     const cursor = this.#cursor;
     this.#bareField = false;
-    if (cursor.takeAny(['called', 'named'])) {
-      const text = readTextTest(cursor, { path: 'name', label: 'name' });
-      if (text) return text;
-    }
+    const named = cursor.attempt(() =>
+      cursor.takeAny(['called', 'named'])
+        ? readTextTest(cursor, { path: this.#names.pathOf('name'), label: 'name' })
+        : undefined,
+    );
+    if (named) return named;
     const quantity = readQuantity(cursor, this.#names) ?? this.#verbOption();
     if (quantity) return quantity;
     const dated = readDateFirst(cursor, this.#names);

@@ -195,7 +195,10 @@ export class RelatedReader {
 
   #quantifier(): Quantifier {
     const cursor = this.#cursor;
-    if (cursor.takeAny(grammar.none)) return { kind: 'none' };
+    if (cursor.takeAny(grammar.none)) {
+      cursor.takeAny(['a', 'an']);
+      return { kind: 'none' };
+    }
     if (cursor.takeAny(grammar.each)) return { kind: 'each' };
     if (cursor.takeAny(grammar.most.desc)) return { kind: 'most', dir: 'desc' };
     if (cursor.takeAny(grammar.most.asc)) return { kind: 'most', dir: 'asc' };
@@ -220,7 +223,7 @@ export class RelatedReader {
     const cursor = this.#cursor;
     const [way] = objects.ways;
     const read = this.#names.within(type, way!.path, () => {
-      const before = this.#readCondition();
+      const before = cursor.attempt(() => this.#readCondition());
       const isNamed = this.#takeNoun(type);
       const subtype = isNamed ? undefined : this.#takeSubtype(type);
       const hasNoun = isNamed || subtype !== undefined;
@@ -270,7 +273,7 @@ export class RelatedReader {
       isLacking = cursor.takeAny(grammar.lacking);
     }
     cursor.takeAny(['a', 'an', 'any', 'the']);
-    if (!isLacking) return this.#readCondition() ?? null;
+    if (!isLacking) return cursor.attempt(() => this.#readCondition()) ?? null;
     const field = this.#names.takeDay() ?? this.#names.takeField(({ path }) => !path.endsWith('.phase'));
     return field ? { filter: `${field.path} is empty`, says: `without ${field.label}` } : null;
   }
@@ -282,6 +285,10 @@ export class RelatedReader {
     if (grammar.attached.some((word) => cursor.sees(word)) || /[^e]ed$/.test(cursor.norms[cursor.at]!)) {
       return cursor.attempt(() => this.#readCondition()) ?? null;
     }
+    // "applications with interfaces end in 2027": a verb is said of the subject
+    const phase = this.#names.see('phase');
+    const isVerb = this.#isTranslated || !cursor.norms[cursor.at]!.endsWith('ing');
+    if (phase?.meanings.some(({ isEvent }) => isEvent) && isVerb) return undefined;
     const own = cursor.attempt(() => this.#readCondition());
     // "without a provider ending in 2027" can be said of both
     if (own) return isNegated ? null : own;

@@ -226,6 +226,50 @@ describe('days', () => {
   });
 });
 
+describe('conditions of related cards', () => {
+  const ends = (path: string) => `${path}lifecycle.endOfLife between 2027-01-01 and 2027-12-31`;
+
+  it.each([
+    ['Which applications use IT components ending in 2027?', ends('relation.relAppToITC.target.')],
+    ['Which applications use IT components that end in 2027?', ends('relation.relAppToITC.target.')],
+    [
+      'Which applications with interfaces end in 2027?',
+      'relation.relAppToInterface.target is not empty and (lifecycle.endOfLife >= 2027-01-01 and lifecycle.endOfLife < 2028-01-01)',
+    ],
+    [
+      'Which applications support neither a capability nor a business context?',
+      'not (relation.relAppToBC.target is not empty) and not (relation.relAppToBizCtx.target is not empty)',
+    ],
+    [
+      'Which processes depend on a business process with high risk level?',
+      'relation.relProcessDependency.target.attributes.riskLevel = high',
+    ],
+  ])('%s', async (question, filter) => {
+    expect((await read(question)).query.filter).toBe(filter);
+  });
+
+  it.each([
+    // two conditions could be met by different interfaces
+    'Which applications have active interfaces?',
+    'Which applications use IT components that are not approved?',
+    'Which applications use IT components of providers?',
+    // said of the applications or of the provider
+    'Which applications without a provider ending in 2027 are there?',
+    // not said of applications
+    'Which applications have a high risk?',
+    'Which applications were active in 2024?',
+    'Which applications are ending?',
+    'top 5 applications',
+    'the most expensive applications by provider',
+    'Which applications use all IT components?',
+    'Which applications support 2 capabilities?',
+    'Which organizations support applications?',
+    'Which approved applications are rejected?',
+  ])('%s is refused', (question) => {
+    unread(question);
+  });
+});
+
 describe('what is not understood', () => {
   it.each([
     ['How many applications in Germany?', ['Germany']],
