@@ -2,30 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import operation from './openapi-lint.operation.json' with { type: 'json' };
 import { lintOpenApi } from './openapi-lint.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'estate-openapi-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const operation = {
-  operationId: 'getHealth',
-  summary: 'Health',
-  description: 'Says whether the service lives.',
-  tags: ['Health'],
-  security: [],
-  responses: {
-    '200': {
-      description: 'It lives.',
-      content: {
-        'application/json': {
-          schema: { type: 'object', required: ['status'], properties: { status: { type: 'string' } } },
-          example: { status: 'ok' },
-        },
-      },
-    },
-    '429': { description: 'Too many requests.' },
-  },
-};
 
 function lint(name: string, get: object) {
   const file = path.join(folder, name);

@@ -1,55 +1,9 @@
-/** Certificates for 127.0.0.1 that nobody trusts but who is told to; good for a hundred years, and secret to nobody. */
-export const authority = `-----BEGIN CERTIFICATE-----
-MIIBmjCCAT+gAwIBAgIUEzQVjjrcwz4PrAJSarcPyw6rfmcwCgYIKoZIzj0EAwIw
-ITEfMB0GA1UEAwwWQXV0aG9yaXR5IG9mIHRoZSB0ZXN0czAgFw0yNjExMjExNTUy
-MDJaGA8yMTI2MTAyODE1NTIwMlowITEfMB0GA1UEAwwWQXV0aG9yaXR5IG9mIHRo
-ZSB0ZXN0czBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPNNSdukUhk8cdXS4umn
-SKsXVLrcCckmLY9TOETFiKQ+ZhWym5fwAYpptSVqnUidKVWTFAUBXquje2ft52Em
-UdKjUzBRMB0GA1UdDgQWBBSEZED5JEzbPUJTIpx2hwqKtmoU3zAfBgNVHSMEGDAW
-gBSEZED5JEzbPUJTIpx2hwqKtmoU3zAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49
-BAMCA0kAMEYCIQCJ76eLW7EEqBIYJoTG5Dj+brt0u/gQgS1KQAtGQa9rDwIhAPGq
-PkNEZmoGaUt6aExGNDWjhtstIpbOGTtv0UWoRZIO
------END CERTIFICATE-----
-`;
+import { readFileSync } from 'node:fs';
 
-export const serverCertificate = {
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBoTCCAUegAwIBAgIUROH+KwjXN2FYu9ph3tRZIxti5qQwCgYIKoZIzj0EAwIw
-ITEfMB0GA1UEAwwWQXV0aG9yaXR5IG9mIHRoZSB0ZXN0czAgFw0yNjExMjExNTUy
-MDJaGA8yMTI2MTAyODE1NTIwMlowHjEcMBoGA1UEAwwTc2VydmVyIG9mIHRoZSB0
-ZXN0czBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBwgtzsZbaIHQ9i47M5gsHnu
-J6/gP9Qs703bunG20j3Kw9JMbAO7y1o0pC7TOjSimyn3qgaaoq46eg3J0yQ9l3aj
-XjBcMBoGA1UdEQQTMBGHBH8AAAGCCWxvY2FsaG9zdDAdBgNVHQ4EFgQUiYiFoQui
-eVtsum32TZ2pR4BNFSwwHwYDVR0jBBgwFoAUhGRA+SRM2z1CUyKcdocKirZqFN8w
-CgYIKoZIzj0EAwIDSAAwRQIhAJNbnyicN01X6OcI1fZIaKEJcGDYTiTOsZQRzc/6
-EjceAiByUN6cb0s3G8rai++XujNhSsaQ5uWv0BsS4mgep6q0Sg==
------END CERTIFICATE-----
-`,
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7NGRK0/X9bNahU9B
-9hZEguWRX4e++Gp0UUgzfDEaa86hRANCAAQcILc7GW2iB0PYuOzOYLB57iev4D/U
-LO9N27pxttI9ysPSTGwDu8taNKQu0zo0opsp96oGmqKuOnoNydMkPZd2
------END PRIVATE KEY-----
-`,
-};
+const pem = (name: string): string =>
+  readFileSync(new URL(`./certificates.${name}.pem`, import.meta.url), 'utf8');
 
-export const clientCertificate = {
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBoTCCAUegAwIBAgIUROH+KwjXN2FYu9ph3tRZIxti5qUwCgYIKoZIzj0EAwIw
-ITEfMB0GA1UEAwwWQXV0aG9yaXR5IG9mIHRoZSB0ZXN0czAgFw0yNjExMjExNTUy
-MDJaGA8yMTI2MTAyODE1NTIwMlowHjEcMBoGA1UEAwwTY2xpZW50IG9mIHRoZSB0
-ZXN0czBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGHAguRYsi0y6Zk36vpbzJYz
-14xSUPRd0K5o0x3WfJrJZ4urICG1KjLiQtos3sVibONAqEvtDTTY3xu2g9l0mGyj
-XjBcMBoGA1UdEQQTMBGHBH8AAAGCCWxvY2FsaG9zdDAdBgNVHQ4EFgQUg5jnT5yV
-wF3yscug31e3F4CPTvQwHwYDVR0jBBgwFoAUhGRA+SRM2z1CUyKcdocKirZqFN8w
-CgYIKoZIzj0EAwIDSAAwRQIgU0DUsmGPQRTGUANngjmS2mZtCtszN1quNZoyfyH8
-0DoCIQCkHUm84c/dhmovHOTMDK2zfE5WnpvjQtu1eFqdql61ww==
------END CERTIFICATE-----
-`,
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg3RdJlizp4RAWCVCx
-5EtFBCiYl3TKaD22LH4644wdET2hRANCAARhwILkWLItMumZN+r6W8yWM9eMUlD0
-XdCuaNMd1nyayWeLqyAhtSoy4kLaLN7FYmzjQKhL7Q002N8btoPZdJhs
------END PRIVATE KEY-----
-`,
-};
+/** Certificates for 127.0.0.1 that only clients configured with this authority trust; valid for a hundred years. */
+export const authority = pem('authority.cert');
+export const serverCertificate = { cert: pem('server.cert'), key: pem('server.key') };
+export const clientCertificate = { cert: pem('client.cert'), key: pem('client.key') };

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import blocked from './model-dialects.blocked.json' with { type: 'json' };
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of many shapes, into which tests look
 export type Json = any;
@@ -159,19 +160,7 @@ export const anthropic: Dialect = {
     };
   },
   error: (_status, message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
-  blocked: {
-    status: 200,
-    body: {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'emulated',
-      content: [],
-      stop_reason: 'refusal',
-      stop_sequence: null,
-      usage: { input_tokens: 10, output_tokens: 1 },
-    },
-  },
+  blocked: blocked,
 };
 
 /** POST /v1beta/models/{model}:generateContent. */

@@ -1,4 +1,6 @@
 import { NAMESPACE } from '../../domain/exchange/archimate/archimate.map.ts';
+import allowedAttributes from './archimate.attributes.json' with { type: 'json' };
+import allowedContents from './archimate.contents.json' with { type: 'json' };
 import { childrenOf, rootOf, type XmlElement } from './dom.ts';
 
 const INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -20,57 +22,9 @@ const relationshipTypes = new Set(
   ),
 );
 /** What may stand within what, in this order; `*` any number of times, `+` at least once. */
-const contents: Record<string, string[]> = {
-  model: [
-    'name+',
-    'documentation*',
-    'properties',
-    'metadata',
-    'elements',
-    'relationships',
-    'organizations*',
-    'propertyDefinitions',
-    'views',
-  ],
-  elements: ['element+'],
-  element: ['name+', 'documentation*', 'properties'],
-  relationships: ['relationship+'],
-  relationship: ['name*', 'documentation*', 'properties'],
-  properties: ['property+'],
-  property: ['value+'],
-  propertyDefinitions: ['propertyDefinition+'],
-  propertyDefinition: ['name+', 'documentation*', 'properties'],
-  views: ['viewpoints', 'diagrams'],
-  diagrams: ['view+'],
-  view: ['name+', 'documentation*', 'properties', 'node*', 'connection*'],
-  node: ['label*', 'documentation*', 'properties', 'style', 'viewRef', 'node*'],
-  connection: [
-    'label*',
-    'documentation*',
-    'properties',
-    'style',
-    'sourceAttachment',
-    'bendpoint*',
-    'targetAttachment',
-  ],
-  name: [],
-  documentation: [],
-  value: [],
-};
+const contents: Record<string, string[]> = allowedContents;
 /** The attributes of each element; those with `!` have to be there, and those with `>` name what is there. */
-const attributes: Record<string, string[]> = {
-  model: ['identifier!', 'version'],
-  element: ['identifier!', 'type!'],
-  relationship: ['identifier!', 'type!', 'source!>', 'target!>', 'accessType', 'modifier', 'isDirected'],
-  property: ['propertyDefinitionRef!>'],
-  propertyDefinition: ['identifier!', 'type!'],
-  view: ['identifier!', 'type!', 'viewpoint', 'viewpointRef>'],
-  node: ['identifier!', 'type!', 'elementRef>', 'x!', 'y!', 'w!', 'h!'],
-  connection: ['identifier!', 'type!', 'relationshipRef>', 'source!>', 'target!>'],
-  name: ['lang'],
-  documentation: ['lang'],
-  value: ['lang'],
-};
+const attributes: Record<string, string[]> = allowedAttributes;
 
 /**
  * What is wrong with a model by the rules of The Open Group's exchange format, as they are described there: which elements

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { TestAnswer, TestClient } from '../../support/harness.ts';
 
 const BPMN = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
@@ -17,37 +18,7 @@ export function chain(tasks: Record<string, string>): string {
 }
 
 /** Two pools with lanes, subprocesses within each other, events and gateways, and a drawing. */
-export const rich = definitions(`
-<b:collaboration id="c">
-  <b:participant id="poolShop" name="Shop &amp; Store" processRef="shop"/>
-  <b:participant id="poolBank" name="Bank" processRef="bank"/>
-  <b:messageFlow id="m1" sourceRef="pay" targetRef="received"/>
-</b:collaboration>
-<b:process id="shop">
-  <b:laneSet id="ls"><b:lane id="l1" name="Sales"><b:flowNodeRef>start</b:flowNodeRef><b:flowNodeRef>check</b:flowNodeRef>
-    <b:childLaneSet id="cl"><b:lane id="l11" name="Desk"><b:flowNodeRef>check</b:flowNodeRef></b:lane></b:childLaneSet></b:lane>
-    <b:lane id="l2" name="Office"><b:flowNodeRef>sub</b:flowNodeRef></b:lane></b:laneSet>
-  <b:startEvent id="start" name="Order"><b:messageEventDefinition id="med"/></b:startEvent>
-  <b:userTask id="check" name="Check the order"><b:documentation>By hand.</b:documentation></b:userTask>
-  <b:exclusiveGateway id="ok" name="OK?"/>
-  <b:subProcess id="sub" name="Deliver">
-    <b:serviceTask id="pack" name="Pack"/>
-    <b:transaction id="inner" name="Book"><b:scriptTask id="pay" name="Pay"/><b:boundaryEvent id="late" attachedToRef="pay"><b:timerEventDefinition id="ted"/></b:boundaryEvent></b:transaction>
-    <b:sequenceFlow id="s4" sourceRef="pack" targetRef="inner"/>
-  </b:subProcess>
-  <b:endEvent id="end"/>
-  <b:sequenceFlow id="s1" sourceRef="start" targetRef="check"/>
-  <b:sequenceFlow id="s2" sourceRef="check" targetRef="ok"/>
-  <b:sequenceFlow id="s3" sourceRef="ok" targetRef="sub" name="yes"/>
-  <b:sequenceFlow id="s5" sourceRef="ok" targetRef="end" name="no"/>
-</b:process>
-<b:process id="bank"><b:receiveTask id="received" name="Receive"/></b:process>
-<bpmndi:BPMNDiagram id="d"><bpmndi:BPMNPlane id="pl" bpmnElement="c">
-  <bpmndi:BPMNShape id="s_1" bpmnElement="poolShop" isHorizontal="true"><dc:Bounds x="0" y="0" width="600" height="200"/></bpmndi:BPMNShape>
-  <bpmndi:BPMNShape id="s_2" bpmnElement="check"><dc:Bounds x="120" y="60" width="100" height="80"/></bpmndi:BPMNShape>
-  <bpmndi:BPMNShape id="s_3" bpmnElement="ok"><dc:Bounds x="260" y="75" width="50" height="50"/></bpmndi:BPMNShape>
-  <bpmndi:BPMNEdge id="e_1" bpmnElement="s2"><di:waypoint x="220" y="100"/><di:waypoint x="260" y="100"/></bpmndi:BPMNEdge>
-</bpmndi:BPMNPlane></bpmndi:BPMNDiagram>`);
+export const rich = definitions(readFileSync(new URL('./models.rich.xml', import.meta.url), 'utf8'));
 
 /** Sends a form with one file. */
 export const sendFile = async (

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok, openApp, type TestClient } from '../../support/harness.ts';
 import { appoint, card, eventsOf, expectRefused, make, NOBODY } from '../cards/write.fixture.ts';
+import refusedAddresses from './documents.refused.json' with { type: 'json' };
 
 const { t, db, member, viewer } = await openApp(['member', 'viewer']);
 const app: { id: string; name: string } = await make(member);
@@ -55,19 +56,7 @@ describe('links', () => {
     await expectRefused(t, () => member.delete(one(id)), 404);
   });
 
-  it.each([
-    ['javascript:alert(1)'],
-    ['JaVaScRiPt:alert(1)'],
-    ['java\tscript:alert(1)'],
-    [' https://example.com'],
-    ['data:text/html,x'],
-    ['file:///etc/passwd'],
-    ['//example.com'],
-    ['example.com'],
-    ['https://'],
-    ['ftp://example.com'],
-    ['https://exa mple.com'],
-  ])('lead nowhere but to http, https and mailto: %j', async (url) => {
+  it.each(refusedAddresses as [string][])('lead nowhere but to http, https and mailto: %j', async (url) => {
     await expectRefused(
       t,
       () => member.post(of(app.id), { name: 'x', url }),

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { fullSnapshot } from '../../domain/exchange/migration/full-snapshot.ts';
-import { workbook } from '../../domain/exchange/migration/workbook.ts';
+import { fullSnapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
 import { closeAfterAll, ok, openApp, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
+import expectedComments from './migration.attached.comments.json' with { type: 'json' };
+import sheets from './migration.attached.sheets.json' with { type: 'json' };
 import { actionsOf, applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
 
 const { t, db, admin } = await openApp(['admin']);
@@ -231,21 +232,7 @@ describe('a full snapshot', () => {
       { name: 'Runbook', url: 'https://wiki.example.com/suite', type: 'documentation' },
     ]);
     const comments = (await admin.get(`/api/v1/cards/${suite}/comments`)).body.items;
-    expect(comments).toMatchObject([
-      {
-        content: 'When does it end?',
-        user_display_name: 'Ann',
-        created_at: '2024-07-01T12:00:00.000Z',
-        replies: [
-          {
-            content: 'nobody@estate.example, 2024-07-01:\n\nIn March.',
-            created_at: '2024-07-01T12:05:00.000Z',
-          },
-          { content: 'Thank you.', user_display_name: 'Ann' },
-        ],
-      },
-      { content: 'From the future', replies: [] },
-    ]);
+    expect(comments).toMatchObject(expectedComments);
     expect(await told(done.job_id, 'document.added')).toHaveLength(2);
     expect(await told(done.job_id, 'comment.created')).toHaveLength(4);
     expect((await records(admin, id, 'document'))[0]).toMatchObject({
@@ -284,42 +271,10 @@ describe('a full snapshot', () => {
 
 describe('any table', () => {
   it('may have a row for each relation with its values, and sheets for relations, links and comments', async () => {
-    const made = await staged(
-      t.services,
-      admin,
-      await workbook({
-        Applications: [
-          ['id', 'name', 'relAppToITC', 'relAppToITC:Annual Cost', 'relAppToITC:description'],
-          ['X-1', 'Ledger', 'X-8', 12, 'first'],
-          ['X-1', 'Ledger', 'X-9', 13, 'second'],
-          ['X-2', 'Archive', 'X-8; X-9', 14],
-          ['X-2', 'Another archive', 'X-8'],
-        ],
-        'IT Components': [
-          ['id', 'name'],
-          ['X-8', 'Disk'],
-          ['X-9', 'Tape'],
-        ],
-        Dependencies: [
-          ['Type', 'Source', 'Target', 'Annual cost'],
-          ['relAppToITC', 'X-2', 'Disk', 5],
-          ['relAppToITC', 'Ledger', 'Disk', 99],
-          ['relNothing', 'X-2', 'Disk'],
-          ['relAppSuccessor', 'X-2', 'X-1', 3],
-        ],
-        'Wiki pages': [
-          ['Of', 'Page'],
-          ['Ledger', 'https://wiki.example.com/ledger'],
-          ['Tape', 'https://wiki.example.com/tape'],
-          ['Nothing', 'https://wiki.example.com/nothing'],
-        ],
-        Comments: [
-          ['card', 'text'],
-          ['X-1', 'Mind the year’s end'],
-        ],
-      }),
-      { source_key: 'sheet', fileName: 'all.xlsx' },
-    );
+    const made = await staged(t.services, admin, await workbook(sheets), {
+      source_key: 'sheet',
+      fileName: 'all.xlsx',
+    });
     await ok(
       admin.put(`${url}/${made.id}/field-mappings`, {
         field_mappings: { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } },

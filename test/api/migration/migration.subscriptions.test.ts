@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
 import { actionsOf, applied, createMigrationWorld, errorsOf, records, staged } from './migration.fixture.ts';
+import sheets from './migration.subscriptions.sheets.json' with { type: 'json' };
 
 const { t, admin, close } = await createMigrationWorld();
 await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
@@ -12,33 +13,7 @@ const idOf = async (key: string): Promise<string> =>
 
 it('people on cards may stand in a sheet of their own; nobody gets an account by that', async () => {
   const people = await t.services.db('users').orderBy('id').pluck('email');
-  const made = await staged(
-    t.services,
-    admin,
-    await workbook({
-      Application: [
-        ['id', 'type', 'name', 'status', 'subscriptions:RESPONSIBLE'],
-        ['S-1', 'Application', 'Books', 'ACTIVE', 'ann@estate.example'],
-        ['S-2', 'Application', 'Sheets', 'ACTIVE'],
-        ['S-3', 'Application', 'Scrolls', 'ARCHIVED'],
-      ],
-      Subscriptions: [
-        ['factSheet', 'factSheetType', 'type', 'user', 'roles'],
-        ['S-1', 'Application', 'RESPONSIBLE', 'Ann <ANN@estate.example>'],
-        ['S-1', 'Application', 'OBSERVER', 'ann@estate.example; new@estate.example'],
-        ['Sheets', 'Application', 'RESPONSIBLE', 'ann@estate.example', 'Keeper of all'],
-        ['S-2', 'Application', 'ACCOUNTABLE', 'ann@estate.example'],
-        ['S-2', 'Application', 'OBSERVER', 'Ann'],
-        ['S-2', 'Application', null, 'ann@estate.example'],
-        ['S-3', 'Application', 'OBSERVER', 'ann@estate.example'],
-        ['Nowhere', 'Application', 'OBSERVER', 'ann@estate.example'],
-      ],
-      Users: [
-        ['id', 'email'],
-        ['u-1', 'new@estate.example'],
-      ],
-    }),
-  );
+  const made = await staged(t.services, admin, await workbook(sheets));
   const shown = async (kind: string) =>
     (await records(admin, made.id, kind)).map(({ sheet, row, display_name, action, error_message }) =>
       [sheet, row, display_name, action, error_message].filter((one) => one !== null).join(' | '),

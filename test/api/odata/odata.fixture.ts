@@ -6,6 +6,7 @@ import {
   type TestClient,
 } from '../../support/harness.ts';
 import { make } from '../cards/write.fixture.ts';
+import rows from './odata.fixture.rows.json' with { type: 'json' };
 
 export const ROOT = '/odata/v4';
 
@@ -17,24 +18,7 @@ export interface Landscape {
   ids: Record<string, string>;
 }
 
-const applications: Record<string, Record<string, unknown>> = {
-  Alpha: {
-    alias: 'the first',
-    description: 'Keeps customer orders',
-    external_id: 'A-1',
-    attributes: {
-      numberOfUsers: 10,
-      businessCriticality: 'missionCritical',
-      timeModel: 'invest',
-      costTotalAnnual: 1000.5,
-    },
-    lifecycle: { active: '2020-01-31', endOfLife: '2030-12-31' },
-  },
-  Beta: { attributes: { numberOfUsers: 200, timeModel: 'tolerate', businessCriticality: 'missionCritical' } },
-  "Gamma's": { attributes: { numberOfUsers: 3000 }, description: 'Émile’s billing' },
-  delta: { lifecycle: { active: '2021-06-01' } },
-  Epsilon: { attributes: { timeModel: 'invest', costTotalAnnual: 7 } },
-};
+const applications: Record<string, Record<string, unknown>> = rows;
 
 /** Makes the landscape in a database of its own. */
 export async function createLandscape(): Promise<Landscape> {

@@ -3,6 +3,7 @@ import { basic } from '../../support/accounts.ts';
 import { ok, pluck } from '../../support/harness.ts';
 import { NOBODY } from '../cards/write.fixture.ts';
 import { ask, createLandscape, follow, namesOf } from './odata.fixture.ts';
+import type from './odata.protocol.type.json' with { type: 'json' };
 
 const { t, admin, ids } = await createLandscape();
 
@@ -76,28 +77,7 @@ describe('documents', () => {
   });
 
   it('change with the metamodel, and names never clash', async () => {
-    await admin.post('/api/v1/metamodel/types', {
-      key: 'application',
-      label: 'Small <letters> & "quotes"',
-      fields_schema: [
-        {
-          section: 'Main',
-          fields: [
-            { key: 'lifecycle_plan', label: 'Plan', type: 'text', weight: 1 },
-            {
-              key: 'several',
-              label: 'Several',
-              type: 'multiple_select',
-              weight: 1,
-              options: [
-                { key: 'a', label: 'A' },
-                { key: 'b', label: 'B' },
-              ],
-            },
-          ],
-        },
-      ],
-    });
+    await admin.post('/api/v1/metamodel/types', type);
     await admin.post('/api/v1/cards', {
       type: 'application',
       name: 'One',

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { expectProblem, ok, pluck } from '../../support/harness.ts';
 import { ask, createLandscape, namesOf } from './odata.fixture.ts';
+import refusals from './odata.query.refusals.json' with { type: 'json' };
 
 const { t, admin, ids } = await createLandscape();
 const viewer = await t.as('viewer');
@@ -257,24 +258,12 @@ describe('the other options', () => {
     ]);
   });
 
-  test.each<[Record<string, string>, number, string]>([
-    [{ $expand: 'nope' }, 400, 'odata_invalid_query'],
-    [{ $expand: 'RelAppToITC($nope=1)' }, 400, 'odata_invalid_query'],
-    [{ $expand: 'RelAppToITC($top=1' }, 400, 'odata_invalid_query'],
-    [
-      { $expand: 'RelAppToITC($expand=RelAppToITC($expand=RelAppToITC($expand=RelAppToITC)))' },
-      400,
-      'odata_invalid_query',
-    ],
-    [{ $expand: '*' }, 501, 'odata_not_implemented'],
-    [{ $expand: 'RelAppToITC($levels=2)' }, 501, 'odata_not_implemented'],
-    [{ $apply: 'aggregate(x)' }, 501, 'odata_not_implemented'],
-    [{ $compute: 'a as b' }, 501, 'odata_not_implemented'],
-    [{ $nope: '1' }, 422, 'validation_failed'],
-    [{ custom: '1' }, 422, 'validation_failed'],
-  ])('%j is refused', async (options, status, code) => {
-    expect((await refusal(options)).slice(0, 2)).toEqual([status, code]);
-  });
+  test.each<[Record<string, string>, number, string]>(refusals as [Record<string, string>, number, string][])(
+    '%j is refused',
+    async (options, status, code) => {
+      expect((await refusal(options)).slice(0, 2)).toEqual([status, code]);
+    },
+  );
 
   it('may be written without $ and in any case, but not twice', async () => {
     expect(await names({ FILTER: "name EQ 'Alpha' AND Contains(name,'a')", OrderBy: 'name' })).toEqual([

@@ -7,6 +7,7 @@ import {
   settingDefaults,
 } from '../../../domain/kernel/settings/settings.read.ts';
 import { expectProblem, ok, openApp } from '../../support/harness.ts';
+import changes from './reach.changes.json' with { type: 'json' };
 
 const { t, db, admin } = await openApp(['admin']);
 /** May change settings, and nothing else. */
@@ -18,36 +19,7 @@ const root = '/api/v1/settings';
 const keys = Object.keys(settingDefaults) as SettingKey[];
 
 /** One change of each member that reaches every account. */
-const everyAccount: [string, string, object][] = [
-  ['email', 'smtp_host', { smtp_host: 'mail.attacker.example' }],
-  ['email', 'smtp_port', { smtp_port: 465 }],
-  ['email', 'smtp_user', { smtp_user: 'attacker' }],
-  ['email', 'smtp_from', { smtp_from: 'bounces@attacker.example' }],
-  ['email', 'smtp_tls', { smtp_tls: false }],
-  ['email', 'app_base_url', { app_base_url: 'https://attacker.example' }],
-  ['email', 'smtp_password', { smtp_password: 'another' }],
-  ['sso', 'provider', { provider: 'oidc' }],
-  ['sso', 'enabled', { enabled: true, client_id: 'estate', provider: 'google', domain: 'estate.example' }],
-  ['sso', 'client_id', { client_id: 'another' }],
-  ['sso', 'tenant_id', { tenant_id: 'attacker.example' }],
-  ['sso', 'domain', { domain: 'attacker.example' }],
-  ['sso', 'issuer_url', { issuer_url: 'https://attacker.example' }],
-  ['sso', 'authorization_endpoint', { authorization_endpoint: 'https://attacker.example/a' }],
-  ['sso', 'token_endpoint', { token_endpoint: 'https://attacker.example/t' }],
-  ['sso', 'jwks_uri', { jwks_uri: 'https://attacker.example/k' }],
-  ['sso', 'group_roles', { group_roles: [{ group: 'everybody', role: 'admin' }] }],
-  ['sso', 'group_claim', { group_claim: 'nickname' }],
-  ['sso', 'redirect_uris', { redirect_uris: ['https://attacker.example/back'] }],
-  ['sso', 'client_secret', { client_secret: 'another' }],
-  ['ai', 'provider_type', { provider_type: 'openai' }],
-  ['ai', 'provider_url', { provider_url: 'https://attacker.example' }],
-  ['ai', 'search_provider', { search_provider: 'searxng' }],
-  ['ai', 'search_url', { search_url: 'https://attacker.example' }],
-  ['ai', 'api_key', { api_key: 'another' }],
-  ['login-branding', 'login_help_link', { login_help_link: 'https://attacker.example' }],
-  ['two-factor', 'two_factor_required', { required: true }],
-  ['cors-origins', 'cors_origins', { origins: ['https://attacker.example'] }],
-];
+const everyAccount: [string, string, object][] = changes as [string, string, object][];
 
 describe('a change of a setting that leads to the rights of every account', () => {
   it('is tried here for each of them', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ok, openApp, pluck } from '../../support/harness.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { openDesk, surveys as url } from './surveys.fixture.ts';
+import expectedSurvey from './surveys.survey.json' with { type: 'json' };
 
 const { t, db } = await openApp();
 const d = await openDesk(t);
@@ -20,28 +21,7 @@ describe('a draft', () => {
     const since = await admin.position();
     const id = await d.draft([], { name: ' Owners? ' });
     const read = await admin.get(`${url}/${id}`);
-    expect(read.body).toMatchObject({
-      name: 'Owners?',
-      description: '',
-      message: '',
-      status: 'draft',
-      target_type_key: 'Application',
-      target_roles: ['responsible'],
-      fields: [
-        {
-          key: 'businessCriticality',
-          label: 'Business Criticality',
-          type: 'single_select',
-          section: 'Assessment',
-          action: 'confirm',
-        },
-        { key: 'timeModel', action: 'maintain' },
-        { key: 'costTotalAnnual', type: 'cost' },
-      ],
-      creator_name: 'admin',
-      sent_at: null,
-      total_responses: 0,
-    });
+    expect(read.body).toMatchObject(expectedSurvey);
     const patched = await admin.patch(
       `${url}/${id}`,
       { message: 'Please.', description: null },

@@ -2,6 +2,7 @@ import { relationTypeSeeds } from '../../../domain/inventory/metamodel/metamodel
 import type { RelationTypeSeed } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { type HubPlan, nonHubs, planHubs } from './hubs.ts';
 import { mix, mulberry32, pick, type Random, strideOf } from './random.ts';
+import shares from './relations.shares.json' with { type: 'json' };
 import { externalId, type Shape, shapeOf } from './shape.ts';
 
 /** A relation as an import row. */
@@ -21,24 +22,7 @@ export interface BenchRelationsOptions {
 }
 
 /** Shares of the relations between ordinary cards; what does not fit goes to the first. */
-const weights: [type: string, weight: number][] = [
-  ['relAppToITC', 30],
-  ['relAppToInterface', 13],
-  ['relAppToBC', 14],
-  ['relOrgToApp', 9],
-  ['relAppToDataObj', 8],
-  ['relProcessToApp', 6],
-  ['relInterfaceToDataObj', 4],
-  ['relInterfaceToITC', 3],
-  ['relProcessToBC', 3],
-  ['relITCToTechCat', 3],
-  ['relProviderToITC', 2],
-  ['relProviderToApp', 2],
-  ['relInitiativeToApp', 2],
-  ['relPlatformToApp', 1],
-  ['relBizCtxToBC', 1],
-  ['relObjectiveToBC', 0.5],
-];
+const weights = shares as [type: string, weight: number][];
 
 const typesByKey = new Map(relationTypeSeeds.map((type) => [type.key, type]));
 

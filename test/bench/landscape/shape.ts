@@ -1,3 +1,5 @@
+import shapeShares from './shape.shares.json' with { type: 'json' };
+
 /** One card type's part of the landscape. */
 interface Share {
   type: string;
@@ -9,21 +11,7 @@ interface Share {
 }
 
 /** 40 % applications, 20 % components, 10 % each interfaces and capabilities, the rest over the other types. */
-const shares: Share[] = [
-  { type: 'Organization', prefix: 'ORG', share: 0.025, levels: [0.04, 0.26, 0.7] },
-  { type: 'BusinessCapability', prefix: 'CAP', share: 0.1, levels: [0.004, 0.036, 0.16, 0.3, 0.5] },
-  { type: 'BusinessContext', prefix: 'CTX', share: 0.015, levels: [1] },
-  { type: 'BusinessProcess', prefix: 'PRC', share: 0.05, levels: [0.02, 0.18, 0.8] },
-  { type: 'Objective', prefix: 'OBJ', share: 0.008, levels: [1] },
-  { type: 'Platform', prefix: 'PLT', share: 0.005, levels: [1] },
-  { type: 'Initiative', prefix: 'INI', share: 0.025, levels: [0.4, 0.6] },
-  { type: 'Application', prefix: 'APP', share: 0.4, levels: [0.85, 0.15] },
-  { type: 'Interface', prefix: 'IFC', share: 0.1, levels: [1] },
-  { type: 'DataObject', prefix: 'DAT', share: 0.05, levels: [0.5, 0.5] },
-  { type: 'TechCategory', prefix: 'TEC', share: 0.007, levels: [0.2, 0.8] },
-  { type: 'ITComponent', prefix: 'ITC', share: 0.2, levels: [0.7, 0.3] },
-  { type: 'Provider', prefix: 'PRV', share: 0.015, levels: [1] },
-];
+const shares: Share[] = shapeShares;
 
 /** Where a type's cards stand in the landscape, and how they nest. */
 export interface TypeShape {

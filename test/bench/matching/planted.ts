@@ -1,6 +1,7 @@
 import type { MatchField, MatchRecord } from '../../../integrations/matching/matching.types.ts';
 import { mulberry32 } from '../landscape/random.ts';
 import { type Judged, pairKey } from './judged.ts';
+import otherwise from './planted.otherwise.json' with { type: 'json' };
 
 /** Made-up names of a kind, and what happens to their copies. */
 interface Kind {
@@ -67,21 +68,7 @@ const PLACES = split('Lisbon Oslo Vienna Turin Porto Ghent Malmö Lyon Graz Cork
 const COUNTRIES = ['Germany', 'France', 'Spain', 'Italy', 'Poland', 'Brazil', 'Japan', 'Canada'];
 const STREETS = split('Oak Mill Station Church River Park Garden Bridge Castle Market');
 /** As other people write them: short, or in another language. */
-const OTHERWISE: Record<string, string[]> = {
-  Management: ['Mgmt', 'Verwaltung', 'Gestion'],
-  Reporting: ['Rptg', 'Berichtswesen'],
-  Payroll: ['Lohnabrechnung', 'Paie'],
-  Billing: ['Fakturierung', 'Facturation'],
-  Maintenance: ['Maint', 'Instandhaltung', 'Onderhoud'],
-  Purchasing: ['Purch', 'Einkauf', 'Achats'],
-  Sales: ['Vertrieb', 'Ventas'],
-  Quality: ['Qualität', 'Qualité'],
-  Insurance: ['Versicherung', 'Assurance'],
-  Production: ['Produktion', 'Produzione'],
-  Logistics: ['Logistik', 'Logística'],
-  Archive: ['Archiv'],
-  Planner: ['Planer'],
-};
+const OTHERWISE: Record<string, string[]> = otherwise;
 
 /** Words dropped, put elsewhere, misspelt, written short or in another language, in capitals. */
 function rewritten(random: Random, name: string): string {

@@ -3,6 +3,7 @@ import { createVirtualClock, type VirtualClock } from '../virtual-clock.ts';
 import { type Fault, faults, isState } from './faults.ts';
 import { furnish } from './landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from './server.ts';
+import expectedWaits from './services.waits.json' with { type: 'json' };
 
 let clock: VirtualClock;
 let instance: ServiceNowEmulator;
@@ -217,21 +218,7 @@ describe('faults', () => {
       return [instance.accounts.get('estate')!.hidesField('cmdb', 'short_description')];
     },
   };
-  const expected: Record<keyof typeof seen, unknown> = {
-    limited_with_wait: '7',
-    limited_without_wait: null,
-    unauthorised: 401,
-    token_expired: 200,
-    server_error: 500,
-    html_answer: 'text/html;charset=UTF-8',
-    truncated_json: 'SyntaxError',
-    error_after_part: ['error', 'result', 'status'],
-    rows_between_pages: true,
-    duplicate_ids: 1,
-    slow_page: 120_000,
-    reset_after_write: ['TypeError', 1],
-    acl_change: [true],
-  };
+  const expected: Record<keyof typeof seen, unknown> = expectedWaits;
 
   test.each(faults.filter((fault) => !isState(fault)) as (keyof typeof seen)[])(
     '%s befalls the call it is set for',

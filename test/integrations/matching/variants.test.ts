@@ -4,37 +4,18 @@ import { reasonsOf } from '../../../integrations/matching/reasons.ts';
 import { regionNamed } from '../../../integrations/matching/regions.ts';
 import { seriesIn, seriesSimilarity } from '../../../integrations/matching/series.ts';
 import { type Variant, variantOf, variantSimilarity } from '../../../integrations/matching/variants.ts';
+import products from './variants.products.json' with { type: 'json' };
+import variants from './variants.variants.json' with { type: 'json' };
 
 const similarity = (what: keyof Variant, a: string, b: string) =>
   variantSimilarity(what, variantOf(a)[what], variantOf(b)[what]);
 
-test.each<[keyof Variant, string, string]>([
-  ['environment', 'SAP ERP (PROD)', 'SAP ERP (TEST)'],
-  ['environment', 'Payroll QA', 'Payroll Dev'],
-  ['environment', 'Lagerverwaltung Produktion', 'Lagerverwaltung Testsystem'],
-  ['environment', 'Facturation - recette', 'Facturation - prod'],
-  ['environment', 'ledger-dev', 'ledger-uat'],
-  ['version', 'Oracle Database 12c', 'Oracle Database 19c'],
-  ['version', 'Windows Server 2016', 'Windows Server 2019'],
-  ['version', 'Tomcat v9.0.12', 'Tomcat v10.1'],
-  ['version', 'Ledger 2', 'Ledger 3'],
-  ['version', 'Ledger II', 'Ledger III'],
-  ['version', 'Handbuch Teil 1', 'Handbuch Teil 2'],
-  ['version', 'Plant Control A', 'Plant Control B'],
-  ['environment', 'SAP ERP NonProd', 'SAP ERP Prod'],
-  ['environment', 'Nóminas - pruebas', 'Nóminas - desarrollo'],
-  ['region', 'Payroll Germany', 'Payroll France'],
-  ['region', 'Lohnabrechnung Österreich', 'Lohnabrechnung Schweiz'],
-  ['region', 'Paie Allemagne', 'Paie Espagne'],
-  ['region', 'Nóminas México', 'Nóminas Brasil'],
-  ['region', 'Payroll EMEA', 'Payroll APAC'],
-  ['region', 'Payroll DE', 'Payroll AT'],
-  ['region', 'Lagerverwaltung Nord', 'Lagerverwaltung Süd'],
-  ['region', 'Sales West', 'Sales East'],
-  ['region', '人事システム 日本', '人事システム ドイツ'],
-])('by their %s, %s and %s are not the same', (what, a, b) => {
-  expect(similarity(what, a, b)).toBe(0);
-});
+test.each<[keyof Variant, string, string]>(variants as [keyof Variant, string, string][])(
+  'by their %s, %s and %s are not the same',
+  (what, a, b) => {
+    expect(similarity(what, a, b)).toBe(0);
+  },
+);
 
 test.each<[keyof Variant, string, string]>([
   ['environment', 'SAP ERP Test', 'SAP ERP TST'],
@@ -97,22 +78,7 @@ test('words that take turns in rows of names tell things apart, in any language'
 });
 
 test('variants of one product are no duplicates, true ones beside them are, and it is told why', () => {
-  const names = [
-    'Ledger Portal PROD',
-    'Ledger Portal TEST',
-    'Claims Archive 2016',
-    'Claims Archive 2019',
-    'Freight Planner Germany',
-    'Freight Planner France',
-    'Stock Register',
-    'Stock Registr',
-    'Müller Lagerverwaltung GmbH',
-    'Mueller warehouse management',
-    'Order Broker',
-    'Tender Console',
-    'Risk Monitor',
-    'Pricing Gateway',
-  ];
+  const names = products;
   const records = names.map((name, at) => ({ id: `r${10 + at}`, values: { name } }));
   const { pairs, model } = findDuplicates(records, {
     fields: [{ name: 'name', kind: 'name' }],

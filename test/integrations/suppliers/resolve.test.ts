@@ -3,6 +3,7 @@ import type { NamedSupplier } from '../../../domain/analysis/suppliers/suppliers
 import { editDistance } from '../../../integrations/matching/misspellings.ts';
 import { resolveSuppliers } from '../../../integrations/suppliers/resolve.ts';
 import { isMisspelling, shownName, spellingOf } from '../../../integrations/suppliers/spelling.ts';
+import apart from './resolve.apart.json' with { type: 'json' };
 
 const supplier = (name: string, more: Partial<NamedSupplier> = {}): NamedSupplier => ({
   name,
@@ -69,23 +70,6 @@ it('knows common names, initials, aliases of cards, websites and editDistance of
 });
 
 it('keeps apart what only looks alike', () => {
-  const apart = [
-    'Nordwind Energy',
-    'Nordwind Insurance',
-    'HP',
-    'Hewlett Packard Enterprise',
-    'Oracle',
-    'Oracon',
-    'Delta 1',
-    'Delta 2',
-    'SAS',
-    'SAP',
-    'Siemens',
-    'Siemens Healthineers',
-    'ABC',
-    'Alpine Bread Company',
-    'Austrian Bus Company',
-  ];
   expect(groupsOf(apart)).toHaveLength(apart.length);
 });
 

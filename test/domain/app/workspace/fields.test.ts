@@ -2,39 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { fieldErrors, fieldRules } from '../../../../domain/app/workspace/workspace.fields.ts';
 import { contentTable } from '../../../../domain/app/workspace/workspace.tables.ts';
+import createPaths from './fields.creates.json' with { type: 'json' };
 
 /** The operations that write one row of a kind. */
-const creates: Record<string, string> = {
-  roles: '/roles',
-  tag_groups: '/tag-groups',
-  tags: '/tag-groups/{group_id}/tags',
-  resource_types: '/metamodel/resource-types',
-  compliance_regulations: '/metamodel/compliance-regulations',
-  principles: '/metamodel/principles',
-  comments: '/cards/{id}/comments',
-  todos: '/cards/{id}/todos',
-  documents: '/cards/{id}/documents',
-  bookmarks: '/bookmarks',
-  saved_reports: '/saved-reports',
-  surveys: '/surveys',
-  diagram_groups: '/diagram-groups',
-  diagrams: '/diagrams',
-  risks: '/risks',
-  risk_mitigation_tasks: '/risks/{risk_id}/mitigation-tasks',
-  adrs: '/adr',
-  soaws: '/soaw',
-  ppm_reports: '/ppm/initiatives/{initiative_id}/reports',
-  ppm_cost_lines: '/ppm/initiatives/{initiative_id}/costs',
-  ppm_budget_lines: '/ppm/initiatives/{initiative_id}/budgets',
-  ppm_risks: '/ppm/initiatives/{initiative_id}/risks',
-  ppm_wbs: '/ppm/initiatives/{initiative_id}/wbs',
-  ppm_tasks: '/ppm/initiatives/{initiative_id}/tasks',
-  ppm_task_comments: '/ppm/tasks/{task_id}/comments',
-  process_assessments: '/bpm/processes/{process_id}/assessments',
-  assessments: '/ai-analysis/assessments',
-  web_portals: '/web-portals',
-  calculations: '/calculations',
-};
+const creates: Record<string, string> = createPaths;
 
 interface Schema {
   $ref?: string;

@@ -17,6 +17,9 @@ import {
 import type { SourceBlock } from '../../../../domain/exchange/migration/source.types.ts';
 import { compileField } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { seededMetamodel } from '../../inventory/cards/seeded-metamodel.ts';
+import noCards from './mapping.no-cards.json' with { type: 'json' };
+import expectedPayroll from './mapping.payroll.json' with { type: 'json' };
+import applicationTargets from './mapping.targets.json' with { type: 'json' };
 
 const metamodel = seededMetamodel();
 const block = (native_type: string, ...keys: string[]): SourceBlock => ({
@@ -77,23 +80,7 @@ describe('columns', () => {
         '__proto__',
       ),
     ];
-    expect(targets(blocks)).toEqual({
-      id: 'external_id',
-      displayName: 'display_name',
-      name: 'name',
-      'lifecycle:phaseOut': 'lifecycle.phaseOut',
-      technicalSuitability: 'attributes.technicalSuitability',
-      'Functional Suitability': 'attributes.functionalSuitability',
-      lxTimeClassification: 'attributes.timeModel',
-      tags: 'tags',
-      'tags:Region': 'tags',
-      'subscriptions:RESPONSIBLE': 'stakeholders.responsible',
-      relToParent: 'parent',
-      relToSuccessor: 'relations.relAppSuccessor.reverse',
-      relApplicationToITComponent: 'relations.relAppToITC',
-      relProviderApplicationToInterface: 'relations.relAppToInterface',
-      relApplicationToUserGroup: 'relations.relOrgToApp.reverse',
-    });
+    expect(targets(blocks)).toEqual(applicationTargets);
     expect(unmapped(mapped(blocks)[0]!, 'leanix').map(({ key }) => key)).toEqual([
       'externalId',
       'subscriptions:ACCOUNTABLE',
@@ -119,20 +106,12 @@ describe('columns', () => {
 });
 
 describe('rows that are no cards', () => {
-  it.each([
-    ['Tags', ['id', 'name'], 'leanix', 'about'],
-    ['Tags', ['id', 'name'], 'sheet', 'card'],
-    ['x', ['fromRelatedFactSheetDisplayName', 'toRelatedFactSheetDisplayName'], 'leanix', 'relation'],
-    ['Dependencies', ['Source', 'Target', 'Type'], 'sheet', 'relation'],
-    // an interface has ends as well, and a name
-    ['Interfaces', ['Name', 'Source', 'Target'], 'sheet', 'card'],
-    ['Documents', ['factSheet', 'name', 'url'], 'leanix', 'document'],
-    ['Links', ['name', 'url'], 'sheet', 'card'],
-    ['Comments', ['Card', 'Text'], 'sheet', 'comment'],
-    ['constructor', ['constructor', 'url'], 'sheet', 'card'],
-  ] as const)('%s with %j of a %s has rows of the kind %s', (sheet, heads, source, kind) => {
-    expect(kindOfSheet(sheet, heads, source)).toBe(kind);
-  });
+  it.each(noCards as [string, string[], 'leanix' | 'sheet', string][])(
+    '%s with %j of a %s has rows of the kind %s',
+    (sheet, heads, source, kind) => {
+      expect(kindOfSheet(sheet, heads, source)).toBe(kind);
+    },
+  );
 
   it('are relations of the one type that joins their ends, the older before its successor', () => {
     const between = (native: string, source: string, target: string) => {
@@ -211,36 +190,7 @@ describe('a row', () => {
       'subscriptions:RESPONSIBLE': 'Ann <ann@x.example>; bob@x.example',
       relApplicationToITComponent: 'it-1;it-1;\n it-2 ',
     });
-    expect(made).toMatchObject({
-      name: 'Payroll',
-      source_id: 'a-1',
-      path: 'suite / payroll',
-      left_out: [],
-      payload: {
-        type: 'Application',
-        external_id: 'a-1',
-        name: 'Payroll',
-        lifecycle: { active: '2020-01-31' },
-        attributes: {
-          businessCriticality: 'missionCritical',
-          commercialApplication: true,
-          numberOfUsers: 12,
-        },
-      },
-      refs: {
-        tags: [
-          { group: 'Phase', name: 'One' },
-          { group: null, name: 'Two' },
-          { group: null, name: 'Area/North', perhaps: { group: 'Area', name: 'North' } },
-          { group: 'Region', name: 'West' },
-        ],
-        holders: [
-          { role: 'responsible', email: 'ann@x.example' },
-          { role: 'responsible', email: 'bob@x.example' },
-        ],
-        relations: [{ type: 'relAppToITC', reversed: false, items: ['it-1', 'it-2'] }],
-      },
-    });
+    expect(made).toMatchObject(expectedPayroll);
   });
 
   it('leaves out values that stand for nothing, says which, and never what costs are', () => {

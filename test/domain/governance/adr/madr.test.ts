@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -22,55 +23,7 @@ const again = (text: string): AdrContent => {
   return { ...empty, ...content };
 };
 
-const record = `---
-status: proposed
-date: 2026-11-22
-decision-makers:
-  - Ann
-  - Ben
-related-decisions:
-  - ADR-003
-reference: ADR-007
-revision: 2
----
-
-# Take orders in one place
-
-## Context and Problem Statement
-
-Orders come in by four systems.
-
-## Decision Drivers
-
-* stocks
-
-## Considered Options
-
-* One desk
-* Four systems
-
-## Decision Outcome
-
-Chosen option: "One desk".
-
-### Consequences
-
-* Good, because stocks are right.
-
-### Confirmation
-
-A review.
-
-## Pros and Cons of the Options
-
-### One desk
-
-* Good
-
-## More Information
-
-None.
-`;
+const record = readFileSync(new URL('./madr.record.md', import.meta.url), 'utf8');
 
 describe('a record', () => {
   it('is read by its sections, and written as it was', () => {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { bundledFacts } from '../../../../domain/governance/eol/eol.facts.ts';
 import { createMatcher } from '../../../../domain/governance/eol/eol.match.ts';
 import { isDay } from '../../../../domain/kernel/dates.ts';
+import versions from './match.versions.json' with { type: 'json' };
 
 const facts = bundledFacts();
 const matcher = createMatcher(facts);
@@ -19,35 +20,7 @@ it('has bundled facts of well-known products whose dates are in order', () => {
   }
 });
 
-it.each([
-  ['PostgreSQL', 'postgresql', null],
-  ['PostgreSQL 15.4', 'postgresql', '15'],
-  ['postgres 9.6 (billing)', 'postgresql', '9.6'],
-  ['Postgre SQL 16', 'postgresql', '16'],
-  ['Postgresqll', 'postgresql', null],
-  ['Node.js 18.20', 'nodejs', '18'],
-  ['NodeJS 20', 'nodejs', '20'],
-  ['Python 3.9.18', 'python', '3.9'],
-  ['Python 3', 'python', null],
-  ['Oracle Database 19c', 'oracle-database', '19'],
-  ['Microsoft SQL Server 2019', 'mssqlserver', '15.0'],
-  ['Windows Server 2012 R2', 'windows-server', '2012-R2'],
-  ['Windows Server 2022 Datacenter', 'windows-server', '2022'],
-  ['Red Hat Enterprise Linux 8.6', 'rhel', '8'],
-  ['Ubuntu Jammy Jellyfish', 'ubuntu', '22.04'],
-  ['Ubuntu 20.04 LTS', 'ubuntu', '20.04'],
-  ['k8s 1.30', 'kubernetes', '1.30'],
-  ['Apache Tomcat 9.0.71', 'tomcat', '9.0'],
-  ['Apache Kafka 3.7.1', 'apache-kafka', '3.7'],
-  ['Kafka', 'apache-kafka', null],
-  ['RabbitMQ 3.12', 'rabbitmq', '3.12'],
-  ['Rabbit MQ', 'rabbitmq', null],
-  ['Keycloak 24.0.5', 'keycloak', '24.0'],
-  ['OpenShift Container Platform 4.14', 'red-hat-openshift', '4.14'],
-  ['Spring Boot 2.7.18', 'spring-boot', '2.7'],
-  ['.NET Framework 4.8', 'dotnetfx', '4.8'],
-  ['Cassandra', 'apache-cassandra', null],
-])('finds what %s means', (text, product, cycle) => {
+it.each(versions as [string, string, string | null][])('finds what %s means', (text, product, cycle) => {
   const [best] = matcher.find(text, 5, 0.3);
   expect(best?.name).toBe(product);
   expect(best!.score).toBeGreaterThan(0.5);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanHtml, sectionElements } from '../../../../domain/governance/soaw/soaw.content.ts';
+import hostile from './soaw.html.hostile.json' with { type: 'json' };
 
 describe('the HTML of a section', () => {
   it('keeps what a text is made of', () => {
@@ -11,19 +12,7 @@ describe('the HTML of a section', () => {
     expect(cleanHtml(table)).toBe(table);
   });
 
-  it.each([
-    ['a script', '<p>a<script>alert(1)</script>b</p>', '<p>ab</p>'],
-    ['a handler', '<p onclick="alert(1)" style="position:fixed" class="x">a</p>', '<p>a</p>'],
-    ['an address that runs', '<a href="java&#10;script:alert(1)">a</a>', '<a>a</a>'],
-    ['data', '<a href="data:text/html,x">a</a>', '<a>a</a>'],
-    ['another site without a scheme', '<a href="//evil.example">a</a>', '<a>a</a>'],
-    ['a picture', '<img src=x onerror=alert(1)>a', 'a'],
-    ['foreign markup', '<svg><a xlink:href="javascript:alert(1)">a</a></svg>', '<a>a</a>'],
-    ['a frame', '<iframe srcdoc="<script>1</script>"></iframe>a', 'a'],
-    ['a style', '<style>*{display:none}</style>a', 'a'],
-    ['a comment', '<!-- <p> -->a<!--[if IE]><script>1</script><![endif]-->', 'a'],
-    ['what was never closed', '<p>a<b>b', '<p>a<b>b</b></p>'],
-  ])('loses %s', (_, given, kept) => {
+  it.each(hostile as [string, string, string][])('loses %s', (_, given, kept) => {
     expect(cleanHtml(given)).toBe(kept);
   });
 

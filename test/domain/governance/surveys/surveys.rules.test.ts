@@ -6,6 +6,7 @@ import {
   describeFields,
 } from '../../../../domain/governance/surveys/surveys.rules.ts';
 import { compileMetamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
+import describedFields from './surveys.rules.fields.json' with { type: 'json' };
 
 const field = (key: string, type: string, more: object = {}) => ({
   key,
@@ -59,20 +60,7 @@ const check = (stored: Record<string, unknown>, sent: Record<string, object>) =>
   checkAnswers(metamodel, type, asked, stored, sent);
 
 it('fields are described by their type, and those that people do not set are refused', () => {
-  expect(asked).toEqual([
-    { key: 'size', label: 'size', type: 'number', section: 'First', action: 'maintain' },
-    {
-      key: 'sorts',
-      label: 'sorts',
-      type: 'multiple_select',
-      section: 'First',
-      action: 'confirm',
-      options: [
-        { key: 'a', label: 'A' },
-        { key: 'b', label: 'B' },
-      ],
-    },
-  ]);
+  expect(asked).toEqual(describedFields);
   const errors: { field: string; code: string; message: string }[] = [];
   describeFields(type, [{ key: 'score' }, { key: 'none' }, { key: 'size' }, { key: 'size' }], errors);
   expect(errors.map((error) => `${error.field} ${error.code}`)).toEqual([

@@ -3,6 +3,7 @@ import { computeValue } from '../../../../domain/inventory/calculations/calculat
 import { evaluateFormula, type FormulaNames } from '../../../../domain/kernel/formulas/formula.evaluate.ts';
 import { parseFormula, readsOf } from '../../../../domain/kernel/formulas/formula.parse.ts';
 import { FormulaError, formulaLimits } from '../../../../domain/kernel/formulas/formula.values.ts';
+import faulty from './formula.faulty.json' with { type: 'json' };
 
 const names: FormulaNames = {
   data: { cost: 12.5, users: 3, rank: 'high', empty: null, lifecycle: { active: '2024-01-01' } },
@@ -73,28 +74,7 @@ describe('formulas', () => {
     [Array(500).fill('True').join(' and '), true],
   ])('%s', (formula, value) => expect(run(formula)).toEqual(value));
 
-  it.each([
-    '',
-    'nothing',
-    'data',
-    'data.users.',
-    '1 +',
-    'data[data.rank]',
-    'relations',
-    'relations.uses[data.rank]',
-    'PLUCK(relations.uses, data.rank)',
-    'data = 1',
-    'NOPE(1)',
-    'IF(1)',
-    'ROUND("a")',
-    '1 / 0',
-    '10 ** 400',
-    '"a" * 2',
-    'SUM("ab")',
-    'a b',
-    '(1',
-    '1)',
-  ])('refuses %s', (formula) => expect(() => run(formula)).toThrow(FormulaError));
+  it.each(faulty)('refuses %s', (formula) => expect(() => run(formula)).toThrow(FormulaError));
 
   it('knows what is read without running it', () => {
     const reads = readsOf(
