@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { closeAfterAll } from '../support/harness.ts';
 import { table } from './matrix.data.ts';
 import type { Call, Row } from './matrix.row.ts';
@@ -9,49 +9,72 @@ const w = closeAfterAll(await createWorld());
 
 const statusOf: Record<string, number> = { '-': 403, '?': 404, '0': 401 };
 
-/** The call that serves several roles of a row, once one of them has made it. */
-type Shared = { call?: Promise<Call> };
-
-/**
- * The call of a role. What is refused, or only reads, leaves its object as it was, which is seen: one object then serves all such
- * roles of a row that does not ask which role it is.
- */
-async function callOf(row: Row, role: Role, mark: string, shared: Shared): Promise<Call> {
-  const leavesAlone = mark !== '+' || row.operation.startsWith('GET ');
-  if (row.call.length > 1 || !leavesAlone) return await row.call(w, role);
-  shared.call ??= Promise.resolve(row.call(w, role));
-  return await shared.call;
+interface Case {
+  role: Role;
+  mark: string;
+  call: Call;
 }
 
-async function expectOutcome(row: Row, role: Role, mark: string, shared: Shared): Promise<void> {
-  const call = await callOf(row, role, mark, shared);
+async function request(row: Row, { role, call }: Case) {
   const client = await (call.usesToken ? w.passing(role) : w.client(role));
-  if (mark !== '+') await written(w);
   const { status, answer } = await send(w, row, call, client);
-  const changed = mark === '+' ? [] : await written(w);
-  await call.after?.();
-  const rowByRow = status === 200 && call.refused?.(answer!.body) === true;
-  if (mark === '+') {
-    expect(rowByRow, 'refused').toBe(false);
-    expect(status, answer?.text).toBeGreaterThanOrEqual(200);
-    expect(status, answer?.text).toBeLessThan(300);
-    return;
+  const text = `${role}: ${answer?.text}`;
+  return {
+    role,
+    status,
+    body: answer?.body,
+    headers: answer?.headers,
+    text,
+    byRow: status === 200 && call.refused?.(answer!.body) === true,
+  };
+}
+
+async function expectAllowed(row: Row, allowed: Case): Promise<void> {
+  const { role, status, text, byRow } = await request(row, allowed);
+  await allowed.call.after?.();
+  expect(byRow, `${role}: refused`).toBe(false);
+  expect(status, text).toBeGreaterThanOrEqual(200);
+  expect(status, text).toBeLessThan(300);
+}
+
+/** Refused requests are sent together: none may write, so that none changes what another finds. */
+async function expectRefused(row: Row, refused: Case[]): Promise<void> {
+  await written(w);
+  const answers = await Promise.all(refused.map((one) => request(row, one)));
+  const changed = await written(w);
+  for (const { call } of refused) await call.after?.();
+  for (const [at, { status, body, headers, text, byRow }] of answers.entries()) {
+    if (!byRow) expect(status, text).toBe(statusOf[refused[at]!.mark]);
+    if (status === 401) expect(headers?.['www-authenticate'] ?? 'Bearer').toMatch(/^Bearer/);
+    if (status === 403 && body)
+      expect((body.error?.innererror ?? body).permission, `${text}: the missing permission`).toMatch(
+        /^[a-z_]+\.[a-z_]+$/,
+      );
   }
-  if (!rowByRow) expect(status, answer?.text).toBe(statusOf[mark]);
-  if (status === 401) expect(answer?.headers['www-authenticate'] ?? 'Bearer').toMatch(/^Bearer/);
-  if (status === 403 && answer)
-    expect((answer.body.error?.innererror ?? answer.body).permission, 'the missing permission').toMatch(
-      /^[a-z_]+\.[a-z_]+$/,
-    );
   expect(changed, 'tables written').toEqual([]);
 }
 
-describe.each(table)('$operation', (row) => {
+/**
+ * What is refused, or only reads, leaves its object as it was: one object serves all such roles of a row, unless its call asks
+ * which role it is.
+ */
+test.each(table)('$outcomes $operation', async (row) => {
   const marks = row.outcomes.split(' ');
-  const shared: Shared = {};
-  test.each(roles.map((role, at) => ({ role, mark: marks[at]! })))('$mark $role', ({ role, mark }) =>
-    expectOutcome(row, role, mark, shared),
-  );
+  const isRead = row.operation.startsWith('GET ');
+  let shared: Call | undefined;
+  const caseOf = async (role: Role, mark: string): Promise<Case> => {
+    if (row.call.length > 1 || (mark === '+' && !isRead))
+      return { role, mark, call: await row.call(w, role) };
+    shared ??= await row.call(w, role);
+    return { role, mark, call: shared };
+  };
+  const refused: Case[] = [];
+  for (const [at, role] of roles.entries()) {
+    const one = await caseOf(role, marks[at]!);
+    if (one.mark === '+') await expectAllowed(row, one);
+    else refused.push(one);
+  }
+  if (refused.length > 0) await expectRefused(row, refused);
 });
 
 test('every operation of the description has its row, and every row its operation', () => {
