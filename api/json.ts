@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { etagOf } from '../domain/kernel/etag.ts';
+import { etagOf } from '../domain/kernel/context.ts';
 import type { JsonText } from '../domain/kernel/lists/lists.types.ts';
 
 /** A serializer for encoded bodies. Fastify would convert a buffer over shared memory to a string. */

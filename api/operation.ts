@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } 
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Ctx } from '../domain/kernel/context.ts';
 import type { TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
-import type { Module } from '../domain/kernel/settings/modules.ts';
+import type { Module } from '../domain/kernel/settings/settings.read.ts';
 import { object, Uuid } from '../domain/kernel/shapes.ts';
 import { type ErrorCode, errorCodes, invalidField } from '../platform/errors.ts';
 import { createUserSemaphore } from '../platform/semaphore.ts';

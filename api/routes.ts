@@ -44,8 +44,7 @@ import { registerMigrationRoutes } from './exchange/migration/migration.routes.t
 import { registerODataRoutes } from './exchange/odata/odata.routes.ts';
 import { registerPublicPortalRoutes } from './exchange/portals/portals.public.routes.ts';
 import { registerPortalRoutes } from './exchange/portals/portals.routes.ts';
-import { registerAdrFileRoutes } from './governance/adr/adr.files.routes.ts';
-import { registerAdrRoutes } from './governance/adr/adr.routes.ts';
+import { registerAdrFileRoutes, registerAdrRoutes } from './governance/adr/adr.routes.ts';
 import { registerCatalogueRoutes } from './governance/catalogues/catalogues.routes.ts';
 import { registerPrinciplesCatalogueRoutes } from './governance/catalogues/principles.routes.ts';
 import { registerFindingRoutes } from './governance/compliance/findings.routes.ts';
@@ -84,8 +83,7 @@ import {
   registerDiagramRoutes,
   registerGenerateRoutes,
 } from './modelling/diagrams/diagrams.routes.ts';
-import { registerInitiativeRoutes } from './modelling/ppm/initiatives.routes.ts';
-import { registerPlanRoutes } from './modelling/ppm/plan.routes.ts';
+import { registerInitiativeRoutes, registerPlanRoutes } from './modelling/ppm/plan.routes.ts';
 import { registerOpenApiRoutes } from './openapi/openapi.routes.ts';
 import type { App } from './types.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { Ctx, SealedResults } from '../domain/kernel/context.ts';
 import type { AppPermission, TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
 import type { Credential, SessionSnapshot } from '../domain/kernel/sessions.ts';
-import type { Module } from '../domain/kernel/settings/modules.ts';
+import type { Module } from '../domain/kernel/settings/settings.read.ts';
 
 /** The permission of a route: none, any valid token, one application permission, or one of several. */
 export type RoutePermission = 'public' | 'login' | AppPermission | AppPermission[];

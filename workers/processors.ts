@@ -33,11 +33,9 @@ import { mitigationsDueJob, openDueOccurrences } from '../domain/governance/risk
 import { recalculateJob, recalculateType } from '../domain/inventory/calculations/recalculate.type.ts';
 import { archivePurgeJob } from '../domain/inventory/cards/archive-purge.job.ts';
 import { purgeArchive } from '../domain/inventory/cards/cards.removal.ts';
-import { runMetamodelChange } from '../domain/inventory/metamodel/changes/changes.job.ts';
-import { metamodelChangeJob } from '../domain/inventory/metamodel/changes/changes.run.ts';
+import { metamodelChangeJob, runMetamodelChange } from '../domain/inventory/metamodel/changes/changes.run.ts';
 import { kpiSnapshotJob } from '../domain/inventory/reports/kpi-snapshot.job.ts';
-import { reportJob } from '../domain/inventory/reports/report.job.ts';
-import { reportQueryJob } from '../domain/inventory/reports/report-query.job.ts';
+import { reportJob, reportQueryJob } from '../domain/inventory/reports/report.job.ts';
 import { type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { mailJob } from '../domain/kernel/mail/mail.enqueue.ts';
 import { refreshFacts } from '../integrations/eol/eol.refresh.ts';

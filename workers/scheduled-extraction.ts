@@ -1,5 +1,5 @@
 import { callerOfOwner } from '../domain/access/jobs.owner.ts';
-import { scheduledExtractionJob } from '../domain/exchange/exports/scheduled-extraction.job.ts';
+import { scheduledExtractionJob } from '../domain/exchange/exports/export.job.ts';
 import type { Ctx } from '../domain/kernel/context.ts';
 import { type JobResult, processes, type RunningJob } from '../domain/kernel/jobs/jobs.running.ts';
 import { createContext, type Services } from '../domain/kernel/services.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { etagOf } from '../../domain/kernel/etag.ts';
+import { etagOf } from '../../domain/kernel/context.ts';
 import { OpenObject } from '../../domain/kernel/shapes.ts';
 import { notFound } from '../../platform/errors.ts';
 import { sendJson } from '../json.ts';

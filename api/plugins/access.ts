@@ -8,8 +8,7 @@ import { type AppPermission, appPermissions } from '../../domain/kernel/permissi
 import { forbidden, may, requireScope } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import type { Credential, TokenClaims } from '../../domain/kernel/sessions.ts';
-import { requireModule } from '../../domain/kernel/settings/modules.ts';
-import { SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.read.ts';
+import { requireModule, SETTINGS_TOPIC } from '../../domain/kernel/settings/settings.read.ts';
 import { deriveKey, keyId, sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { createLru } from '../../platform/lru.ts';

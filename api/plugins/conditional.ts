@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf, matchesEtag, parseEtags } from '../../domain/kernel/etag.ts';
+import { etagOf, matchesEtag, parseEtags } from '../../domain/kernel/context.ts';
 import type { App } from '../types.ts';
 
 /** Adds ETags to JSON responses of GET, handles `If-None-Match` with 304, and passes `If-Match` to the command. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reportQueryMembers } from '../../domain/inventory/reports/report-query.job.ts';
+import { reportQueryMembers } from '../../domain/inventory/reports/report.job.ts';
 import { component, Nullable, object, Position } from '../../domain/kernel/shapes.ts';
 
 /** The body of a query, with the page of groups to return. */

@@ -7,8 +7,7 @@ import {
   notFound,
 } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
-import type { Ctx, Work } from '../kernel/context.ts';
-import { checkIfMatch } from '../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../kernel/events/row-changes.ts';
 import { type PermissionMap, requireGrantable } from '../kernel/permissions/grants.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { embed, query, type Sql } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
-import { invisibleCardError, visibleCards } from '../inventory/cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { CardForPolicy } from '../kernel/permissions/policy.ts';
 import { lockRow, type RowModel, type RowOf } from '../kernel/resources/rows.ts';

@@ -1,7 +1,6 @@
 import type { Extension } from '../kernel/extensions.ts';
 import { archimateExportJob, archimateImportJob } from './archimate/archimate.jobs.ts';
-import { exportJob } from './exports/export.job.ts';
-import { scheduledExtractionJob } from './exports/scheduled-extraction.job.ts';
+import { exportJob, scheduledExtractionJob } from './exports/export.job.ts';
 import { removeStale } from './imports/imports.cards.stage.ts';
 import { importJob } from './imports/imports.job.ts';
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { QueryMeasure, ReportQuery } from '../../domain/inventory/reports/report-query.job.ts';
+import type { QueryMeasure, ReportQuery } from '../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { complete, toClientError } from './models.complete.ts';

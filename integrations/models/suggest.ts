@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { type OutgoingCard, readOutgoingCards } from '../../domain/analysis/ai/ai.outgoing.ts';
 import { type AiSettings, requireAi, typeNotEnabled } from '../../domain/analysis/ai/ai.provider.ts';
+import { visibleCards } from '../../domain/inventory/cards/cards.projection.ts';
 import { searchCards } from '../../domain/inventory/cards/cards.search.ts';
-import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
-import { checkText } from '../../domain/inventory/cards/rules/text.ts';
-import { checkValue } from '../../domain/inventory/cards/rules/values.ts';
+import { checkText, checkValue } from '../../domain/inventory/cards/rules/values.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { CardType, CompiledField } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../domain/kernel/metamodel/metamodel.types.ts';

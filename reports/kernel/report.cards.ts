@@ -1,4 +1,4 @@
-import { visibleCards } from '../../domain/inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';

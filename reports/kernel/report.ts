@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment, JsonText } from '../../domain/kernel/lists/lists.types.ts';
 import type { AppPermission, TokenScope } from '../../domain/kernel/permissions/permissions.data.ts';
-import type { Module } from '../../domain/kernel/settings/modules.ts';
+import type { Module } from '../../domain/kernel/settings/settings.read.ts';
 import type { StaticOf } from '../../domain/kernel/shapes.ts';
 import type { Cache } from '../../platform/cache.ts';
 import type { RowWriter } from '../../platform/copy-out.ts';

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { startErasure } from '../../../domain/access/erasure/erasure.run.ts';
 import { readPersonalData } from '../../../domain/access/personal-data.ts';
 import { resetTwoFactor } from '../../../domain/access/two-factor.commands.ts';
-import { updateUsersInBulk } from '../../../domain/access/users.bulk.ts';
 import {
   createServiceAccount,
   createUser,
@@ -15,6 +14,7 @@ import {
   patchUser,
   readUiPreferences,
   type UiPreferences,
+  updateUsersInBulk,
 } from '../../../domain/access/users.patch.ts';
 import {
   listInvitations,

@@ -1,11 +1,9 @@
 import {
   decideModernization,
-  startModernizations,
-} from '../../../domain/analysis/modernizations/modernizations.decide.ts';
-import {
   listModernizations,
   modernizationFilters,
   modernizationSorts,
+  startModernizations,
 } from '../../../domain/analysis/modernizations/modernizations.list.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/analysis.ts';

@@ -1,5 +1,5 @@
 import { aiNotConfigured, missingForAi } from '../../../domain/analysis/ai/ai.provider.ts';
-import type { ReportQuery } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { ReportQuery } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';

@@ -6,13 +6,10 @@ import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts
 import { EstateError } from '../../../platform/errors.ts';
 import { routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
-import { analysisTools } from './mcp.analysis.tools.ts';
 import { callApiAs } from './mcp.api.ts';
-import { batchTools } from './mcp.batch.tools.ts';
-import { cardTools } from './mcp.cards.tools.ts';
 import { answerMessage } from './mcp.http.ts';
-import { metamodelTools } from './mcp.metamodel.tools.ts';
-import { operationTools } from './mcp.operation.tools.ts';
+import { cardTools, metamodelTools } from './mcp.metamodel.tools.ts';
+import { analysisTools, batchTools, operationTools } from './mcp.operation.tools.ts';
 import { offeredReports, reportTools } from './mcp.report.tools.ts';
 import { createMcpServer } from './mcp.server.ts';
 import type { Tool } from './mcp.tool.ts';

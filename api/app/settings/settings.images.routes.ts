@@ -8,7 +8,7 @@ import {
   MAX_IMAGE,
   setImage,
 } from '../../../domain/app/settings/settings.change.ts';
-import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
+import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import { openContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { StoredImage } from '../../../domain/kernel/settings/settings.definition.ts';

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import fastifyMultipart from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { requireTransferRights } from '../../../domain/app/workspace/transfer.check.ts';
 import {
   applyTransfer,
   discardTransfer,
   readTransfer,
   startTransfer,
 } from '../../../domain/app/workspace/transfer.commands.ts';
-import { requireTransferRights } from '../../../domain/app/workspace/transfer.rights.ts';
 import { transferStatuses } from '../../../domain/app/workspace/transfer.types.ts';
 import { archiveLimits } from '../../../domain/app/workspace/workspace.archive.ts';
 import { WorkspaceExport } from '../../../domain/app/workspace/workspace.jobs.ts';

@@ -10,12 +10,10 @@ import {
 } from '../../../domain/collaboration/notifications/notifications.list.ts';
 import { Notification } from '../../../domain/collaboration/notifications/notifications.model.ts';
 import {
-  patchPreferences,
-  readPreferences,
-} from '../../../domain/collaboration/notifications/notifications.preferences.ts';
-import {
   notificationTypeKeys,
   notificationTypes,
+  patchPreferences,
+  readPreferences,
 } from '../../../domain/collaboration/notifications/notifications.types.ts';
 import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';

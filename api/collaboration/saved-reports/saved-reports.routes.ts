@@ -1,14 +1,12 @@
 import {
   createSavedReport,
   deleteSavedReport,
+  listSavedReports,
   patchSavedReport,
   readSavedReport,
-} from '../../../domain/collaboration/saved-reports/saved-reports.commands.ts';
-import {
-  listSavedReports,
   savedReportFilters,
   savedReportSorts,
-} from '../../../domain/collaboration/saved-reports/saved-reports.list.ts';
+} from '../../../domain/collaboration/saved-reports/saved-reports.commands.ts';
 import { page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/saved-reports.ts';

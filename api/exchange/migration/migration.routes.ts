@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import fastifyMultipart from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { errorLines } from '../../../domain/exchange/migration/errors-csv.ts';
 import {
   applyMigration,
@@ -12,14 +12,25 @@ import {
   saveMappings,
 } from '../../../domain/exchange/migration/migration.commands.ts';
 import {
+  FieldMappings,
   listMigrations,
+  Migration,
+  migrationColumns,
+  migrationFilters,
+  migrationSorts,
+  migrationStatuses,
+  offsetPage,
   previewMigration,
   readMigration,
+  recordColumns,
+  recordFilters,
+  recordSorts,
 } from '../../../domain/exchange/migration/migration.list.ts';
 import { listSources, requireExtension, requireSource } from '../../../domain/exchange/migration/sources.ts';
 import { type StoredContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { Choice, component, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
@@ -27,9 +38,87 @@ import { sendResource } from '../../json.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { registerValidation } from '../../plugins/validation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/migration.ts';
+import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+
+const Text = Nullable(Type.String());
+const Count = Type.Integer({ minimum: 0 });
+
+const optional = (members: Record<string, TSchema>) =>
+  Object.fromEntries(Object.entries(members).map(([key, schema]) => [key, Type.Optional(schema)]));
+
+const MigrationSourceSchema = component(
+  'MigrationSource',
+  optional({ key: Type.String(), label: Type.String(), accepted_extensions: Type.Array(Type.String()) }),
+);
+
+const migrationMembers = { ...migrationColumns, status: Choice(migrationStatuses) };
+const MigrationSchema = component('Migration', migrationMembers);
+/** A migration in a list, with the requested members. */
+const MigrationItemSchema = component('MigrationItem', optional(migrationMembers));
+
+const MigrationListQuery = listQuery(migrationSorts, 'created_at', migrationFilters);
+
+const MigrationRecordSchema = component(
+  'MigrationRecord',
+  optional({
+    ...recordColumns,
+    left_out: Type.Array(object({ field: Type.String(), code: Type.String(), message: Type.String() }), {
+      description:
+        'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a separate record of the kind `metamodel_field`',
+    }),
+  }),
+);
+
+const sourcePage = listAnswer(MigrationRecordSchema);
+const MigrationPreviewPage = object({
+  ...sourcePage.properties,
+  offset: Type.Optional(Count),
+  limit: Type.Optional(Count),
+});
+
+const PreviewQuery = listQuery(recordSorts, 'line', { ...recordFilters, ...offsetPage });
+
+const FieldMappingsSchema = component('MigrationFieldMappings', {
+  blocks: Type.Array(
+    object({
+      native_type: Type.String(),
+      target_card_type: Type.String({ description: 'Empty without a card type' }),
+      target_type_label: Type.String(),
+      source_fields: Type.Array(
+        object({
+          source_field_key: Type.String(),
+          label: Text,
+          native_data_type: Text,
+          field_type: Text,
+          target_card_type: Type.String(),
+          mapped_to: Type.Union([Type.String(), Type.Null()], {
+            description: 'Null: not mapped; an empty text: left out on request',
+          }),
+          values: Type.Integer({ minimum: 0, description: 'Number of cells with a value' }),
+        }),
+      ),
+      available_targets: Type.Array(
+        object({ key: Type.String(), label: Type.String(), type: Type.String(), section: Text }),
+      ),
+    }),
+  ),
+  auto_mapped_columns: Type.Array(object({ source_column: Type.String(), card_target: Type.String() })),
+});
+
+const FieldMappingsBody = object({ field_mappings: FieldMappings });
+
+const MigrationForm = object({
+  source_key: Type.String({ maxLength: 100, description: 'A key of `GET /migration/sources`' }),
+  name: Migration.columns.name,
+  file: Type.String({ format: 'binary' }),
+  include_archived: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Whether to include objects that are archived in the source',
+    }),
+  ),
+});
 
 /** Maximum size of a file, in bytes: 100 MiB. */
 const MAX_MIGRATION = 100 * 1024 * 1024;
@@ -126,7 +215,7 @@ async function storeLimited(blobs: BlobStore, stream: Readable): Promise<StoredC
 }
 
 const FORM_ROOM = 64 * 1024;
-const migration = schemas.MigrationSchema;
+const migration = MigrationSchema;
 
 /** Migrations from other tools: uploaded, previewed, mapped and applied. */
 export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
@@ -136,15 +225,15 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'listMigrationSources',
     summary: 'List the supported source tools',
     query: listQuery(['key', 'label'], 'key', {}),
-    answers: page('Sources', schemas.MigrationSourceSchema),
+    answers: page('Sources', MigrationSourceSchema),
     handler: ({ ctx, query }) => listSources(ctx, query),
   });
 
   routes.get('/api/v1/migration', {
     id: 'listMigrations',
     summary: 'List migrations',
-    query: schemas.MigrationListQuery,
-    answers: page('Migrations, newest first', schemas.MigrationItemSchema),
+    query: MigrationListQuery,
+    answers: page('Migrations, newest first', MigrationItemSchema),
     handler: ({ ctx, query }) => listMigrations(ctx, query),
   });
 
@@ -178,15 +267,15 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     summary: 'Show what a migration would do, record by record',
     description:
       'Computed by running the import and rolling each batch back. `diff` has the form `{field: {old, new}}`; costs require costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
-    query: schemas.PreviewQuery,
-    answers: ok('Records, in the order of the file', schemas.MigrationPreviewPage),
+    query: PreviewQuery,
+    answers: ok('Records, in the order of the file', MigrationPreviewPage),
     handler: ({ ctx, params, query }) => previewMigration(ctx, params.migration_id, query),
   });
 
   routes.get('/api/v1/migration/:migration_id/field-mappings', {
     id: 'getMigrationMappings',
     summary: 'List the current and possible mapping targets of the file’s columns',
-    answers: ok('The mapping targets by native type', schemas.FieldMappingsSchema),
+    answers: ok('The mapping targets by native type', FieldMappingsSchema),
     handler: ({ ctx, params }) => readMappings(ctx, params.migration_id),
   });
 
@@ -195,7 +284,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     summary: 'Map the columns of the file',
     description:
       'Replaces the stored mappings; other columns are mapped by their names. A job computes the records again: the migration is `parsed` until then.',
-    body: schemas.FieldMappingsBody,
+    body: FieldMappingsBody,
 
     headers: ['If-Match'],
     answers: ok('The migration', migration, 'ETag'),
@@ -250,7 +339,7 @@ async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>)
       summary: 'Upload a file to migrate from',
       description:
         'At most 100 MiB. A job reads it, maps its columns by their names and computes its records; poll the migration until it is `previewed`. A file can be uploaded once for each source.',
-      consumes: { 'multipart/form-data': { schema: schemas.MigrationForm } },
+      consumes: { 'multipart/form-data': { schema: MigrationForm } },
       bodyLimit: MAX_MIGRATION + FORM_ROOM,
       ownIdempotency: true,
       answers: created('The migration', migration),

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Ctx } from '../../../domain/kernel/context.ts';
-import { etagOf } from '../../../domain/kernel/etag.ts';
+import { type Ctx, etagOf } from '../../../domain/kernel/context.ts';
 import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
 import {
   metadataDocument,

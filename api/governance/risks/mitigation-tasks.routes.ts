@@ -6,17 +6,15 @@ import {
   actOnOccurrence,
   createTask,
   deleteTask,
-  patchTask,
-  type TaskPatch,
-} from '../../../domain/governance/risks/tasks.commands.ts';
-import {
   exportTasks,
   listOccurrences,
   listRiskTasks,
   NEWEST_OCCURRENCES,
   occurrenceSorts,
+  patchTask,
+  type TaskPatch,
   taskSorts,
-} from '../../../domain/governance/risks/tasks.list.ts';
+} from '../../../domain/governance/risks/tasks.commands.ts';
 import type { TaskDraft } from '../../../domain/governance/risks/tasks.store.ts';
 import { Choice, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, type RouteSpec, routesOf } from '../../operation.ts';

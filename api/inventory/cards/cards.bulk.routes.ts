@@ -1,10 +1,6 @@
 import Type from 'typebox';
-import {
-  archiveCards,
-  deleteCards,
-  restoreCards,
-} from '../../../domain/inventory/cards/bulk/bulk.archive.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
+import { archiveCards, deleteCards, restoreCards } from '../../../domain/inventory/cards/bulk/bulk.each.ts';
 import { patchCards } from '../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { resolvePaths } from '../../../domain/inventory/cards/cards.refs.ts';
 import { Choice, component, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';

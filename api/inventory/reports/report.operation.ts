@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
-import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
+import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import { POSITION_PATTERN } from '../../../domain/kernel/events/row-changes.ts';
 import type { StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { Services } from '../../../domain/kernel/services.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import parseRange from 'range-parser';
-import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
+import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import type { StoredFile } from '../../../domain/kernel/files/files.store.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { AnswerHeader } from '../../openapi/headers.ts';

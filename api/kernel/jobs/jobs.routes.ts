@@ -2,11 +2,7 @@ import Type from 'typebox';
 import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
 import { listJobs, missingResult, readJob, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
-import {
-  listSchedules,
-  patchSchedule,
-  readSchedule,
-} from '../../../domain/kernel/jobs/schedules.commands.ts';
+import { listSchedules, patchSchedule, readSchedule } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { OpenObject, object } from '../../../domain/kernel/shapes.ts';
 import { EstateError } from '../../../platform/errors.ts';

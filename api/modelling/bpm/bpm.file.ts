@@ -1,6 +1,6 @@
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { matchesEtag, parseEtags } from '../../../domain/kernel/etag.ts';
+import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import { modelLimits } from '../../../domain/modelling/bpm/bpmn.model.ts';
 import type { DiagramFile } from '../../../domain/modelling/bpm/diagrams.queries.ts';
 import { sha256 } from '../../../platform/crypto.ts';

@@ -1,3 +1,12 @@
+import type { TSchema } from 'typebox';
+import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
+import {
+  budgetLines,
+  costLines,
+  projectRisks,
+  readHasCosts,
+  statusReports,
+} from '../../../domain/modelling/ppm/initiative.kinds.ts';
 import {
   createDependency,
   createTaskComment,
@@ -9,12 +18,115 @@ import {
   wbsItems,
 } from '../../../domain/modelling/ppm/plan.kinds.ts';
 import { readCompletion, readCriticalPath } from '../../../domain/modelling/ppm/plan.queries.ts';
-import { deletePpm, listPpm, patchPpm, ppmSorts } from '../../../domain/modelling/ppm/ppm.kinds.ts';
-import { created, ok, page } from '../../operation.ts';
+import {
+  createPpm,
+  deletePpm,
+  listPpm,
+  type PpmKind,
+  type PpmRow,
+  patchPpm,
+  ppmSorts,
+} from '../../../domain/modelling/ppm/ppm.kinds.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas/common.ts';
 import * as schemas from '../../schemas/ppm.ts';
 import type { App } from '../../types.ts';
-import { readingRoutes, registerPpmKind, writingRoutes } from './ppm.crud.ts';
+
+/** The routes that read plans and figures of initiatives. */
+const readingRoutes = (app: App) =>
+  routesOf(app, {
+    tag: 'Project portfolio',
+    module: 'ppm',
+    permission: 'ppm.view',
+    permissionNote: 'read access to the initiative',
+  });
+/** The routes that change them; `note` lists additional requirements. */
+const writingRoutes = (app: App, note?: string) =>
+  routesOf(app, {
+    tag: 'Project portfolio',
+    module: 'ppm',
+    permission: 'ppm.manage',
+    permissionNote: ['read access to the initiative', note].filter(Boolean).join('; '),
+  });
+
+/** The declaration of the operations on one kind of rows. */
+interface PpmOperations {
+  kind: PpmKind;
+  /** In the path, such as `reports`. */
+  path: string;
+  /** In ids of operations, such as `StatusReport`; the plural ends in `s`. */
+  name: string;
+  /** With its article, in summaries; the plural ends in `s`. */
+  phrase: `a ${string}`;
+  /** The path parameter with the id of a row. */
+  param: string;
+  schema: { whole: TSchema; item: TSchema; create: TSchema; patch: TSchema };
+  list?: { description: string };
+  create: { example: object; description?: string };
+  patch: { example: object };
+  remove?: { description: string };
+  /** A part of the description of each write. */
+  note?: string;
+}
+
+const described = (...sentences: (string | undefined)[]) => {
+  const description = sentences.filter(Boolean).join(' ');
+  return description === '' ? {} : { description };
+};
+
+/** Lists, creates, changes and deletes one kind of the rows of initiatives. */
+function registerPpmKind(app: App, declared: PpmOperations): void {
+  const { kind, path, name, phrase, param, schema, note } = declared;
+  const { filters = {}, defaultSort = 'created_at' } = kind;
+  const many = `${phrase.slice(2)}s`;
+  const reading = readingRoutes(app);
+  const changing = writingRoutes(app, kind.costs && 'costs.view, or a stakeholder role on the initiative');
+  const collection = `/api/v1/ppm/initiatives/:initiative_id/${path}`;
+  const one = `/api/v1/ppm/${path}/:${param}`;
+
+  reading.get(collection, {
+    id: `list${name}s`,
+    summary: `List the ${many} of an initiative`,
+    ...described(declared.list?.description),
+    query: listQuery(ppmSorts(kind), defaultSort, filters),
+    answers: page(`A page of ${many}`, schema.item),
+    handler: async ({ ctx, params, query }) => {
+      const asked = Object.entries(query).filter(([key]) => key in filters);
+      const list = query as unknown as ListParams;
+      return await listPpm(ctx, kind, params.initiative_id!, list, Object.fromEntries(asked));
+    },
+  });
+
+  changing.post(collection, {
+    id: `create${name}`,
+    summary: `Add ${phrase} to an initiative`,
+    ...described(declared.create.description, note),
+    body: schema.create,
+    bodyExample: declared.create.example,
+    answers: created('The new row', schema.whole),
+    errors: ['limit_reached'],
+    handler: ({ ctx, params, body }) => createPpm(ctx, kind, params.initiative_id!, body as Partial<PpmRow>),
+  });
+
+  changing.patch(one, {
+    id: `patch${name}`,
+    summary: `Change ${phrase}`,
+    ...described(note),
+    body: schema.patch,
+    bodyExample: declared.patch.example,
+    headers: ['If-Match'],
+    answers: ok('The changed row', schema.whole),
+    handler: ({ ctx, params, body }) => patchPpm(ctx, kind, params[param]!, body as Partial<PpmRow>),
+  });
+
+  changing.delete(one, {
+    id: `delete${name}`,
+    summary: `Delete ${phrase}`,
+    ...described(declared.remove?.description, note),
+    headers: ['If-Match'],
+    handler: ({ ctx, params }) => deletePpm(ctx, kind, params[param]!),
+  });
+}
 
 /** Plans of initiatives: work breakdown, tasks, dependencies, completion and critical path. */
 export function registerPlanRoutes(app: App): void {
@@ -149,5 +261,80 @@ function registerCommentRoutes(app: App): void {
     summary: 'Delete the caller’s comment on a task',
     headers: ['If-Match'],
     handler: ({ ctx, params }) => deletePpm(ctx, taskComments, params.comment_id),
+  });
+}
+
+const costsNote = 'Also requires costs.view, or a role on the initiative.';
+
+/** Status reports, cost and budget lines and risks of initiatives. */
+export function registerInitiativeRoutes(app: App): void {
+  const reading = readingRoutes(app);
+
+  registerPpmKind(app, {
+    kind: statusReports,
+    path: 'reports',
+    name: 'StatusReport',
+    phrase: 'a status report',
+    param: 'report_id',
+    schema: schemas.statusReport,
+    create: {
+      example: { report_date: '2026-03-31', schedule_health: 'atRisk', summary: 'The supplier is late.' },
+      description: 'The caller becomes its reporter.',
+    },
+    patch: { example: { schedule_health: 'onTrack' } },
+  });
+  registerPpmKind(app, {
+    kind: costLines,
+    path: 'costs',
+    name: 'CostLine',
+    phrase: 'a cost line',
+    param: 'cost_id',
+    schema: schemas.costLine,
+    create: {
+      example: {
+        description: 'Licences',
+        category: 'opex',
+        planned: 12_000,
+        actual: 4_000,
+        date: '2026-02-01',
+      },
+    },
+    patch: { example: { actual: 6_500.5 } },
+    note: `The initiative’s \`costActual\` is set to the sum of \`actual\`, and cleared where that is 0. ${costsNote}`,
+  });
+  registerPpmKind(app, {
+    kind: budgetLines,
+    path: 'budgets',
+    name: 'BudgetLine',
+    phrase: 'a budget line',
+    param: 'budget_id',
+    schema: schemas.budgetLine,
+    create: {
+      example: { fiscal_year: 2026, category: 'capex', amount: 250_000 },
+    },
+    patch: { example: { amount: 275_000 } },
+    note: `The initiative’s \`costBudget\` is set to the sum of \`amount\`, and cleared where that is 0. ${costsNote}`,
+  });
+
+  reading.get('/api/v1/ppm/initiatives/:initiative_id/has-costs', {
+    id: 'readHasCosts',
+    summary: 'Read whether an initiative has cost and budget lines',
+    description: 'While it has such lines, `costActual` or `costBudget` is their sum and cannot be written.',
+    answers: ok('Which kinds of lines exist', schemas.HasCostsSchema),
+    handler: ({ ctx, params }) => readHasCosts(ctx, params.initiative_id),
+  });
+
+  registerPpmKind(app, {
+    kind: projectRisks,
+    path: 'risks',
+    name: 'ProjectRisk',
+    phrase: 'a project risk',
+    param: 'risk_id',
+    schema: schemas.projectRisk,
+    create: {
+      example: { title: 'The supplier is late', probability: 4, impact: 3 },
+      description: 'The score is probability times impact.',
+    },
+    patch: { example: { status: 'mitigating', mitigation: 'A second supplier.' } },
   });
 }

@@ -1,6 +1,6 @@
 import { embed, query } from '../../../platform/database.ts';
 import { type FieldError, notFound } from '../../../platform/errors.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../kernel/permissions/policy.ts';

@@ -1,6 +1,5 @@
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { AiUsage, equalTo } from '../runs/runs.ts';

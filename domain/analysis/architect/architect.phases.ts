@@ -1,7 +1,6 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleAttributes, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';

@@ -2,7 +2,7 @@ import { embed, query, queryRows, type Sql } from '../../../platform/database.ts
 import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { type CardListNeeds, listCards } from '../../inventory/cards/cards.list.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import type { SessionInput } from './architect.input.ts';

@@ -1,13 +1,11 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers, type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Fragment, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { insertRow, lockRow, type RowOf, rowModel, updateRow } from '../../kernel/resources/rows.ts';

@@ -8,7 +8,7 @@ import { createCardsWithin } from '../../inventory/cards/bulk/bulk.create.ts';
 import { patchEachWithin } from '../../inventory/cards/bulk/bulk.each.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
 import type { CardPatch } from '../../inventory/cards/cards.write.ts';
-import type { Lifecycle } from '../../inventory/cards/rules/card.types.ts';
+import type { Lifecycle } from '../../inventory/cards/rules/diff.ts';
 import { guardDuplicates } from '../../inventory/relations/relations.admit.ts';
 import { type BulkOperation, bulkRelationsWithin } from '../../inventory/relations/relations.bulk.ts';
 import { command } from '../../kernel/command.ts';

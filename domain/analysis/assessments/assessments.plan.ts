@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
-import { checkLine, MAX_NAME } from '../../inventory/cards/rules/text.ts';
+import { checkLine, MAX_NAME } from '../../inventory/cards/rules/values.ts';
 import { DateOnly, Nullable, object, Uuid } from '../../kernel/shapes.ts';
 import type { ProposedCard, ProposedRelation } from '../architect/architect.types.ts';
 

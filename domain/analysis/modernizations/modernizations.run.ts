@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
-import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
+import { costsOfCard } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';

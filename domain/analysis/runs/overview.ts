@@ -1,11 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { embed, query } from '../../../platform/database.ts';
-import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleAttributes, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { isEnabled } from '../../kernel/settings/modules.ts';
-import { loadSettings } from '../../kernel/settings/settings.read.ts';
+import { isEnabled, loadSettings } from '../../kernel/settings/settings.read.ts';
 import { arrayOf, Nullable, object, Uuid } from '../../kernel/shapes.ts';
 import { missingForAi } from '../ai/ai.provider.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';

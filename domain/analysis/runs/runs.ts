@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { inTransaction, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { withLiterals } from '../../../platform/literals.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';

@@ -1,5 +1,5 @@
 import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
-import { costsOfCard } from '../../inventory/cards/cards.costs.ts';
+import { costsOfCard } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../kernel/permissions/policy.ts';

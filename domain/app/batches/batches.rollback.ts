@@ -13,8 +13,7 @@ import { notUndone, undoRow } from '../../kernel/undo/undo.rows.ts';
 import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { canBeDeletedWithCards, deletedWithCards } from '../../kernel/undo/undo.with-cards.ts';
 import { type BatchConflict, findConflicts } from './batches.conflicts.ts';
-import { undoCards } from './undo.cards.ts';
-import { endsOf, undoRelations } from './undo.relations.ts';
+import { endsOf, undoCards, undoRelations } from './undo.cards.ts';
 import { ignoredEvents, refusalOf, requireUndoRights, undoMethodOf } from './undo.rights.ts';
 
 /** Maximum number of events undone by one statement. */

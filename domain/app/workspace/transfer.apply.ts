@@ -29,11 +29,10 @@ import { insertRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
 import { PROCESS } from '../../modelling/bpm/bpm.model.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
-import { roleErrors, type StoredRole } from './transfer.check.ts';
+import { findNarrowing, requireTransferRights, roleErrors, type StoredRole } from './transfer.check.ts';
 import { unstage } from './transfer.cleanup.ts';
 import { countActions, skippedRows, skipRows } from './transfer.diff.ts';
 import { rescoreImported } from './transfer.rescore.ts';
-import { requireTransferRights } from './transfer.rights.ts';
 import { reasonOf } from './transfer.rows.ts';
 import { columnsOf, isRowError, readShapes, schemaVersion } from './transfer.stage.ts';
 import type { KindCounts, Reason, SkippedRow } from './transfer.types.ts';
@@ -43,7 +42,6 @@ import { storeContents, writeFiles, writePeople, writeSettings } from './transfe
 import { type Applying, emitRows, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
 import { openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
-import { findNarrowing } from './workspace.metamodel.rules.ts';
 import { contentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
 /** Writes a page of the metamodel, and updates the data that depends on it. */

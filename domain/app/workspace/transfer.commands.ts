@@ -6,8 +6,8 @@ import { recordFile, type StoredContent } from '../../kernel/files/files.store.t
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { requireTransferRights } from './transfer.check.ts';
 import { ENDED, RETENTION_DAYS, unstage } from './transfer.cleanup.ts';
-import { requireTransferRights } from './transfer.rights.ts';
 import type { TransferStatus } from './transfer.types.ts';
 import { workspaceApplyJob, workspaceParseJob } from './workspace.jobs.ts';
 

@@ -4,10 +4,9 @@ import type { FailedJob, JobResult, JobTransaction, RunningJob } from '../../ker
 import type { Services } from '../../kernel/services.ts';
 import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
 import { type SettingKey, settingValue, storedKey } from '../../kernel/settings/settings.read.ts';
-import { checkRows } from './transfer.check.ts';
+import { checkRows, requireTransferRights } from './transfer.check.ts';
 import { unstage } from './transfer.cleanup.ts';
 import { compareRows, countActions, findDangling, skippedRows, skipRows } from './transfer.diff.ts';
-import { requireTransferRights } from './transfer.rights.ts';
 import { type Checking, reasonOf } from './transfer.rows.ts';
 import {
   columnsOf,

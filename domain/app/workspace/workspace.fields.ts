@@ -1,9 +1,42 @@
 import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Value } from 'typebox/value';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { resources } from '../resources.ts';
 import type { FieldRule } from './workspace.types.ts';
+
+const compiled = new WeakMap<TSchema, ReturnType<typeof Compile>>();
+
+/** Whether a value matches a schema, which is compiled once. */
+function fits(schema: TSchema, value: unknown): boolean {
+  let known = compiled.get(schema);
+  if (!known) {
+    known = Compile(schema);
+    compiled.set(schema, known);
+  }
+  return known.Check(value);
+}
+
+/** Validates a value against a schema. @returns at most one error: the deepest one, by its path. */
+export function shapeErrors(schema: TSchema, value: unknown, at = ''): FieldError[] {
+  if (fits(schema, value)) return [];
+  const depth = (path: string) => path.split('/').length;
+  // the deepest error belongs to the alternative that the value was meant as; `schema is false` repeats another error
+  const faults = Value.Errors(schema, value).filter(({ keyword }) => keyword !== 'boolean');
+  const fault = faults.reduce(
+    (deepest, one) => (depth(one.instancePath) > depth(deepest.instancePath) ? one : deepest),
+    faults[0] ?? { keyword: '', instancePath: '', message: 'does not fit', params: {} },
+  );
+  const path = [at, ...fault.instancePath.split('/').slice(1)].filter(Boolean).join('.');
+  if (fault.keyword === 'additionalProperties') {
+    const [name = ''] = (fault.params as { additionalProperties?: string[] }).additionalProperties ?? [];
+    const member = [path, name.slice(0, 100)].filter(Boolean).join('.');
+    return [{ field: member, code: 'unknown_field', message: 'is not known' }];
+  }
+  return [{ field: path, code: 'wrong_type', message: fault.message }];
+}
 
 /** The checks of a column, from its schema; undefined if there are none. */
 function fieldRule(schema: TSchema): FieldRule | undefined {
@@ -60,4 +93,27 @@ function ofText({ max, filled, pattern }: FieldRule, value: string): Omit<FieldE
 function ofNumber({ least, most }: FieldRule, value: number): Omit<FieldError, 'field'> | undefined {
   const outside = (least !== undefined && value < least) || (most !== undefined && value > most);
   return outside ? { code: 'out_of_range', message: `must lie between ${least} and ${most}` } : undefined;
+}
+
+/** The checks of nested values in a column. */
+export interface NestedRule {
+  schema: TSchema;
+  /** Maximum characters of JSON. */
+  most?: number;
+  /** Checks that a schema cannot express, after the schema is valid. Paths begin with the column. */
+  faults?(value: never): FieldError[];
+}
+
+/** The errors of nested values in a row. Empty values were checked before. */
+export function nestedErrors(rules: Readonly<Record<string, NestedRule>>, row: StoredRow): FieldError[] {
+  return Object.entries(rules).flatMap(([column, { schema, most, faults }]) => {
+    const value = row[column] ?? null;
+    if (value === null) return [];
+    const wrong = shapeErrors(schema, value, column);
+    if (wrong.length > 0) return wrong;
+    if (most !== undefined && JSON.stringify(value).length > most) {
+      return [{ field: column, code: 'too_long', message: `has more than ${most} characters of JSON` }];
+    }
+    return faults?.(value as never) ?? [];
+  });
 }

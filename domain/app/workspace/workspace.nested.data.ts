@@ -10,14 +10,14 @@ import { checkedSoaw, type SoawInput } from '../../governance/soaw/soaw.content.
 import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/soaw.model.ts';
 import { SurveyFields, SurveyFilters, SurveyRoles } from '../../governance/surveys/surveys.model.ts';
 import { Permissions, Translations } from '../../inventory/metamodel/metamodel.input.ts';
-import { cleanTranslations } from '../../inventory/metamodel/translations.ts';
+import { cleanTranslations } from '../../inventory/metamodel/metamodel.list.ts';
 import { type CatalogueNode, MAX_NODES, readNodes } from '../../inventory/reference/reference.rules.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
 import { Choice, closed, Key, Nullable, OpenObject, Uuid } from '../../kernel/shapes.ts';
 import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';
 import { MAX_FIELDS } from '../../modelling/bpm/links.save.ts';
 import { MAX_SETTINGS } from '../../modelling/diagrams/diagrams.commands.ts';
-import type { NestedRule } from './workspace.nested.ts';
+import type { NestedRule } from './workspace.fields.ts';
 
 const Moment = Nullable(Type.String({ maxLength: 40 }));
 const texts = Type.Record(Type.String({ maxLength: 100 }), Type.String());

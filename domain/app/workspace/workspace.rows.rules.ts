@@ -1,15 +1,16 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import {
+  checkAttributes,
+  checkLifecycle,
   checkLine,
   checkText,
   MAX_ALIAS,
   MAX_DESCRIPTION,
   MAX_EXTERNAL_ID,
   MAX_NAME,
-} from '../../inventory/cards/rules/text.ts';
-import { checkAttributes, checkLifecycle } from '../../inventory/cards/rules/values.ts';
+} from '../../inventory/cards/rules/values.ts';
+import type { RelationInput } from '../../inventory/relations/relations.model.ts';
 import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
-import type { RelationInput } from '../../inventory/relations/relations.types.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { CardType, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 

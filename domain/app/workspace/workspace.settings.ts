@@ -6,7 +6,7 @@ import { settingTable } from '../../kernel/settings/settings.table.ts';
 import { Choice, closed, Uuid } from '../../kernel/shapes.ts';
 import { imageTypes, MAX_IMAGE } from '../settings/settings.change.ts';
 import { type SettingSurroundings, settingErrors } from '../settings/settings.rules.ts';
-import { shapeErrors } from './workspace.shapes.ts';
+import { shapeErrors } from './workspace.fields.ts';
 
 /** The settings that are part of workspace archives. */
 export const portableSettings = (Object.keys(settingTable) as SettingKey[]).filter((key) => {

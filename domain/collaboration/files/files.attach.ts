@@ -6,8 +6,7 @@ import { recordFile, type StoredContent } from '../../kernel/files/files.store.t
 import { findItem } from '../../kernel/lists/lists.run.ts';
 import { requireOnCard } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
-import { moduleDisabled } from '../../kernel/settings/modules.ts';
-import { readSetting } from '../../kernel/settings/settings.read.ts';
+import { moduleDisabled, readSetting } from '../../kernel/settings/settings.read.ts';
 import { lockAttached, lockCard } from '../cards.access.ts';
 import { FileAttachment } from '../collaboration.model.ts';
 import { MANAGE_DOCUMENTS } from '../documents/documents.ts';

@@ -1,10 +1,9 @@
 import { embed, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { StoredFile } from '../../kernel/files/files.store.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireVisibleCard } from '../cards.access.ts';

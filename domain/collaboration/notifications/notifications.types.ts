@@ -1,3 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
+import { lockUsers, updateUser } from '../../access/users.store.ts';
+import { command } from '../../kernel/command.ts';
+import { type Ctx, checkIfMatch } from '../../kernel/context.ts';
+
 /**
  * The types of notifications, with the default of the mail switch. The default of the in-app switch is on.
  */
@@ -36,7 +41,7 @@ export type NotificationType = keyof typeof notificationTypes;
 export const notificationTypeKeys = Object.keys(notificationTypes) as NotificationType[];
 
 /** The channels of notifications. */
-export const notificationChannels = ['in_app', 'email'] as const;
+const notificationChannels = ['in_app', 'email'] as const;
 type NotificationChannel = (typeof notificationChannels)[number];
 
 /** A switch for each channel and type of notification. */
@@ -57,4 +62,46 @@ export function allPreferences(stored: StoredPreferences): NotificationPreferenc
     in_app: switches('in_app', () => true),
     email: switches('email', (type) => notificationTypes[type].mail),
   };
+}
+
+/** Changed switches by channel and type; null resets all switches of a channel to the defaults. */
+type PreferencesPatch = {
+  [channel in (typeof notificationChannels)[number]]?: Partial<Record<NotificationType, boolean>> | null;
+};
+
+const textOf = (preferences: unknown): string =>
+  JSON.stringify(allPreferences(preferences as StoredPreferences));
+
+/** The caller's switches for all channels and types. */
+export async function readPreferences(ctx: Ctx): Promise<string> {
+  const user = await ctx.db('users').where({ id: ctx.caller.userId }).first('notification_preferences');
+  return textOf(user.notification_preferences);
+}
+
+/** Changes some of the caller's switches. @throws EstateError `precondition_failed`. */
+export async function patchPreferences(ctx: Ctx, patch: PreferencesPatch): Promise<string> {
+  return await command(ctx, async (work) => {
+    const user = (await lockUsers(work.sql, [ctx.caller.userId!])).get(ctx.caller.userId!)!;
+    const before = user.notification_preferences as StoredPreferences;
+    checkIfMatch(ctx, textOf(before));
+    const after = merged(before, patch);
+    if (!isDeepStrictEqual(before, after)) {
+      await updateUser(work, user, { notification_preferences: JSON.stringify(after) });
+    }
+    return textOf(after);
+  });
+}
+
+/** The stored switches with the patch applied. */
+function merged(before: StoredPreferences, patch: PreferencesPatch): StoredPreferences {
+  const after: StoredPreferences = {};
+  for (const channel of notificationChannels) {
+    const change = patch[channel];
+    const all = change === null ? {} : { ...before[channel], ...change };
+    const set = Object.fromEntries(
+      notificationTypeKeys.filter((type) => all[type] !== undefined).map((type) => [type, all[type]]),
+    );
+    if (Object.keys(set).length > 0) after[channel] = set;
+  }
+  return after;
 }

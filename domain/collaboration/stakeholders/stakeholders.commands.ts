@@ -11,10 +11,8 @@ import {
 import { rescoreCards } from '../../inventory/cards/cards.save.ts';
 import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { findItem, runList } from '../../kernel/lists/lists.run.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
+import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import {
   forbidden,

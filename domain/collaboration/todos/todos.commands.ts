@@ -2,13 +2,11 @@ import type { Knex } from 'knex';
 import Type from 'typebox';
 import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { findItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type {
   Condition,
   Fragment,

@@ -1,15 +1,12 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { checkedShares, sharedWithCaller, visibleShares } from '../../access/shares.ts';
-import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
+import { visibleAttributes, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { searchCards } from '../../inventory/cards/cards.search.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers, type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { findItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import { type SharedKind, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import { projection, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type {

@@ -1,12 +1,11 @@
 import Type from 'typebox';
 import { query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { findItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, lockRow } from '../../kernel/resources/rows.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';

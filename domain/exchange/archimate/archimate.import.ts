@@ -22,10 +22,9 @@ import type { ImportKind } from '../imports/imports.row.ts';
 import { readSource } from '../imports/imports.source.ts';
 import { BatchConflict, type Outcome, type RowOutcome } from '../imports/imports.types.ts';
 import { type ArchimateImport, archimateImportJob } from './archimate.jobs.ts';
-import type { Model, ModelView } from './archimate.parse.ts';
+import { importView, type Model, type ModelView } from './archimate.parse.ts';
 import { droppedParts, type ModelRow, type NotImported, rowsOf } from './archimate.rows.ts';
 import { readModelInThread } from './archimate.thread.ts';
-import { importView } from './archimate.views.ts';
 
 const UPLOAD_MS = 97 * 86_400_000;
 

@@ -4,10 +4,9 @@ import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { JobCounts, JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import { applyCards } from './imports.cards.apply.ts';
+import { applyCards, applyRelations } from './imports.cards.apply.ts';
 import { countRows, storeOutcomes } from './imports.cards.stage.ts';
 import type { ImportPayload } from './imports.job.ts';
-import { applyRelations } from './imports.relations.apply.ts';
 import { countOutcomes } from './imports.report.ts';
 import type { ImportKind } from './imports.row.ts';
 import {

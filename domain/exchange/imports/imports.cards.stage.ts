@@ -1,10 +1,10 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../../inventory/cards/rules/capability.ts';
-import type { CardInput } from '../../inventory/cards/rules/card.types.ts';
+import type { CardInput } from '../../inventory/cards/rules/diff.ts';
 import { cleanCardInput, validateCardInput } from '../../inventory/cards/rules/values.ts';
+import type { RelationInput } from '../../inventory/relations/relations.model.ts';
 import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
-import type { RelationInput } from '../../inventory/relations/relations.types.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';

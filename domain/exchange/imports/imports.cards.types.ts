@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
-import type { ApprovalStatus, CardInput, CardStatus } from '../../inventory/cards/rules/card.types.ts';
+import type { ApprovalStatus, CardInput, CardStatus } from '../../inventory/cards/rules/diff.ts';
 
 /** A user with a role on a card. */
 export interface StagedHolder {

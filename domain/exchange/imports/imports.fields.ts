@@ -7,7 +7,7 @@ import {
   MAX_DESCRIPTION,
   MAX_EXTERNAL_ID,
   MAX_NAME,
-} from '../../inventory/cards/rules/text.ts';
+} from '../../inventory/cards/rules/values.ts';
 import type { CardColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
 import { readStakeholding, readTag, splitPath, splitValues } from '../../kernel/transfer/csv-cells.ts';
 import type { ImportKind } from './imports.row.ts';

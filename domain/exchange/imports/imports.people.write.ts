@@ -3,7 +3,7 @@ import { query } from '../../../platform/database.ts';
 import type { StakeholderRow } from '../../collaboration/collaboration.model.ts';
 import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.events.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
-import { tagEvent } from '../../inventory/tags/tags.events.ts';
+import { tagEvent } from '../../inventory/tags/tags.cards.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';

@@ -1,14 +1,15 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import {
+  checkLifecycle,
   checkLine,
   checkText,
+  checkValue,
   MAX_ALIAS,
   MAX_DESCRIPTION,
   MAX_EXTERNAL_ID,
   MAX_NAME,
-} from '../../inventory/cards/rules/text.ts';
-import { checkLifecycle, checkValue } from '../../inventory/cards/rules/values.ts';
+} from '../../inventory/cards/rules/values.ts';
 import {
   type FormulaLine,
   type FormulaNode,

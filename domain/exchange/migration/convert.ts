@@ -3,10 +3,9 @@ import { checkedUrl } from '../../collaboration/documents/documents.ts';
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readDay, type Stakeholding } from '../../kernel/transfer/csv-cells.ts';
 import { addressesOf, itemsOf, quoted, readCell, readStatus } from './convert.values.ts';
-import { fold } from './fold.ts';
 import { isTags, LEFT_OUT, relationOf, tagGroupOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
-import type { SourceRow } from './source.types.ts';
+import { fold, type SourceRow } from './source.types.ts';
 
 /** A tag as a cell names it; the column or the cell may name the group. */
 export interface NamedTag {

@@ -1,6 +1,6 @@
 import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readBoolean, readDay, readNumber } from '../../kernel/transfer/csv-cells.ts';
-import { fold } from './fold.ts';
+import { fold } from './source.types.ts';
 
 const MAX_ITEMS = 1_000;
 const MAX_TEXT = 200;

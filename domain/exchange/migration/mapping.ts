@@ -1,6 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { fold } from './fold.ts';
 import { cardTypeFinder, guessColumns, guessType } from './mapping.guess.ts';
 import {
   allowsSeveralColumns,
@@ -23,7 +22,7 @@ import {
   type RowTarget,
   rowTarget,
 } from './record-kinds.ts';
-import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
+import { fold, type SourceBlock, type SourceColumn, type SourceType } from './source.types.ts';
 
 /** A block with its mapping. */
 export interface MappedBlock {

@@ -1,9 +1,8 @@
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { fold } from './fold.ts';
 import { relationTypesBetween } from './mapping.guess.ts';
 import { cardTargets, relationOf, type TargetOption, TYPE_COLUMN } from './mapping.targets.ts';
 import definitions from './record-kinds.json' with { type: 'json' };
-import type { RowKind, SourceBlock, SourceType } from './source.types.ts';
+import { fold, type RowKind, type SourceBlock, type SourceType } from './source.types.ts';
 
 /** The columns of a row that name a card: both ends of a relation, or the card that an attachment belongs to. */
 export type CardReference = 'source' | 'target' | 'card';

@@ -14,10 +14,9 @@ import {
   textOf,
 } from './convert.ts';
 import { addressesOf, quoted } from './convert.values.ts';
-import { fold } from './fold.ts';
 import { roleOf } from './mapping.guess.ts';
 import { type CardReference, type RecordTarget, referencesOf } from './record-kinds.ts';
-import type { SourceRow } from './source.types.ts';
+import { fold, type SourceRow } from './source.types.ts';
 import { endColumns, type Found, lookUpCards } from './stage.lookup.ts';
 import {
   ARCHIVED,

@@ -11,8 +11,8 @@ import {
   orderIds,
   sliceIds,
 } from '../../inventory/cards/cards.list.ids.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { foldText, queryWords } from '../../inventory/cards/cards.search.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { relationsTopic } from '../../inventory/relations/relations.save.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { count } from '../../kernel/lists/lists.run.ts';

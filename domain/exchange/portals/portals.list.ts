@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';

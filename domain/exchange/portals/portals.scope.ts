@@ -1,5 +1,5 @@
 import { EstateError } from '../../../platform/errors.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';

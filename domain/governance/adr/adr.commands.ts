@@ -7,7 +7,7 @@ import {
   invalidFields,
   notFound,
 } from '../../../platform/errors.ts';
-import { isStorable } from '../../inventory/cards/rules/text.ts';
+import { isStorable } from '../../inventory/cards/rules/values.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers, type StoredRow } from '../../kernel/events/row-changes.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
-import { checkLine, checkText } from '../../inventory/cards/rules/text.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
+import { checkLine, checkText } from '../../inventory/cards/rules/values.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { type EventDraft, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';

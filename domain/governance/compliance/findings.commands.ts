@@ -3,8 +3,7 @@ import { EstateError, type FieldError, invalidField, invalidFields } from '../..
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
 import { patchCardWithin } from '../../inventory/cards/cards.write.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';

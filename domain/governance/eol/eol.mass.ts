@@ -1,8 +1,8 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { type ErrorCode, invalidField } from '../../../platform/errors.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../../inventory/cards/cards.load.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { type CardWrite, saveCards, withDerivedValues } from '../../inventory/cards/cards.save.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { EDIT } from '../../inventory/cards/cards.write.ts';
 import { patchedValues } from '../../inventory/cards/rules/merge.ts';
 import { validateCardInput } from '../../inventory/cards/rules/values.ts';

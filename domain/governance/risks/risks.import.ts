@@ -1,6 +1,6 @@
 import { query, queryRows } from '../../../platform/database.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../collaboration/todos/todos.system.ts';
 import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';

@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
-import { checkLine } from '../../inventory/cards/rules/text.ts';
+import { checkLine } from '../../inventory/cards/rules/values.ts';
 import {
   type DocumentInfo,
   MAX_CONTENT,

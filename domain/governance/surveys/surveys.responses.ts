@@ -1,6 +1,5 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidFields, notFound } from '../../../platform/errors.ts';
-import { refuseHiddenCosts } from '../../inventory/cards/cards.costs.ts';
 import {
   loadCards,
   lockCards,
@@ -8,9 +7,9 @@ import {
   type StoredCard,
   typeOf,
 } from '../../inventory/cards/cards.load.ts';
+import { refuseHiddenCosts, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { summedKeys } from '../../inventory/cards/cards.rows.ts';
 import { saveCards, withDerivedValues } from '../../inventory/cards/cards.save.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
 import { EDIT } from '../../inventory/cards/cards.write.ts';
 import { ownValue } from '../../inventory/cards/rules/diff.ts';
 import { command } from '../../kernel/command.ts';

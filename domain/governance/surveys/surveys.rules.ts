@@ -1,7 +1,6 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
-import type { CardInput } from '../../inventory/cards/rules/card.types.ts';
-import { ownValue, sameValue } from '../../inventory/cards/rules/diff.ts';
+import { type CardInput, ownValue, sameValue } from '../../inventory/cards/rules/diff.ts';
 import { mergeAttributes } from '../../inventory/cards/rules/merge.ts';
 import { validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';

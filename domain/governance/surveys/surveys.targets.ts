@@ -1,6 +1,6 @@
 import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { prepareFilter, prepareNode } from '../../inventory/filters/filters.prepare.ts';
 import type { FilterNode, FilterOperator } from '../../inventory/filters/filters.types.ts';
 import type { Ctx } from '../../kernel/context.ts';

@@ -6,15 +6,14 @@ import { Calculation, type CalculationFormula } from '../../kernel/formulas/calc
 import { type ReadFormula, readFormula } from '../../kernel/formulas/calculations.plan.ts';
 import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
 import { FormulaError } from '../../kernel/formulas/formula.values.ts';
-import { columnMembers, columnSorts } from '../../kernel/lists/lists.members.ts';
-import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, columnSorts, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
 import { loadCards } from '../cards/cards.load.ts';
-import { invisibleCardError, visibleCards } from '../cards/cards.visible.ts';
+import { invisibleCardError, visibleCards } from '../cards/cards.projection.ts';
 import { LEVEL_FIELD } from '../cards/rules/capability.ts';
 import { computeValue, namesFor, noRelatedValues, readSurroundings } from './calculations.inputs.ts';
 

@@ -1,7 +1,6 @@
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requireOnCard, requireOnCards } from '../../kernel/permissions/policy.ts';
 import {
@@ -25,7 +24,7 @@ import {
   withLevel,
 } from './cards.removal.ts';
 import { type CardWrite, newIds, saveCards } from './cards.save.ts';
-import type { ApprovalStatus } from './rules/card.types.ts';
+import type { ApprovalStatus } from './rules/diff.ts';
 import { missingForApproval } from './rules/quality.ts';
 
 /**

@@ -23,9 +23,8 @@ import {
   sliceIds,
   walkToPage,
 } from './cards.list.ids.ts';
-import { cardMembers, cardsText } from './cards.projection.ts';
+import { cardMembers, cardsText, visibleCards } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
-import { visibleCards } from './cards.visible.ts';
 
 /** What a process caches between lists of cards; one object per process. */
 export interface CardListMemory {

@@ -1,14 +1,13 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type CardForPolicy, type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
 import { lockCalculationsOf } from '../calculations/calculations.lock.ts';
 import { cardMembers } from './cards.projection.ts';
-import type { CardState } from './rules/card.types.ts';
+import type { CardState } from './rules/diff.ts';
 import type { FilledSlots } from './rules/quality.ts';
 
 // Above 7203001 (feed) to 7203005, so that locks of different purposes never collide.

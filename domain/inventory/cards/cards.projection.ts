@@ -2,13 +2,76 @@ import { queryValue, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { columnMembers } from '../../kernel/lists/lists.run.ts';
+import { projection, textLiteral } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { hasCostRoleSql, inScope, may, userWithinScope } from '../../kernel/permissions/policy.ts';
+import { forbidden, hasCostRoleSql, inScope, may, userWithinScope } from '../../kernel/permissions/policy.ts';
 import { Card } from './cards.model.ts';
-import { invisibleCardError, visibleCards } from './cards.visible.ts';
+
+/**
+ * A condition over the alias `c` of `cards` that selects the cards visible to the caller; every read of cards uses it.
+ * With `inventory.view` these are all cards of visible types; without it, the cards on which a stakeholder role of the
+ * caller gives `card.view`.
+ */
+export function visibleCards(ctx: Ctx): Condition {
+  const { hiddenTypes } = ctx.metamodel;
+  if (may(ctx.caller, 'inventory.view')) {
+    return hiddenTypes.length === 0
+      ? { sql: 'true', bindings: [], visibility: true }
+      : { sql: 'c.type <> all(?::text[])', bindings: [hiddenTypes], visibility: true };
+  }
+  const types: string[] = [];
+  const roles: string[] = [];
+  for (const key of ctx.metamodel.visibleTypes) {
+    for (const role of ctx.metamodel.cardTypes.get(key)!.stakeholderRoles) {
+      if (!role.permissions.has('card.view')) continue;
+      types.push(key);
+      roles.push(role.key);
+    }
+  }
+  return {
+    sql: `exists (select from stakeholders v
+            join unnest(?::text[], ?::text[]) as allowed (type, role) on allowed.role = v.role
+            where v.card_id = c.id and v.user_id = ?::uuid and allowed.type = c.type)`,
+    bindings: [types, roles, userWithinScope(ctx.caller, 'inventory.view')],
+    visibility: true,
+  };
+}
+
+/** The error for a card that {@link visibleCards} does not select. */
+export function invisibleCardError(ctx: Ctx, notFound: Error): Error {
+  return may(ctx.caller, 'inventory.view') ? notFound : forbidden('inventory.view');
+}
+
+/**
+ * Refuses cost values from callers who may not see costs; their patches retain the stored values.
+ * @throws EstateError `forbidden` naming `costs.view`.
+ */
+export function refuseHiddenCosts(
+  costKeys: readonly string[],
+  attributes: Record<string, unknown> | null | undefined,
+  seesCosts: boolean,
+): void {
+  if (seesCosts || !attributes) return;
+  if (costKeys.some((key) => Object.hasOwn(attributes, key))) throw forbidden('costs.view');
+}
+
+/**
+ * The costs of a card as SQL over the alias `c` of `cards`: the sum of all its cost fields, 0 if there are none.
+ * @param types the card types that can occur.
+ */
+export function costsOfCard(metamodel: Metamodel, types: readonly string[]): string {
+  const branches = types.flatMap((type) => {
+    const keys = metamodel.cardTypes.get(type)?.costKeys ?? [];
+    const sum = keys.map((key) => numberOf(textLiteral(key))).join(' + ');
+    return sum === '' ? [] : [`when ${textLiteral(type)} then ${sum}`];
+  });
+  return branches.length === 0 ? '0::numeric' : `(case c.type ${branches.join(' ')} else 0 end)`;
+}
+
+const numberOf = (key: string): string =>
+  `case when jsonb_typeof(c.attributes -> ${key}) = 'number' then (c.attributes -> ${key})::numeric else 0 end`;
 
 const TAGS = {
   list: `json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color, 'group_name', g.name)

@@ -12,8 +12,7 @@ import {
   cardPermissions,
 } from '../../kernel/permissions/permissions.data.ts';
 import { cardRights, inScope, may, seesCosts } from '../../kernel/permissions/policy.ts';
-import { cardText } from './cards.projection.ts';
-import { invisibleCardError, visibleCards } from './cards.visible.ts';
+import { cardText, invisibleCardError, visibleCards } from './cards.projection.ts';
 import { withMerged } from './merge/merge.redirect.ts';
 
 /** One card with tags and stakeholders. @throws EstateError `not_found`, `forbidden`. */

@@ -1,7 +1,7 @@
 import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { joinPath, splitPath } from '../../kernel/transfer/csv-cells.ts';
-import { visibleCards } from './cards.visible.ts';
+import { visibleCards } from './cards.projection.ts';
 
 /** A reference in a table cell: `Parent / Child / Name`, with `\/` and `\\` for those characters. */
 interface PathRef {

@@ -10,7 +10,7 @@ import { noRuns } from '../calculations/calculations.follow.ts';
 import { recalculate, recordRuns } from '../calculations/recalculate.ts';
 import { hasEndIn, loadRelations } from '../relations/relations.load.ts';
 import { saveRelations } from '../relations/relations.save.ts';
-import { deleteTags } from '../tags/tags.use.ts';
+import { deleteTags } from '../tags/tags.cards.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
 import {
   loadCards,
@@ -22,10 +22,10 @@ import {
   typeOf,
 } from './cards.load.ts';
 import type { CardColumns } from './cards.model.ts';
+import { visibleCards } from './cards.projection.ts';
 import { rescored } from './cards.rows.ts';
 import { type CardWrite, emitComputed, saveCards, withDerivedValues } from './cards.save.ts';
 import { ancestorsOf, idsBelow, levelsAfter } from './cards.tree.ts';
-import { visibleCards } from './cards.visible.ts';
 import { EDIT } from './cards.write.ts';
 import { LEVEL_FIELD } from './rules/capability.ts';
 import { diffCard } from './rules/diff.ts';

@@ -2,7 +2,7 @@ import { embed, query, queryRows, type Sql } from '../../../platform/database.ts
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { visibleCards } from './cards.visible.ts';
+import { visibleCards } from './cards.projection.ts';
 import {
   capabilityTooDeep,
   hasLevels,

@@ -1,11 +1,9 @@
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requireOnCard, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
-import { refuseHiddenCosts } from './cards.costs.ts';
 import {
   loadCards,
   lockCards,
@@ -15,6 +13,7 @@ import {
   typeOf,
   writtenCard,
 } from './cards.load.ts';
+import { refuseHiddenCosts } from './cards.projection.ts';
 import { summedKeys } from './cards.rows.ts';
 import {
   type CardWrite,
@@ -37,7 +36,7 @@ import {
   maxDepth,
   type Place,
 } from './rules/capability.ts';
-import type { CardInput, CardValues } from './rules/card.types.ts';
+import type { CardInput, CardValues } from './rules/diff.ts';
 import { newCardValues, patchedValues } from './rules/merge.ts';
 import { dataQuality, noFacts } from './rules/quality.ts';
 import { checkLifecycleOrder, cleanCardInput, refuseOperations, validateCardInput } from './rules/values.ts';

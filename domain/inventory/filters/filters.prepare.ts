@@ -1,7 +1,7 @@
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
-import { visibleCards } from '../cards/cards.visible.ts';
+import { visibleCards } from '../cards/cards.projection.ts';
 import { checkFilter } from './filters.check.ts';
 import { compileFilter } from './filters.compile.ts';
 import { parseFilter } from './filters.parser.ts';

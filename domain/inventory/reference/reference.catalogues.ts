@@ -6,7 +6,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows } from '../../kernel/resources/rows.ts';
 import { createCardsWithin } from '../cards/bulk/bulk.create.ts';
 import type { CardColumns } from '../cards/cards.model.ts';
-import { visibleCards } from '../cards/cards.visible.ts';
+import { visibleCards } from '../cards/cards.projection.ts';
 import { ReferenceCatalogue } from './reference.extension.ts';
 import {
   BUNDLED_VERSION,

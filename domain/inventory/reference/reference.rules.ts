@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { type FieldError, invalidField } from '../../../platform/errors.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
-import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/text.ts';
+import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/values.ts';
 import catalogues from './catalogues.json' with { type: 'json' };
 
 /** An entry of a loaded document. */

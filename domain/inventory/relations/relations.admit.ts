@@ -3,9 +3,9 @@ import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
-import { refuseHiddenCosts } from '../cards/cards.costs.ts';
+import { refuseHiddenCosts } from '../cards/cards.projection.ts';
+import type { RelationEnd, RelationInput } from './relations.model.ts';
 import { duplicateRelation, validateRelationInput } from './relations.rules.ts';
-import type { RelationEnd, RelationInput } from './relations.types.ts';
 
 export const MANAGE = { app: 'relations.manage', card: 'card.manage_relations' } as const;
 

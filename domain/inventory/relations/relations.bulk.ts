@@ -13,9 +13,9 @@ import {
   resolveRefs,
   type WantedRelation,
 } from './relations.load.ts';
+import type { RelationEnd, RelationInput } from './relations.model.ts';
 import { diffRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
 import { saveRelations } from './relations.save.ts';
-import type { RelationEnd, RelationInput } from './relations.types.ts';
 import { createWorkingSet, type RelationWorkingSet } from './relations.working-set.ts';
 
 export interface BulkOperation extends RelationInput {

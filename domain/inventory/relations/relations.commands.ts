@@ -1,16 +1,15 @@
 import { query } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { checkRelationInput, requireManage, seesRelationCosts } from './relations.admit.ts';
 import { writtenRelation } from './relations.list.ts';
 import { loadCompeting, loadEnds, lockRelation } from './relations.load.ts';
+import type { RelationInput } from './relations.model.ts';
 import { duplicateRelation, requireFittingEnds, requireRelationType, withInput } from './relations.rules.ts';
 import { saveRelations } from './relations.save.ts';
-import type { RelationInput } from './relations.types.ts';
 import { createWorkingSet } from './relations.working-set.ts';
 
 interface NewRelation extends RelationInput {

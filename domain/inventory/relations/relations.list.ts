@@ -2,8 +2,14 @@ import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, columnSorts } from '../../kernel/lists/lists.members.ts';
-import { count, filterConditions, readItem, runList } from '../../kernel/lists/lists.run.ts';
+import {
+  columnMembers,
+  columnSorts,
+  count,
+  filterConditions,
+  readItem,
+  runList,
+} from '../../kernel/lists/lists.run.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
@@ -16,7 +22,7 @@ import type {
 import type { ResultCache } from '../../kernel/lists/result.cache.ts';
 import { hasCostRoleSql, may, requirePermission, userWithinScope } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { visibleCards } from '../cards/cards.visible.ts';
+import { visibleCards } from '../cards/cards.projection.ts';
 import { Relation } from './relations.model.ts';
 
 export const relationSorts: Record<string, SortField> = {

@@ -4,10 +4,10 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lockCards, mandatoryTypes } from '../cards/cards.load.ts';
-import { invisibleCardError, visibleCards } from '../cards/cards.visible.ts';
-import { isStorable } from '../cards/rules/text.ts';
+import { invisibleCardError, visibleCards } from '../cards/cards.projection.ts';
+import { isStorable } from '../cards/rules/values.ts';
+import type { RelationEnd, StoredRelation } from './relations.model.ts';
 import type { NamedEnd } from './relations.save.ts';
-import type { RelationEnd, StoredRelation } from './relations.types.ts';
 
 const COLUMNS = 'r.id, r.type, r.source_id, r.target_id, r.attributes, r.description';
 

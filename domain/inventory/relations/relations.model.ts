@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { CardForPolicy } from '../../kernel/permissions/policy.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
@@ -15,4 +16,19 @@ export class Relation extends rowModel('relations', {
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}
-export type RelationColumns = RowOf<typeof Relation>;
+type RelationColumns = RowOf<typeof Relation>;
+
+/** A card as an end of a relation. */
+export interface RelationEnd extends CardForPolicy {
+  name: string;
+  status: 'ACTIVE' | 'ARCHIVED';
+}
+
+/** The columns of a stored relation. */
+export type StoredRelation = Omit<RelationColumns, 'created_by' | 'created_at' | 'updated_at'>;
+
+/** The members that a client or an import row sets: an absent member is not changed, `null` clears it. */
+export interface RelationInput {
+  attributes?: Record<string, unknown> | null;
+  description?: string | null;
+}

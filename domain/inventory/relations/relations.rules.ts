@@ -2,9 +2,8 @@ import { EstateError, type FieldError, invalidField, invalidFields } from '../..
 import type { Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type Changes, diffKeys } from '../cards/rules/diff.ts';
 import { mergeAttributes } from '../cards/rules/merge.ts';
-import { checkText } from '../cards/rules/text.ts';
-import { checkAttributes } from '../cards/rules/values.ts';
-import type { RelationEnd, RelationInput, StoredRelation } from './relations.types.ts';
+import { checkAttributes, checkText } from '../cards/rules/values.ts';
+import type { RelationEnd, RelationInput, StoredRelation } from './relations.model.ts';
 
 const MAX_DESCRIPTION = 10_000;
 

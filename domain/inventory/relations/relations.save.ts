@@ -7,9 +7,8 @@ import { seedsOfRelations, type TouchedRelation } from '../calculations/calculat
 import { mandatoryTypes } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
 import { costKeysIn } from '../cards/rules/diff.ts';
-import { Relation } from './relations.model.ts';
+import { Relation, type StoredRelation } from './relations.model.ts';
 import { diffRelation } from './relations.rules.ts';
-import type { StoredRelation } from './relations.types.ts';
 
 /** One relation's change: without `before` it is created, without `after` deleted. */
 export interface RelationWrite {

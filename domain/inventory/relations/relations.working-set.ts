@@ -1,7 +1,7 @@
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { StoredRelation } from './relations.model.ts';
 import { cardinalityExceeded, limitedSides } from './relations.rules.ts';
 import type { RelationWrite } from './relations.save.ts';
-import type { StoredRelation } from './relations.types.ts';
 
 type Ends = Pick<StoredRelation, 'type' | 'source_id' | 'target_id'>;
 

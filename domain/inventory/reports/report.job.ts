@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { object } from '../../kernel/shapes.ts';
+import { Choice, object } from '../../kernel/shapes.ts';
 import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = object({
@@ -19,3 +19,81 @@ export type ReportPayload = Static<typeof Payload>;
 
 /** Executes a report and writes the result to a file, from one snapshot. */
 export const reportJob = defineJob({ kind: 'report', payload: Payload, ...reportJobOptions });
+
+const Field = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  description:
+    'A path of the filter language, such as `attributes.timeModel`, `tags.Region` or `relation.relAppToITC.target.name`',
+});
+
+const As = Type.Optional(
+  Type.String({
+    pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+    maxLength: 60,
+    description: 'The name of the column; absent: made of what it shows',
+  }),
+);
+
+const Dimension = object({
+  field: Field,
+  bucket: Type.Optional(
+    Choice(['year', 'quarter', 'month', 'day'], {
+      description: 'Groups a date or timestamp, in UTC',
+    }),
+  ),
+  at: Type.Optional(
+    Type.String({ format: 'date', description: 'The day of `phase`, the lifecycle phase; absent: today' }),
+  ),
+  as: As,
+});
+
+const Measure = object({
+  fn: Choice(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
+  field: Type.Optional(Field),
+  p: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Of `percentile`: 0.5 is the median' }),
+  ),
+  as: As,
+});
+
+const Having = object({
+  column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a measure' }),
+  op: Choice(['=', '!=', '<', '<=', '>', '>=']),
+  value: Type.Number(),
+});
+
+const Sort = object({
+  column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a column' }),
+  dir: Choice(['asc', 'desc'], { default: 'asc' }),
+});
+
+/** The parameters of a query and its card filter. Shared by the request and the job. */
+export const reportQueryMembers = {
+  from: Type.Array(Type.String({ maxLength: 100 }), {
+    default: [],
+    maxItems: 500,
+    description: 'Card types; none: all',
+  }),
+  filter: Type.String({ default: '', maxLength: 4000, description: 'Which of their active cards' }),
+  dimensions: Type.Array(Dimension, { default: [], maxItems: 8, description: 'What the groups are made by' }),
+  measures: Type.Array(Measure, { default: [{ fn: 'count' }], minItems: 1, maxItems: 20 }),
+  having: Type.Array(Having, { default: [], maxItems: 20, description: 'Which groups; all must hold' }),
+  as_of: Type.Optional(
+    Type.String({ format: 'date-time', description: 'A moment in the past; absent: now' }),
+  ),
+  sort: Type.Array(Sort, { default: [], maxItems: 28, description: 'Ties are broken by the dimensions' }),
+};
+
+const ReportQuery = object(reportQueryMembers);
+
+export type ReportQuery = Static<typeof ReportQuery>;
+export type QueryDimension = Static<typeof Dimension>;
+export type QueryMeasure = Static<typeof Measure>;
+
+const QueryPayload = object({ query: ReportQuery, format: ReportFormat });
+
+export type ReportQueryPayload = Static<typeof QueryPayload>;
+
+/** Executes a query on the inventory and writes the result to a file, from one snapshot. */
+export const reportQueryJob = defineJob({ kind: 'report_query', payload: QueryPayload, ...reportJobOptions });

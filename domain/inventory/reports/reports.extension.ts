@@ -1,7 +1,6 @@
 import type { Extension } from '../../kernel/extensions.ts';
 import { kpiSnapshotJob } from './kpi-snapshot.job.ts';
-import { reportJob } from './report.job.ts';
-import { reportQueryJob } from './report-query.job.ts';
+import { reportJob, reportQueryJob } from './report.job.ts';
 
 /** Reports and queries executed by jobs, and the daily figures. */
 export const reportsExtension: Extension = { jobs: [reportQueryJob, reportJob, kpiSnapshotJob] };

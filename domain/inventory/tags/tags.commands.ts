@@ -1,8 +1,7 @@
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { TagGroup, type TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
@@ -12,10 +11,9 @@ import { deleteRows, findRows, insertRow, requireRow, updateRow } from '../../ke
 import { metamodelBusy, openRun } from '../metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../metamodel/changes/changes.types.ts';
 import { updateInventory } from '../metamodel/changes/restate.ts';
-import { catalogueEvent } from './tags.events.ts';
+import { catalogueEvent, removeTags, requireFits } from './tags.cards.ts';
 import { readTag, readTagGroup } from './tags.list.ts';
 import { Tag, type TagRow } from './tags.model.ts';
-import { removeTags, requireFits } from './tags.use.ts';
 
 type TagGroupInput = Partial<Omit<TagGroupRow, 'id' | 'created_at' | 'updated_at'>>;
 type TagInput = Partial<Omit<TagRow, 'id' | 'tag_group_id'>>;

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, columnSorts } from '../../kernel/lists/lists.members.ts';
-import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, columnSorts, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { ItemSpec, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';

@@ -1,6 +1,5 @@
 import { notFound } from '../../../platform/errors.ts';
-import type { Ctx, Work } from '../context.ts';
-import { checkIfMatch } from '../etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../context.ts';
 import { differingMembers, type EventDraft } from '../events/row-changes.ts';
 import type { JsonText } from '../lists/lists.types.ts';
 import { deleteRows, insertRow, lockRow, type RowModel, type RowOf, updateRow } from './rows.ts';

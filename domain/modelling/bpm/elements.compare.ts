@@ -1,5 +1,5 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { linkKinds } from './bpm.model.ts';

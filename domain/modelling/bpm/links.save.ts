@@ -3,12 +3,11 @@ import { type FieldError, invalidFields, notFound } from '../../../platform/erro
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { requireManage } from '../../inventory/relations/relations.admit.ts';
 import { loadCompeting, loadEnds } from '../../inventory/relations/relations.load.ts';
+import type { RelationEnd, StoredRelation } from '../../inventory/relations/relations.model.ts';
 import { saveRelations } from '../../inventory/relations/relations.save.ts';
-import type { RelationEnd, StoredRelation } from '../../inventory/relations/relations.types.ts';
 import { createWorkingSet } from '../../inventory/relations/relations.working-set.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';

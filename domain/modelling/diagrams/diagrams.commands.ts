@@ -1,10 +1,9 @@
 import { query, queryRows, withHeartbeat } from '../../../platform/database.ts';
 import { invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { lockCard } from '../../collaboration/cards.access.ts';
-import { checkLine, checkText, MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
+import { checkLine, checkText, MAX_DESCRIPTION } from '../../inventory/cards/rules/values.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requireOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, removeRow } from '../../kernel/resources/items.ts';

@@ -9,8 +9,8 @@ import {
   notFound,
 } from '../../../platform/errors.ts';
 import { checkedShares, sharedWithCaller, type UserShare, visibleShares } from '../../access/shares.ts';
-import { visibleCards } from '../../inventory/cards/cards.visible.ts';
-import { MAX_DESCRIPTION } from '../../inventory/cards/rules/text.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
+import { MAX_DESCRIPTION } from '../../inventory/cards/rules/values.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers, type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';

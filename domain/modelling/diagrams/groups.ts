@@ -1,12 +1,10 @@
 import type { Knex } from 'knex';
 import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
-import { checkLine } from '../../inventory/cards/rules/text.ts';
+import { checkLine } from '../../inventory/cards/rules/values.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { checkIfMatch } from '../../kernel/etag.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { findItem, readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
+import { columnMembers, findItem, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';

@@ -10,8 +10,7 @@ import type { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/
 import { mappingText } from '../../../domain/exchange/itsm/mappings.queries.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../domain/kernel/command.ts';
-import type { Ctx, Work } from '../../../domain/kernel/context.ts';
-import { checkIfMatch } from '../../../domain/kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../../domain/kernel/context.ts';
 import { rowChanges } from '../../../domain/kernel/events/row-changes.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';

@@ -2,7 +2,7 @@ import { VIEW_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts'
 import { loadStoredMapping } from '../../../domain/exchange/itsm/itsm.load.ts';
 import { findCardField } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { survivingCard } from '../../../domain/inventory/cards/merge/merge.redirect.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import { type Ctx, systemCaller } from '../../../domain/kernel/context.ts';

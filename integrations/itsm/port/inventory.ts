@@ -7,7 +7,7 @@ import {
   patchEachWithin,
   restoreEachWithin,
 } from '../../../domain/inventory/cards/bulk/bulk.each.ts';
-import type { CardInput } from '../../../domain/inventory/cards/rules/card.types.ts';
+import type { CardInput } from '../../../domain/inventory/cards/rules/diff.ts';
 import {
   type BulkOperation,
   bulkRelationsOfLocked,

@@ -1,6 +1,6 @@
 import { parseRelationPath } from '../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition } from '../../../domain/kernel/lists/lists.types.ts';

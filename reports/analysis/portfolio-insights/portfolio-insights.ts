@@ -1,4 +1,4 @@
-import { costsOfCard } from '../../../domain/inventory/cards/cards.costs.ts';
+import { costsOfCard } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';

@@ -1,11 +1,11 @@
 import { Readable, type Writable } from 'node:stream';
 import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import {
   type ReportQuery,
   type ReportQueryPayload,
   reportQueryJob,
-} from '../../../domain/inventory/reports/report-query.job.ts';
+} from '../../../domain/inventory/reports/report.job.ts';
+import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import {

@@ -1,4 +1,4 @@
-import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import { createFilterSchema, scopeOf } from '../../../domain/inventory/filters/filters.schema.ts';
 import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
@@ -6,7 +6,7 @@ import type {
   QueryDimension,
   QueryMeasure,
   ReportQuery,
-} from '../../../domain/inventory/reports/report-query.job.ts';
+} from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';

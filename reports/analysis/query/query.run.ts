@@ -1,5 +1,5 @@
 import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import type { ReportQuery } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { ReportQuery } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';

@@ -1,4 +1,4 @@
-import type { QueryDimension, QueryMeasure } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { QueryDimension, QueryMeasure } from '../../../domain/inventory/reports/report.job.ts';
 import type { CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';

@@ -2,7 +2,7 @@ import type {
   QueryDimension,
   QueryMeasure,
   ReportQuery,
-} from '../../../domain/inventory/reports/report-query.job.ts';
+} from '../../../domain/inventory/reports/report.job.ts';
 
 /** A question as a query, with its interpretation. */
 export interface ReadQuestion {

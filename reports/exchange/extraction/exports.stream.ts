@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
-import { visibleAttributes } from '../../../domain/inventory/cards/cards.projection.ts';
-import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';

@@ -1,5 +1,4 @@
-import { visibleAttributes } from '../../../domain/inventory/cards/cards.projection.ts';
-import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';

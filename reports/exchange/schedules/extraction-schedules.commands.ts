@@ -1,9 +1,7 @@
 import { ownedBy } from '../../../domain/access/jobs.owner.ts';
-import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
-import { scheduledExtractionJob } from '../../../domain/exchange/exports/scheduled-extraction.job.ts';
+import { type ExportRequest, scheduledExtractionJob } from '../../../domain/exchange/exports/export.job.ts';
 import { command } from '../../../domain/kernel/command.ts';
-import type { Ctx, Work } from '../../../domain/kernel/context.ts';
-import { checkIfMatch } from '../../../domain/kernel/etag.ts';
+import { type Ctx, checkIfMatch, type Work } from '../../../domain/kernel/context.ts';
 import { rowChanges, type StoredRow } from '../../../domain/kernel/events/row-changes.ts';
 import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { SCHEDULES_CHANNEL, scheduleErrors } from '../../../domain/kernel/jobs/schedules.fire.ts';

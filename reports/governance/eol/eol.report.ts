@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { EOL_TOPIC } from '../../../domain/governance/eol/eol.model.ts';
-import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';

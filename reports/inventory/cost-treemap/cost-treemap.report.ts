@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
-import { invisibleCardError } from '../../../domain/inventory/cards/cards.visible.ts';
+import { invisibleCardError } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';

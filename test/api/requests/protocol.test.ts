@@ -3,7 +3,7 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { boundConnections, boundPublicRequests } from '../../../api/plugins/connections.ts';
+import { boundConnections, boundPublicRequests } from '../../../api/plugins/protocol.ts';
 import type { App } from '../../../api/types.ts';
 import { ok, openApp } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';

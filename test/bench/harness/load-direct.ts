@@ -1,7 +1,6 @@
 import { cardEvent, cardsTopic } from '../../../domain/inventory/cards/cards.events.ts';
 import { hasLevels, LEVEL_FIELD, levelAt } from '../../../domain/inventory/cards/rules/capability.ts';
-import type { CardState, Lifecycle } from '../../../domain/inventory/cards/rules/card.types.ts';
-import { diffCard } from '../../../domain/inventory/cards/rules/diff.ts';
+import { type CardState, diffCard, type Lifecycle } from '../../../domain/inventory/cards/rules/diff.ts';
 import { dataQuality, noFacts } from '../../../domain/inventory/cards/rules/quality.ts';
 import {
   type NamedEnd,

@@ -11,7 +11,7 @@ import { type ParentCard, readParents, requireFittingParent } from '../cards.tre
 import { findTaken, guardUnique, type TakenKeys, takenKeyError } from '../cards.unique.ts';
 import { newCard, requireCreatable } from '../cards.write.ts';
 import { LEVEL_FIELD, MACRO, type Place } from '../rules/capability.ts';
-import type { ApprovalStatus, CardInput } from '../rules/card.types.ts';
+import type { ApprovalStatus, CardInput } from '../rules/diff.ts';
 import { cleanCardInput } from '../rules/values.ts';
 
 interface BulkCreateResult {

@@ -5,7 +5,7 @@ import { typeOf } from '../cards.load.ts';
 import { saveCards } from '../cards.save.ts';
 import { type CardPatch, EDIT, planPatch } from '../cards.write.ts';
 import type { Changes } from '../rules/diff.ts';
-import { uniqueIds } from './bulk.archive.ts';
+import { uniqueIds } from './bulk.each.ts';
 
 /**
  * Applies one patch to many cards with the checks of a single patch, in a fixed number of statements: to all of them

@@ -6,8 +6,7 @@ import type { EventDraft, StoredRow } from '../../../kernel/events/row-changes.t
 import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
 import type { UndoneEvent, UndoRefusal } from '../../../kernel/undo/undo.types.ts';
 import type { RelationWrite } from '../../relations/relations.save.ts';
-import { tagEvent } from '../../tags/tags.events.ts';
-import { deleteTags } from '../../tags/tags.use.ts';
+import { deleteTags, tagEvent } from '../../tags/tags.cards.ts';
 import type { StoredCard } from '../cards.load.ts';
 import type { Changes } from '../rules/diff.ts';
 

@@ -5,10 +5,9 @@ import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, OBSERVER, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
 import { hasEndIn, loadRelations } from '../../relations/relations.load.ts';
+import type { StoredRelation } from '../../relations/relations.model.ts';
 import { cardinalityExceeded, diffRelation, limitedSides } from '../../relations/relations.rules.ts';
 import { type RelationWrite, saveRelations } from '../../relations/relations.save.ts';
-import type { StoredRelation } from '../../relations/relations.types.ts';
-import { refuseHiddenCosts } from '../cards.costs.ts';
 import { cardEvent } from '../cards.events.ts';
 import {
   loadCards,
@@ -19,6 +18,7 @@ import {
   typeOf,
   writtenCard,
 } from '../cards.load.ts';
+import { refuseHiddenCosts } from '../cards.projection.ts';
 import { ARCHIVE, deleteRows } from '../cards.removal.ts';
 import { rescored } from '../cards.rows.ts';
 import { type CardWrite, newIds, type SavedCard, saveCards, withDerivedValues } from '../cards.save.ts';

@@ -3,7 +3,7 @@ import { isUuid } from '../../../../platform/uuid.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import type { StoredCard } from '../cards.load.ts';
 import { summedKeys } from '../cards.rows.ts';
-import type { CardInput, CardValues } from '../rules/card.types.ts';
+import type { CardInput, CardValues } from '../rules/diff.ts';
 import { patchedValues } from '../rules/merge.ts';
 import { checkLifecycleOrder, cleanCardInput, validateCardInput } from '../rules/values.ts';
 

@@ -1,11 +1,10 @@
 import Type from 'typebox';
 import type { Ctx } from '../../../kernel/context.ts';
-import { columnMembers, columnSorts } from '../../../kernel/lists/lists.members.ts';
-import { readItem, runList } from '../../../kernel/lists/lists.run.ts';
+import { columnMembers, columnSorts, readItem, runList } from '../../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../../kernel/lists/lists.types.ts';
 import { type StaticOf, Uuid } from '../../../kernel/shapes.ts';
 import { CardMerge } from '../cards.model.ts';
-import { visibleCards } from '../cards.visible.ts';
+import { visibleCards } from '../cards.projection.ts';
 
 const { journal: _internal, ...columns } = columnMembers('m', CardMerge);
 

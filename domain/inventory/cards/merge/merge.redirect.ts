@@ -1,6 +1,6 @@
 import { embed, query, type Sql } from '../../../../platform/database.ts';
 import type { Ctx } from '../../../kernel/context.ts';
-import { visibleCards } from '../cards.visible.ts';
+import { visibleCards } from '../cards.projection.ts';
 
 /** The visible card into which another was merged; undefined if there is none. */
 export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefined> {

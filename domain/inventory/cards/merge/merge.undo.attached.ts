@@ -1,7 +1,7 @@
 import { embed, query, sqlState } from '../../../../platform/database.ts';
 import type { CardReference } from '../../../kernel/context.ts';
 import { insertRows } from '../../../kernel/resources/rows.ts';
-import { tagEvent } from '../../tags/tags.events.ts';
+import { tagEvent } from '../../tags/tags.cards.ts';
 import type { Undoing } from './merge.attached.ts';
 import { changed, missing, movedEvent, ownerOf } from './merge.attached.ts';
 

@@ -1,5 +1,5 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
-import type { CardInput, CardValues, Lifecycle } from './card.types.ts';
+import type { CardInput, CardValues, Lifecycle } from './diff.ts';
 
 /** Whether a valid value represents "not set": an empty text or list clears its field like null. */
 function isBlank(value: unknown): boolean {

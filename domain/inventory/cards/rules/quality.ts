@@ -1,7 +1,6 @@
 import type { CardType, MandatoryRelation } from '../../../kernel/metamodel/metamodel.compile.ts';
 import type { QualityBucket } from '../../../kernel/metamodel/metamodel.types.ts';
-import type { ApprovalStatus, CardValues } from './card.types.ts';
-import { type Changes, ownValue } from './diff.ts';
+import { type ApprovalStatus, type CardValues, type Changes, ownValue } from './diff.ts';
 
 /** The relations, tags and stakeholder roles of a card that count for its data quality and approval. */
 export interface FilledSlots {

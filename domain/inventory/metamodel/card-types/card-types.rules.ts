@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../../platform/errors.ts';
 import type { CardTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import type { Field, FieldOption, Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
-import { cleanTranslations } from '../translations.ts';
+import { cleanTranslations } from '../metamodel.list.ts';
 
 /** The members of a card type that a client sets; `key` only at creation. */
 export type CardTypeInput = Partial<

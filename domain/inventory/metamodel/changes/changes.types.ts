@@ -1,6 +1,5 @@
 import { EstateError } from '../../../../platform/errors.ts';
-import type { Ctx, Work } from '../../../kernel/context.ts';
-import { checkIfMatch, etagOf } from '../../../kernel/etag.ts';
+import { type Ctx, checkIfMatch, etagOf, type Work } from '../../../kernel/context.ts';
 import { type BufferedEvents, bufferEvents } from '../../../kernel/events/events.buffer.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';

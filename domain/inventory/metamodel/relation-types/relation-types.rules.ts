@@ -2,7 +2,7 @@ import type { FieldError } from '../../../../platform/errors.ts';
 import type { RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import type { RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
 import { cleanOptions, translationsOf, unique } from '../card-types/card-types.rules.ts';
-import { cleanTranslations } from '../translations.ts';
+import { cleanTranslations } from '../metamodel.list.ts';
 
 /** The members of a relation type that a client sets; `key` only at creation. */
 export type RelationTypeInput = Partial<

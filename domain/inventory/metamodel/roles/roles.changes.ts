@@ -15,9 +15,8 @@ import { type CardTypeInput, unique } from '../card-types/card-types.rules.ts';
 import type { ChangeRun } from '../changes/changes.types.ts';
 import { checkSeen, requireChangeRights } from '../changes/changes.types.ts';
 import { updateInventory } from '../changes/restate.ts';
-import { readStakeholderRoleDefinition } from '../metamodel.list.ts';
+import { cleanTranslations, readStakeholderRoleDefinition } from '../metamodel.list.ts';
 import { stakeholderRoleSeeds } from '../metamodel.seeds.data.ts';
-import { cleanTranslations } from '../translations.ts';
 
 type RoleInput = Partial<
   Pick<StakeholderRoleRow, 'key' | 'label' | 'description' | 'color' | 'permissions' | 'sort_order'>

@@ -1,4 +1,4 @@
-import type { ReportQuery } from '../../../../domain/inventory/reports/report-query.job.ts';
+import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { loadSettings } from '../../../../domain/kernel/settings/settings.read.ts';

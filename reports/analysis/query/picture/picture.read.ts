@@ -1,5 +1,5 @@
 import { type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
-import type { ReportQuery } from '../../../../domain/inventory/reports/report-query.job.ts';
+import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import type { Snapshot } from '../../../../platform/snapshot.ts';
 import { compileQuery } from '../query.compile.ts';
 import type { QueryPlan } from '../query.plan.ts';

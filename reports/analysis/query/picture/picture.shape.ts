@@ -1,4 +1,4 @@
-import type { QueryMeasure, ReportQuery } from '../../../../domain/inventory/reports/report-query.job.ts';
+import type { QueryMeasure, ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import type { TimeStep } from '../../../kernel/charts/charts.types.ts';
 import type { QueryPlan } from '../query.plan.ts';
 

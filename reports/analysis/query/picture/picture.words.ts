@@ -1,4 +1,4 @@
-import type { ReportQuery } from '../../../../domain/inventory/reports/report-query.job.ts';
+import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import type { Metamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { withNote } from '../../../kernel/charts/charts.parts.ts';
 import { formatCount, formatDate } from '../../../kernel/charts/charts.text.ts';

@@ -1,4 +1,4 @@
-import { visibleCards } from '../../../../domain/inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../../../domain/inventory/cards/cards.projection.ts';
 import { combine, type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { EntitySet, NavigationPath, ODataModel } from '../model/model.types.ts';

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { cardTypeErrors, relationTypeErrors } from '../../../../domain/app/workspace/transfer.check.ts';
 import { readShapes } from '../../../../domain/app/workspace/transfer.stage.ts';
-import {
-  cardTypeErrors,
-  relationTypeErrors,
-} from '../../../../domain/app/workspace/workspace.metamodel.rules.ts';
+import { nestedErrors } from '../../../../domain/app/workspace/workspace.fields.ts';
 import { nestedRules } from '../../../../domain/app/workspace/workspace.nested.data.ts';
-import { nestedErrors } from '../../../../domain/app/workspace/workspace.nested.ts';
 import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
 import { contentId, recheckContent } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import type { FieldError } from '../../../../platform/errors.ts';

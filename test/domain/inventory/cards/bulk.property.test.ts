@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import {
   archiveCards,
   deleteCards,
   restoreCards,
-} from '../../../../domain/inventory/cards/bulk/bulk.archive.ts';
-import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
+} from '../../../../domain/inventory/cards/bulk/bulk.each.ts';
 import { patchCards } from '../../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { archiveCard, restoreCard } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { deleteCard } from '../../../../domain/inventory/cards/cards.removal.ts';

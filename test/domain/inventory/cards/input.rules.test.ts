@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CardInput } from '../../../../domain/inventory/cards/rules/card.types.ts';
+import type { CardInput } from '../../../../domain/inventory/cards/rules/diff.ts';
 import { cleanCardInput, validateCardInput } from '../../../../domain/inventory/cards/rules/values.ts';
 import type { FieldType } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
 import { seededMetamodel } from './seeded-metamodel.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkLevel, levelAt, maxDepth } from '../../../../domain/inventory/cards/rules/capability.ts';
-import type { CardState } from '../../../../domain/inventory/cards/rules/card.types.ts';
-import { costKeysIn, diffCard } from '../../../../domain/inventory/cards/rules/diff.ts';
+import { type CardState, costKeysIn, diffCard } from '../../../../domain/inventory/cards/rules/diff.ts';
 import {
   mergeAttributes,
   mergeLifecycle,

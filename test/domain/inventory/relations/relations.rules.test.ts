@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RelationEnd, StoredRelation } from '../../../../domain/inventory/relations/relations.model.ts';
 import {
   diffRelation,
   limitedSides,
@@ -8,7 +9,6 @@ import {
   validateRelationInput,
   withInput,
 } from '../../../../domain/inventory/relations/relations.rules.ts';
-import type { RelationEnd, StoredRelation } from '../../../../domain/inventory/relations/relations.types.ts';
 import { createWorkingSet } from '../../../../domain/inventory/relations/relations.working-set.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { seededMetamodel } from '../cards/seeded-metamodel.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportQuery } from '../../../../domain/inventory/reports/report-query.job.ts';
+import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { queryChart } from '../../../../reports/analysis/query/picture/picture.draw.ts';
 import { readPictureCells } from '../../../../reports/analysis/query/picture/picture.read.ts';

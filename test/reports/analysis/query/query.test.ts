@@ -3,7 +3,7 @@ import type {
   QueryDimension,
   QueryMeasure,
   ReportQuery,
-} from '../../../../domain/inventory/reports/report-query.job.ts';
+} from '../../../../domain/inventory/reports/report.job.ts';
 import {
   COST_LIMIT,
   guardCost,
