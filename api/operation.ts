@@ -351,7 +351,7 @@ function addOperation(app: App, spec: OperationSpec): void {
       querystring: spec.query ?? noQuery,
       ...(spec.body && !spec.consumes ? { body: spec.body } : {}),
       response: responses(app, spec.answers),
-    } as never,
+    },
     handler: async (request, reply) => {
       const { ctx, query, body } = request;
       // `If-Match` only applies to operations that declare it, together with the 412 response

@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/database.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
-import { appPermissions } from '../kernel/permissions/permissions.data.ts';
+import { permissionKeys } from '../kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { Role } from './roles.model.ts';
 import { UserModel } from './users.model.ts';
@@ -166,9 +166,7 @@ export async function readMe(ctx: Ctx): Promise<Record<string, unknown>> {
     is_active: row.is_active,
     locale: row.locale,
     permissions:
-      held === '*'
-        ? { '*': true }
-        : Object.fromEntries(Object.keys(appPermissions).map((key) => [key, held.has(key as never)])),
+      held === '*' ? { '*': true } : Object.fromEntries(permissionKeys.map((key) => [key, held.has(key)])),
     ui_preferences: row.ui_preferences,
     impersonated_role: impersonated?.key ?? null,
     impersonated_role_label: impersonated?.label ?? null,

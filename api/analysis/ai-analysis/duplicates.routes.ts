@@ -243,7 +243,7 @@ export function registerDuplicateRoutes(app: App): void {
     id: 'readDuplicatePair',
     summary: 'Read a pair with its reasons',
     answers: ok('The pair', ExplainedPairSchema),
-    handler: async ({ ctx, params }) => (await explainPair(ctx, params.pair_id)) as never,
+    handler: ({ ctx, params }) => explainPair(ctx, params.pair_id),
   });
 
   managing.patch('/api/v1/ai-analysis/duplicate-pairs/:pair_id/status', {
@@ -252,7 +252,7 @@ export function registerDuplicateRoutes(app: App): void {
     summary: 'Confirm or dismiss a pair, or mark it as under review',
     body: DecisionBody,
     answers: ok('The pair', ExplainedPairSchema),
-    handler: async ({ ctx, params: { pair_id }, body }) =>
-      (await decidePair(ctx, pair_id, body.status, (sql) => explainPair(ctx, pair_id, sql))) as never,
+    handler: ({ ctx, params: { pair_id }, body }) =>
+      decidePair(ctx, pair_id, body.status, (sql) => explainPair(ctx, pair_id, sql)),
   });
 }

@@ -154,12 +154,10 @@ async function requireStanding(sql: Sql, id: string): Promise<void> {
 
 async function mark({ sql, emit }: Work, ctx: Ctx, id: string): Promise<void> {
   // Events that this batch had undone apply again.
-  await sql('mutation_batches')
-    .where({ rolled_back_by: id })
-    .update({ rolled_back_by: null, rolled_back_at: null });
-  await sql('mutation_batches')
-    .where({ id })
-    .update({ rolled_back_by: ctx.batch.id, rolled_back_at: sql.raw('clock_timestamp()') as never });
+  await query(sql).run`update mutation_batches set rolled_back_by = null, rolled_back_at = null
+    where rolled_back_by = ${id}`;
+  await query(sql).run`update mutation_batches
+    set rolled_back_by = ${ctx.batch.id}, rolled_back_at = clock_timestamp() where id = ${id}`;
   emit({ event_type: 'mutation_batch.rolled_back', data: { id, rolled_back_by: ctx.batch.id } });
 }
 
@@ -220,7 +218,7 @@ async function undoAll(
     await held.flush();
   }
   try {
-    await work.sql.transaction((sql) => sql.raw('set constraints all immediate') as never);
+    await work.sql.transaction((sql) => query(sql).run`set constraints all immediate`);
   } catch (error) {
     if (sqlState(error) !== '23503') throw error;
     throw new EstateError('rollback_conflicts', 'Later batches build on what this one wrote.');

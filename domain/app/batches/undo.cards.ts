@@ -14,7 +14,6 @@ import {
   missing,
   type NotUndone,
   revertFields,
-  type Values,
 } from '../../kernel/undo/undo.rows.ts';
 
 const nothing = {
@@ -102,7 +101,7 @@ export async function undoCards(
 function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
   const { changes } = data;
   const values = { ...card, attributes: { ...card.attributes } };
-  const kept = revertFields(values as never as Values, changes, careful);
+  const kept = revertFields(values, changes, careful);
   if (changes.status && !kept.includes('status')) {
     values.archive_batch_id =
       changes.status.old === 'ARCHIVED' ? ((data.archive_batch_id as string | undefined) ?? null) : null;
@@ -186,7 +185,7 @@ export async function undoRelations(
       if (relation) all.push(changedLater(event));
       else {
         const values = { id, type, source_id, target_id, attributes: {}, description: null };
-        revertFields(values as Values, data.changes, false);
+        revertFields(values, data.changes, false);
         wanted.set(id, values);
         deleted.set(id, event);
       }
@@ -194,7 +193,7 @@ export async function undoRelations(
     else if (event.event_type === 'relation.created') wanted.set(id, null);
     else {
       const values = { ...relation, attributes: { ...relation.attributes } };
-      const kept = revertFields(values as never as Values, data.changes, careful.has(`relation/${id}`));
+      const kept = revertFields(values, data.changes, careful.has(`relation/${id}`));
       if (kept.length > 0) all.push(changedLater(event, kept));
       wanted.set(id, values);
     }

@@ -328,17 +328,11 @@ async function finish(job: RunningJob<WorkspaceTransferPayload>, { db }: Service
     message: `${totals.create} created, ${totals.update} changed, ${totals.unchanged} the same, ${totals.conflict} left alone`,
   };
   await inTransaction(db, async (sql) => {
-    await sql('workspace_transfers')
-      .where({ id })
-      .update({
-        status: 'applied',
-        result: JSON.stringify(result),
-        applied_at: sql.raw('clock_timestamp()') as never,
-      });
+    await query(sql).run`update workspace_transfers
+      set status = 'applied', result = ${JSON.stringify(result)}, applied_at = clock_timestamp() where id = ${id}`;
     await unstage(sql, id);
-    await sql('files')
-      .whereIn('id', sql('workspace_transfers').where({ id }).select('file_id'))
-      .update({ expires_at: sql.fn.now() });
+    await query(sql).run`update files set expires_at = now()
+      where id = (select file_id from workspace_transfers where id = ${id})`;
     await job.finish({ sql }, done);
   });
   return done;

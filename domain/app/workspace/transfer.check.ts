@@ -27,7 +27,7 @@ import type {
   Subtype,
 } from '../../kernel/metamodel/metamodel.types.ts';
 import { missingFrom, type PermissionMap } from '../../kernel/permissions/grants.ts';
-import { type AppPermission, appPermissions } from '../../kernel/permissions/permissions.data.ts';
+import { appPermissions, permissionKeys } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { OpenObject } from '../../kernel/shapes.ts';
 import { checkDrawings, checkThumbnails } from './transfer.drawings.ts';
@@ -126,8 +126,7 @@ export function findNarrowing(before: StoredRow, after: StoredRow): string | und
 export function requireTransferRights(caller: Caller): void {
   requirePermission(caller, 'admin.import_workspace');
   requirePermission(caller, 'costs.view');
-  for (const permission of Object.keys(appPermissions))
-    requirePermission(caller, permission as AppPermission);
+  for (const permission of permissionKeys) requirePermission(caller, permission);
 }
 
 /** The stored state of a role. */

@@ -235,16 +235,11 @@ async function preview(
     message: `${totals.create} new, ${totals.update} changed, ${totals.unchanged} the same, ${totals.conflict} left alone`,
   };
   await inTransaction(db, async (sql) => {
-    const there = await sql('workspace_transfers')
-      .where({ id, status: 'parsing' })
-      .update({
-        status: 'previewed',
-        format_version: manifest.format_version,
-        source_url: manifest.source_url,
-        diff: JSON.stringify(diff),
-        previewed_at: sql.raw('clock_timestamp()') as never,
-      });
-    if (there === 0) throw new EstateError('not_found', 'The transfer was discarded.');
+    const previewed = await query(sql).row`update workspace_transfers set status = 'previewed',
+      format_version = ${manifest.format_version}, source_url = ${manifest.source_url},
+      diff = ${JSON.stringify(diff)}, previewed_at = clock_timestamp()
+      where id = ${id} and status = 'parsing' returning id`;
+    if (!previewed) throw new EstateError('not_found', 'The transfer was discarded.');
     await job.finish({ sql }, result);
   });
   return result;

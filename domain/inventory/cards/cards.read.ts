@@ -6,10 +6,9 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import {
-  type AppPermission,
   appPermissionOf,
-  appPermissions,
   cardPermissions,
+  permissionKeys,
 } from '../../kernel/permissions/permissions.data.ts';
 import { cardRights, inScope, may, seesCosts } from '../../kernel/permissions/policy.ts';
 import { cardText, invisibleCardError, visibleCards } from './cards.projection.ts';
@@ -72,9 +71,7 @@ export async function readMyPermissions(ctx: Ctx, id: string) {
     ]),
   );
   return {
-    app_level: Object.fromEntries(
-      (Object.keys(appPermissions) as AppPermission[]).map((key) => [key, may(ctx.caller, key)]),
-    ),
+    app_level: Object.fromEntries(permissionKeys.map((key) => [key, may(ctx.caller, key)])),
     stakeholder_roles: card.roles,
     card_level: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, held.has(key)])),
     effective: { ...effective, can_view_costs: seesCosts(ctx, { id, type: card.type, myRoles: card.roles }) },

@@ -1,5 +1,11 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
-import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
+import {
+  EstateError,
+  type FieldError,
+  invalidField,
+  invalidFields,
+  notFound,
+} from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -188,7 +194,7 @@ export async function loadCatalogue(
     throw invalidField(field, 'out_of_range', `must hold 1 to ${MAX_NODES} entries`);
   }
   const read = readNodes(given, field);
-  if ('code' in read[0]!) throw invalidFields(read as never);
+  if ('code' in read[0]!) throw invalidFields(read as FieldError[]);
   return await command(ctx, async (work) => {
     await query(work.sql).run`insert into reference_catalogues (kind, catalogue_version, source, nodes)
       values (${kind}, ${catalogue_version}, ${source}, ${JSON.stringify(read as CatalogueNode[])}::jsonb)

@@ -99,7 +99,8 @@ export function differingMembers<R extends object>(row: R, values: Partial<R>): 
   return Object.fromEntries(Object.entries(values).filter(differs)) as Partial<R>;
 }
 
-function canonical(value: unknown): string {
+/** The JSON of a value with its keys in order. */
+export function canonical(value: unknown): string {
   return JSON.stringify(value ?? null, (_key, part) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

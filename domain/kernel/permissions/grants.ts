@@ -4,8 +4,8 @@ import type { Caller, Ctx } from '../context.ts';
 import {
   type AppPermission,
   appPermissionOf,
-  appPermissions,
   type CardPermission,
+  permissionKeys,
 } from './permissions.data.ts';
 import { cardRights, forbidden, showsCosts } from './policy.ts';
 
@@ -16,8 +16,7 @@ export type PermissionMap = Record<string, boolean>;
 export function missingFrom(caller: Caller, map: PermissionMap): AppPermission | undefined {
   const held = caller.permissions;
   if (held === '*') return undefined;
-  const keys = Object.keys(appPermissions) as AppPermission[];
-  const missing = keys.find((key) => (map['*'] || map[key]) && !held.has(key));
+  const missing = permissionKeys.find((key) => (map['*'] || map[key]) && !held.has(key));
   // A caller with every single key does not have future permissions.
   return missing ?? (map['*'] ? 'admin.roles' : undefined);
 }

@@ -79,6 +79,9 @@ export const appPermissions = {
 
 export type AppPermission = keyof typeof appPermissions;
 
+/** All application permissions, in the catalogue's order. */
+export const permissionKeys = Object.keys(appPermissions) as AppPermission[];
+
 /** What the scopes of an API token name: permissions, and `account` for the caller's own account. */
 export type TokenScope = AppPermission | 'account';
 

@@ -1,5 +1,11 @@
 import type { Work } from '../context.ts';
-import { type Change, type EventDraft, rowChanges, type StoredRow } from '../events/row-changes.ts';
+import {
+  type Change,
+  canonical,
+  type EventDraft,
+  rowChanges,
+  type StoredRow,
+} from '../events/row-changes.ts';
 import { insertRows, lockRow, type RowModel } from '../resources/rows.ts';
 import { columnsBefore, type UndoneEvent, type UndoRefusal, type UndoSpec } from './undo.types.ts';
 
@@ -62,24 +68,18 @@ function opposite(
 /** An object's values before and after, nested ones by prefix. */
 export type Values = Record<string, unknown>;
 
-const text = (value: unknown): string =>
-  JSON.stringify(value ?? null, (_key, part) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
-
 /**
  * Sets the changed fields to their old values. With `careful`, only those whose current value is still the written one;
  * the others are returned.
  */
-export function revertFields(values: Values, changes: Record<string, Change>, careful: boolean): string[] {
+export function revertFields(row: object, changes: Record<string, Change>, careful: boolean): string[] {
+  const values = row as Values;
   const kept: string[] = [];
   for (const [field, change] of Object.entries(changes)) {
     const dot = /^(attributes|lifecycle)\.(.+)$/s.exec(field);
     const holder = dot ? { ...((values[dot[1]!] as Values | null) ?? {}) } : values;
     const key = dot ? dot[2]! : field;
-    if (careful && text(holder[key]) !== text(change.new)) {
+    if (careful && canonical(holder[key]) !== canonical(change.new)) {
       kept.push(field);
       continue;
     }
