@@ -66,7 +66,7 @@ function opposite(
 }
 
 /** An object's values before and after, nested ones by prefix. */
-export type Values = Record<string, unknown>;
+type Values = Record<string, unknown>;
 
 /**
  * Sets the changed fields to their old values. With `careful`, only those whose current value is still the written one;
