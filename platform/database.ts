@@ -88,6 +88,18 @@ class EmbeddedSql {
 export const embed = (part: string | number | { sql: string; bindings: readonly unknown[] }): EmbeddedSql =>
   typeof part === 'object' ? new EmbeddedSql(part.sql, part.bindings) : new EmbeddedSql(String(part));
 
+/** A part of a statement with its values, as a tagged template like those of {@link query}. */
+export function fragment(
+  texts: TemplateStringsArray,
+  ...values: unknown[]
+): { sql: string; bindings: unknown[] } {
+  const parts = values.map((value) => (value instanceof EmbeddedSql ? value : new EmbeddedSql('?', [value])));
+  return {
+    sql: texts.map((text, n) => text + (parts[n]?.sql ?? '')).join(''),
+    bindings: parts.flatMap(({ bindings }) => bindings),
+  };
+}
+
 /** A row of a statement whose columns have no declared type. */
 type UntypedRow = Awaited<Knex.Raw>;
 
@@ -98,16 +110,8 @@ type UntypedRow = Awaited<Knex.Raw>;
  */
 export function query(sql: Sql) {
   const rows = async <T = UntypedRow>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T[]> => {
-    const parts = values.map((value) =>
-      value instanceof EmbeddedSql ? value : new EmbeddedSql('?', [value]),
-    );
-    const text = texts.map((before, n) => before + (parts[n]?.sql ?? '')).join('');
-    return (
-      await sql.raw(
-        text,
-        parts.flatMap(({ bindings }) => bindings),
-      )
-    ).rows;
+    const { sql: text, bindings } = fragment(texts, ...values);
+    return (await sql.raw(text, bindings)).rows;
   };
   const column = async <T>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T[]> =>
     (await rows<Record<string, T>>(texts, ...values)).map((row) => Object.values(row)[0]!);

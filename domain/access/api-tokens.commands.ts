@@ -1,4 +1,4 @@
-import { query, type Sql } from '../../platform/database.ts';
+import { fragment, query, type Sql } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
@@ -43,7 +43,7 @@ const apiTokenList: ListSpec = {
 export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams): Promise<JsonText> {
   if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
   if (!(await ctx.db('users').where({ id: userId }).first('id'))) throw notFound('user', userId);
-  return await runList(ctx.db, apiTokenList, [{ sql: 't.user_id = ?::uuid', bindings: [userId] }], params, {
+  return await runList(ctx.db, apiTokenList, [fragment`t.user_id = ${userId}::uuid`], params, {
     owner: ctx.caller.userId,
   });
 }

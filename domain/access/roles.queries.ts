@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import { fragment, type Sql } from '../../platform/database.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { columnMembers, readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
@@ -30,7 +30,7 @@ export async function listRoles(
   return await runList(
     ctx.db,
     roleList,
-    params.include_archived ? [] : [{ sql: 'not r.is_archived', bindings: [] }],
+    params.include_archived ? [] : [fragment`not r.is_archived`],
     params,
   );
 }

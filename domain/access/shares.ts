@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../platform/errors.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import type { Fragment } from '../kernel/lists/lists.types.ts';
@@ -53,19 +54,18 @@ export async function checkedShares(
 }
 
 /** Whether an object is shared with the caller. @param shares SQL of the stored shares. */
-export const sharedWithCaller = (ctx: Ctx, shares: string): Fragment => ({
-  sql: `${shares} @> jsonb_build_array(jsonb_build_object('user_id', ?::text))`,
-  bindings: [ctx.caller.userId],
-});
+export const sharedWithCaller = (ctx: Ctx, shares: string): Fragment =>
+  fragment`${embed(shares)} @> jsonb_build_array(jsonb_build_object('user_id', ${ctx.caller.userId}::text))`;
 
 /**
  * The users with whom an object is shared, as JSON ordered by name; only the owner sees other users.
  * @param shares SQL of the stored shares. @param owner SQL of the owner's id.
  */
-export const visibleShares = (ctx: Ctx, shares: string, owner: string): Fragment => ({
-  sql: `(select coalesce(json_agg(json_build_object('user_id', u.id, 'display_name', u.display_name,
+export const visibleShares = (
+  ctx: Ctx,
+  shares: string,
+  owner: string,
+): Fragment => fragment`(select coalesce(json_agg(json_build_object('user_id', u.id, 'display_name', u.display_name,
       'can_edit', (s ->> 'can_edit')::boolean) order by lower(u.display_name), u.id), '[]')
-    from jsonb_array_elements(${shares}) s join users u on u.id = (s ->> 'user_id')::uuid
-    where ${owner} = ?::uuid or u.id = ?::uuid)`,
-  bindings: [ctx.caller.userId, ctx.caller.userId],
-});
+    from jsonb_array_elements(${embed(shares)}) s join users u on u.id = (s ->> 'user_id')::uuid
+    where ${embed(owner)} = ${ctx.caller.userId}::uuid or u.id = ${ctx.caller.userId}::uuid)`;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../platform/database.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
@@ -11,7 +11,7 @@ import { UserModel } from './users.model.ts';
 const reserved = (ctx: Ctx, sql: string): string | Fragment =>
   may(ctx.caller, 'admin.users')
     ? sql
-    : { sql: `case when u.id = ?::uuid then ${sql} end`, bindings: [ctx.caller.userId] };
+    : fragment`case when u.id = ${ctx.caller.userId}::uuid then ${embed(sql)} end`;
 
 const userList = (ctx: Ctx): ListSpec => ({
   name: 'users',
@@ -105,10 +105,10 @@ export interface UserFilter {
  */
 export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Promise<JsonText> {
   if (params.sort_by === 'last_login') requirePermission(ctx.caller, 'admin.users');
-  const conditions: Condition[] = params.include_inactive ? [] : [{ sql: 'u.is_active', bindings: [] }];
+  const conditions: Condition[] = params.include_inactive ? [] : [fragment`u.is_active`];
   for (const column of ['role', 'kind', 'auth_provider'] as const) {
     const value = params[column];
-    if (value !== undefined) conditions.push({ sql: `u.${column} = ?`, bindings: [value] });
+    if (value !== undefined) conditions.push(fragment`u.${embed(column)} = ${value}`);
   }
   return await runList(ctx.db, userList(ctx), conditions, params);
 }
@@ -124,24 +124,21 @@ export async function listServiceAccounts(
   params: ListParams & { include_inactive: boolean },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.users');
-  const conditions = [{ sql: "u.kind = 'service'", bindings: [] }];
-  if (!params.include_inactive) conditions.push({ sql: 'u.is_active', bindings: [] });
+  const conditions = [fragment`u.kind = 'service'`];
+  if (!params.include_inactive) conditions.push(fragment`u.is_active`);
   return await runList(ctx.db, serviceAccountList, conditions, params);
 }
 
 /** One service account. @throws EstateError `not_found`. */
 export async function readServiceAccount(ctx: Ctx, id: string): Promise<JsonText> {
-  const isService = [{ sql: "u.kind = 'service'", bindings: [] }];
+  const isService = [fragment`u.kind = 'service'`];
   return await readItem(ctx.db, serviceAccountList, 'service account', id, isService);
 }
 
 /** Invited users without a password. @throws EstateError `forbidden`. */
 export async function listInvitations(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.users');
-  const waiting = {
-    sql: 'u.invited_at is not null and u.password_hash is null and u.is_active',
-    bindings: [],
-  };
+  const waiting = fragment`u.invited_at is not null and u.password_hash is null and u.is_active`;
   return await runList(ctx.db, invitationList, [waiting], params);
 }
 

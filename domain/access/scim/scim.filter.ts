@@ -1,4 +1,5 @@
 import { type Compare, type Filter, parse } from 'scim2-parse-filter';
+import { embed, fragment } from '../../../platform/database.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { scimError } from './scim.errors.ts';
 
@@ -61,7 +62,7 @@ function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number
   }
   if (filter.op === 'not') {
     const part = compile((filter as { filter: Filter }).filter, spec, inside, depth);
-    return { sql: `not coalesce(${part.sql}, false)`, bindings: part.bindings };
+    return fragment`not coalesce(${embed(part)}, false)`;
   }
   const named = filter as { op: string; attrPath: string };
   const path = `${inside}${plainPath(named.attrPath, spec)}`;
@@ -72,7 +73,7 @@ function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number
     if (!rows) return compile(valFilter, spec, `${path}.`, depth + 1);
     const within: FilterSpec = { schema: spec.schema, columns: rows.columns, multiple: {} };
     const part = compile(valFilter, within, '', depth + 1);
-    return { sql: `exists (select ${rows.rows} and ${part.sql})`, bindings: part.bindings };
+    return fragment`exists (select ${embed(rows.rows)} and ${embed(part)})`;
   }
   const column = own(spec.columns, path);
   if (column) return comparison(filter as Compare, column);
@@ -80,9 +81,9 @@ function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number
   const rows = own(spec.multiple, name);
   const inner = rows && own(rows.columns, member);
   if (!rows || !inner) throw scimError('invalidFilter', `Nothing can be filtered by ${named.attrPath}.`);
-  if (filter.op === 'pr') return { sql: `exists (select ${rows.rows})`, bindings: [] };
+  if (filter.op === 'pr') return fragment`exists (select ${embed(rows.rows)})`;
   const part = comparison(filter as Compare, inner);
-  return { sql: `exists (select ${rows.rows} and ${part.sql})`, bindings: part.bindings };
+  return fragment`exists (select ${embed(rows.rows)} and ${embed(part)})`;
 }
 
 /** The own property of an object, under a name from a client. */
@@ -99,17 +100,17 @@ export function plainPath(path: string, { schema }: Pick<FilterSpec, 'schema'>):
 const signs = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 
 function comparison({ op, attrPath, compValue }: Compare, { sql, type }: FilterColumn): Condition {
-  if ((op as string) === 'pr') return { sql: `${sql} is not null`, bindings: [] };
+  if ((op as string) === 'pr') return fragment`${embed(sql)} is not null`;
   if (compValue === null) {
-    if (op === 'eq') return { sql: `${sql} is null`, bindings: [] };
-    if (op === 'ne') return { sql: `${sql} is not null`, bindings: [] };
+    if (op === 'eq') return fragment`${embed(sql)} is null`;
+    if (op === 'ne') return fragment`${embed(sql)} is not null`;
   }
   const misfit = () => scimError('invalidFilter', `${attrPath} cannot be compared in this way.`);
   if (type === 'boolean') {
     // Microsoft Entra ID writes booleans as texts
     const value = typeof compValue === 'string' ? compValue.toLowerCase() : String(compValue);
     if ((op !== 'eq' && op !== 'ne') || (value !== 'true' && value !== 'false')) throw misfit();
-    return { sql: `${sql} ${op === 'eq' ? '=' : '<>'} ?::boolean`, bindings: [value] };
+    return fragment`${embed(sql)} ${embed(op === 'eq' ? '=' : '<>')} ${value}::boolean`;
   }
   if (typeof compValue !== 'string') throw misfit();
   if (type === 'time') return timeComparison(op, sql, compValue, misfit);
@@ -143,8 +144,6 @@ function timeComparison(op: Compare['op'], sql: string, value: string, misfit: (
   const time = moment.test(value) ? Date.parse(value) : Number.NaN;
   if (!sign || !(time >= EARLIEST && time < LATEST)) throw misfit();
   // Times are returned and compared in milliseconds.
-  return {
-    sql: `date_trunc('milliseconds', ${sql}) ${sign} ?::timestamptz`,
-    bindings: [new Date(time).toISOString()],
-  };
+  return fragment`date_trunc('milliseconds',
+    ${embed(sql)}) ${embed(sign)} ${new Date(time).toISOString()}::timestamptz`;
 }

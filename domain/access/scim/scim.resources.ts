@@ -1,5 +1,5 @@
 import { sha256 } from '../../../platform/crypto.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { type Ctx, matchesEtag } from '../../kernel/context.ts';
@@ -255,7 +255,7 @@ export async function oneResource(
   id: string,
   withoutMembers = false,
 ): Promise<ScimResource> {
-  const conditions = [{ sql: `${kind.alias}.id = ?::uuid`, bindings: [id] }];
+  const conditions = [fragment`${embed(kind.alias)}.id = ${id}::uuid`];
   const without = new Set(withoutMembers ? ['members'] : []);
   const [found] = isUuid(id) ? await readResources(sql, kind, conditions, { without }) : [];
   if (!found) throw notFound(kind === users ? 'user' : 'group', id);

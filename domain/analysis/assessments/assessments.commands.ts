@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
@@ -43,12 +43,12 @@ const MONEY = 'annual_cost';
 
 /** The session without costs, unless the caller has `costs.view`. */
 function visibleSession(ctx: Ctx): Fragment {
-  if (may(ctx.caller, 'costs.view')) return { sql: 'a.session_data', bindings: [] };
+  if (may(ctx.caller, 'costs.view')) return fragment`a.session_data`;
   const names = new Set([
     MONEY,
     ...[...ctx.metamodel.cardTypes.values()].flatMap(({ costKeys }) => costKeys),
   ]);
-  return { sql: 'cut_members(a.session_data, ?::text[])', bindings: [[...names]] };
+  return fragment`cut_members(a.session_data, ${[...names]}::text[])`;
 }
 
 export const assessmentSorts: Record<string, SortField> = {
@@ -71,10 +71,8 @@ function assessmentList(ctx: Ctx, whole: boolean): ListSpec {
     search: `fold(a.title || ' ' || a.requirement)`,
     members: {
       ...columnMembers('a', Assessment),
-      initiative_name: {
-        sql: `(select c.name from cards c where c.id = a.initiative_id and (${visible.sql}))`,
-        bindings: visible.bindings,
-      },
+      initiative_name: fragment`(select c.name from cards c
+        where c.id = a.initiative_id and (${embed(visible)}))`,
       created_by_name: 'u.display_name',
       session_data: whole ? visibleSession(ctx) : 'null::jsonb',
       decision_draft: whole ? 'a.decision_draft' : 'null::text',

@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { type FindingStatus, findingStatuses, scores } from '../../governance/compliance/compliance.model.ts';
 import {
   findingList,
@@ -126,7 +126,7 @@ export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): 
   requireReader(ctx);
   const visible = visibleFindings(ctx);
   const asked: Condition[] = params.include_auto_resolved ? [] : [unresolved];
-  if (params.status !== undefined) asked.push({ sql: 'f.status = ?', bindings: [params.status] });
+  if (params.status !== undefined) asked.push(fragment`f.status = ${params.status}`);
   const of = (select: Fragment | string, where: Condition[], end = ''): Fragment => {
     const what = typeof select === 'string' ? { sql: select, bindings: [] } : select;
     const all = [visible, ...where];
@@ -137,7 +137,7 @@ export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): 
   };
   const item = projection(findingList.members, undefined);
   const listed = of(
-    { sql: `${item.sql} as item, ${findingList.sorts.severity!.sql} as rank, f.id`, bindings: item.bindings },
+    fragment`${embed(item)} as item, ${embed(findingList.sorts.severity!.sql)} as rank, f.id`,
     asked,
     ` order by rank, f.id desc limit ${LISTED}`,
   );
@@ -161,14 +161,11 @@ export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): 
       is_known: 'b.is_known',
       score: of(`coalesce(${MEAN}, 0)::int`, [unresolved]),
       findings_total: of('count(*)', asked),
-      findings: {
-        sql: `(select coalesce(json_agg(item order by rank, id desc), '[]') from ${listed.sql} listed)`,
-        bindings: listed.bindings,
-      },
+      findings: fragment`(select coalesce(json_agg(item order by rank, id desc), '[]')
+        from ${embed(listed)} listed)`,
     },
   };
-  const where: Condition[] =
-    params.regulation === undefined ? [] : [{ sql: 'b.key = ?', bindings: [params.regulation] }];
+  const where: Condition[] = params.regulation === undefined ? [] : [fragment`b.key = ${params.regulation}`];
   return await runList(ctx.db, spec, where, params, {
     owner: ctx.caller.userId,
     asked: [params.regulation, params.status, params.include_auto_resolved],

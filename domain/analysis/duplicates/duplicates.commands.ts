@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { mergeWithin } from '../../inventory/cards/merge/merge.command.ts';
 import type { FieldChoices } from '../../inventory/cards/merge/merge.fields.ts';
@@ -54,10 +54,7 @@ function clusterList(ctx: Ctx): ListSpec {
     sql: `(select ${what.replace('$', `order by ${order}`)} from ${cards.sql})`,
     bindings: cards.bindings,
   });
-  const best = {
-    sql: `(select c.name from ${cards.sql} order by ${survivorOrder} limit 1)`,
-    bindings: cards.bindings,
-  };
+  const best = fragment`(select c.name from ${embed(cards)} order by ${embed(survivorOrder)} limit 1)`;
   const seesDomain = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
   return {
     name: 'duplicate-clusters',
@@ -72,17 +69,12 @@ function clusterList(ctx: Ctx): ListSpec {
       functional_domain: seesDomain ? domain : 'null::text',
       card_ids: of('json_agg(c.id $)'),
       card_names: of('json_agg(c.name $)'),
-      evidence: {
-        sql: `format('%s cards; pairs of them represent the same object with %s %%, all together with %s %%',
-          (select count(*) from ${cards.sql}),
-          concat_ws(' to ', ${percent('d.least_score')}, nullif(${percent('d.most_score')}, ${percent('d.least_score')})),
-          ${percent('d.cohesion')})`,
-        bindings: cards.bindings,
-      },
-      recommendation: {
-        sql: `case d.status when 'dismissed' then 'Leave them as they are' else format('Merge into “%s”', ${best.sql}) end`,
-        bindings: best.bindings,
-      },
+      evidence: fragment`format('%s cards; pairs of them represent the same object with %s %%, all together with %s %%',
+          (select count(*) from ${embed(cards)}),
+          concat_ws(' to ', ${embed(percent('d.least_score'))},
+          nullif(${embed(percent('d.most_score'))}, ${embed(percent('d.least_score'))})),
+          ${embed(percent('d.cohesion'))})`,
+      recommendation: fragment`case d.status when 'dismissed' then 'Leave them as they are' else format('Merge into “%s”', ${embed(best)}) end`,
       analysed_at: 'utc(d.found_at)',
     },
   };
@@ -108,7 +100,7 @@ export async function listClusters(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW);
   const where = [visibleClusters(ctx), ...equalTo({ 'd.card_type': card_type, 'd.status': status })];
-  if (card_id !== undefined) where.push({ sql: 'd.card_ids @> array[?::uuid]', bindings: [card_id] });
+  if (card_id !== undefined) where.push(fragment`d.card_ids @> array[${card_id}::uuid]`);
   return await runList(ctx.db, clusterList(ctx), where, params, { owner: ctx.caller.userId });
 }
 
@@ -171,7 +163,7 @@ export async function listPairs(
   const equal = { 'p.card_type': card_type, 'p.class': wanted, [pairMembers.status]: status };
   const where = [visiblePairs(ctx), ...equalTo(equal)];
   if (card_id !== undefined)
-    where.push({ sql: '(p.left_id = ?::uuid or p.right_id = ?::uuid)', bindings: [card_id, card_id] });
+    where.push(fragment`(p.left_id = ${card_id}::uuid or p.right_id = ${card_id}::uuid)`);
   return await runList(ctx.db, pairList, where, params, { owner: ctx.caller.userId });
 }
 

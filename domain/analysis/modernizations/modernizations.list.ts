@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -87,7 +87,7 @@ function candidateList(ctx: Ctx): ListSpec {
 }
 
 const current = (ctx: Ctx): Condition[] => [
-  { sql: 'm.is_current', bindings: [] },
+  fragment`m.is_current`,
   { sql: visibleCardsSql(ctx), bindings: [], visibility: true },
 ];
 

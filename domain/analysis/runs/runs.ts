@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { inTransaction, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, inTransaction, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { withLiterals } from '../../../platform/literals.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
@@ -353,7 +353,7 @@ export async function resumeRun(work: Work, job: AnalysisJob): Promise<ActiveRun
 /** Conditions that SQL expressions have the given values; those with the value undefined are omitted. */
 export const equalTo = (values: Readonly<Record<string, unknown>>): Condition[] =>
   Object.entries(values).flatMap(([sql, value]) =>
-    value === undefined ? [] : [{ sql: `${sql} = ?`, bindings: [value] }],
+    value === undefined ? [] : [fragment`${embed(sql)} = ${value}`],
   );
 
 /** Results of analyses reveal cards and relations, so both permissions are required. @throws EstateError `forbidden`. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
@@ -72,7 +72,7 @@ export async function listBatches(ctx: Ctx, params: ListParams & BatchFilter): P
 export async function batchText(sql: Sql, id: string, token: string | null = null): Promise<JsonText> {
   return await textOf(sql, id, {
     ...batchList.members,
-    confirm_token: { sql: '?::text', bindings: [token] },
+    confirm_token: fragment`${token}::text`,
   });
 }
 
@@ -83,10 +83,8 @@ export async function batchText(sql: Sql, id: string, token: string | null = nul
  */
 export async function rolledBackBatchText({ db, caller }: Ctx, id: string): Promise<JsonText> {
   if (may(caller, 'admin.events')) return await batchText(db, id);
-  const own = (sql: string) => ({
-    sql: `case when b.actor_user_id = ?::uuid then ${sql} end`,
-    bindings: [caller.userId],
-  });
+  const own = (sql: string) =>
+    fragment`case when b.actor_user_id = ${caller.userId}::uuid then ${embed(sql)} end`;
   return await textOf(db, id, {
     ...batchList.members,
     actor_user_id: own('b.actor_user_id'),
@@ -108,6 +106,6 @@ export async function listBatchEvents(ctx: Ctx, id: string, params: ListParams):
         ...eventList,
         members: { ...eventList.members, data: 'cut_costs(e.data, coalesce(e.cost_keys, array[]::text[]))' },
       };
-  const list = await runList(ctx.db, spec, [{ sql: 'e.batch_id = ?::uuid', bindings: [id] }], params);
+  const list = await runList(ctx.db, spec, [fragment`e.batch_id = ${id}::uuid`], params);
   return `{"batch":${batch},${list.slice(1)}`;
 }

@@ -329,7 +329,8 @@ async function finish(job: RunningJob<WorkspaceTransferPayload>, { db }: Service
   };
   await inTransaction(db, async (sql) => {
     await query(sql).run`update workspace_transfers
-      set status = 'applied', result = ${JSON.stringify(result)}, applied_at = clock_timestamp() where id = ${id}`;
+      set status = 'applied', result = ${JSON.stringify(result)}, applied_at = clock_timestamp()
+      where id = ${id}`;
     await unstage(sql, id);
     await query(sql).run`update files set expires_at = now()
       where id = (select file_id from workspace_transfers where id = ${id})`;

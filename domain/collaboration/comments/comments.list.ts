@@ -1,3 +1,4 @@
+import { fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
@@ -36,6 +37,6 @@ export const commentList: ListSpec = {
 export async function listComments(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'comments.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const threads: Condition = { sql: 't.card_id = ?::uuid and t.parent_id is null', bindings: [card.id] };
+  const threads: Condition = fragment`t.card_id = ${card.id}::uuid and t.parent_id is null`;
   return await runList(ctx.db, commentList, [threads], params, { owner: ctx.caller.userId });
 }

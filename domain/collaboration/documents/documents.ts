@@ -1,3 +1,4 @@
+import { fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -43,7 +44,7 @@ const documentList: ListSpec = {
 export async function listDocuments(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'documents.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const ofCard: Condition = { sql: 't.card_id = ?::uuid', bindings: [card.id] };
+  const ofCard: Condition = fragment`t.card_id = ${card.id}::uuid`;
   return await runList(ctx.db, documentList, [ofCard], params, { owner: ctx.caller.userId });
 }
 

@@ -1,4 +1,4 @@
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -36,7 +36,7 @@ export const attachmentList: ListSpec = {
 export async function listFiles(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'documents.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const ofCard: Condition = { sql: 't.card_id = ?::uuid', bindings: [card.id] };
+  const ofCard: Condition = fragment`t.card_id = ${card.id}::uuid`;
   return await runList(ctx.db, attachmentList, [ofCard], params, { owner: ctx.caller.userId });
 }
 

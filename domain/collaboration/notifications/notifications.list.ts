@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
@@ -76,12 +76,9 @@ export async function listNotifications(
   params: ListParams & StaticOf<typeof notificationFilters>,
 ): Promise<JsonText> {
   const conditions = ownNotifications(ctx);
-  if (params.is_read !== undefined) conditions.push({ sql: 'n.is_read = ?', bindings: [params.is_read] });
+  if (params.is_read !== undefined) conditions.push(fragment`n.is_read = ${params.is_read}`);
   if (params.type !== undefined) {
-    conditions.push({
-      sql: 'n.type = any(?::text[])',
-      bindings: [params.type.split(',').map((type) => type.trim())],
-    });
+    conditions.push(fragment`n.type = any(${params.type.split(',').map((type) => type.trim())}::text[])`);
   }
   return await runList(ctx.db, notificationList, conditions, params, { owner: ctx.caller.userId });
 }
@@ -113,7 +110,7 @@ async function notificationText(sql: Sql, ctx: Ctx, id: string): Promise<JsonTex
 export async function readNotification(ctx: Ctx, id: string): Promise<JsonText> {
   return await command(ctx, async (work) => {
     await notificationText(work.sql, ctx, id);
-    await markRead(work, ctx, { sql: 'n.id = ?::uuid', bindings: [id] });
+    await markRead(work, ctx, fragment`n.id = ${id}::uuid`);
     return await notificationText(work.sql, ctx, id);
   });
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { query, type Sql } from '../../../platform/database.ts';
+import { fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
 import { checkShareUsers } from '../../access/shares.ts';
@@ -31,10 +31,8 @@ export const savedReportFilters = {
   report_type: Type.Optional(Choice(savedReportTypes, 'Only reports of this type')),
 };
 
-const sharedWithMe = (ctx: Ctx): Fragment => ({
-  sql: `(s.visibility = 'shared' and s.shared_with \\? ?::text)`,
-  bindings: [ctx.caller.userId],
-});
+const sharedWithMe = (ctx: Ctx): Fragment => fragment`(s.visibility = 'shared'
+  and s.shared_with \\? ${ctx.caller.userId}::text)`;
 
 /** The saved reports that the caller sees, over the alias `s`: own and public ones, and those shared with the caller. */
 const visibleSavedReports = (ctx: Ctx): Condition => visibleShared(ctx, 's', sharedWithMe(ctx));
@@ -49,10 +47,8 @@ const shares = (item: string, order: string) =>
 const thumbnail = (ctx: Ctx): string | Fragment =>
   may(ctx.caller, 'costs.view')
     ? 's.thumbnail'
-    : {
-        sql: 'case when s.owner_id = ?::uuid or not s.thumbnail_with_costs then s.thumbnail end',
-        bindings: [ctx.caller.userId],
-      };
+    : fragment`case when s.owner_id = ${ctx.caller.userId}::uuid
+      or not s.thumbnail_with_costs then s.thumbnail end`;
 
 const { thumbnail_with_costs: _withCosts, ...savedReportColumns } = columnMembers('s', SavedReport);
 
@@ -77,7 +73,7 @@ function savedReportList(ctx: Ctx): ListSpec {
         ),
         bindings: [me, me],
       },
-      is_owner: { sql: 's.owner_id = ?::uuid', bindings: [me] },
+      is_owner: fragment`s.owner_id = ${me}::uuid`,
     },
   };
 }
@@ -91,7 +87,7 @@ export async function listSavedReports(
     visibleSavedReports(ctx),
     ...sharedKindConditions(ctx, 's', sharedWithMe(ctx), params.filter),
   ];
-  if (params.report_type) where.push({ sql: 's.report_type = ?', bindings: [params.report_type] });
+  if (params.report_type) where.push(fragment`s.report_type = ${params.report_type}`);
   return await runList(ctx.db, savedReportList(ctx), where, params, { owner: ctx.caller.userId });
 }
 

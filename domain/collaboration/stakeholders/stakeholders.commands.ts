@@ -1,4 +1,4 @@
-import { sqlState } from '../../../platform/database.ts';
+import { fragment, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import {
@@ -55,7 +55,7 @@ const stakeholderList: ListSpec = {
 export async function listStakeholders(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'stakeholders.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const ofCard: Condition = { sql: 's.card_id = ?::uuid', bindings: [card.id] };
+  const ofCard: Condition = fragment`s.card_id = ${card.id}::uuid`;
   return await runList(ctx.db, stakeholderList, [ofCard], params, { owner: ctx.caller.userId });
 }
 
@@ -71,20 +71,17 @@ export async function listStakeholderRoles(
 ): Promise<JsonText> {
   const labels = labelsIn(language);
   const label = labels.text('d', 'label');
-  const conditions: Condition[] = [{ sql: 'not d.is_archived and not t.is_hidden', bindings: [] }];
+  const conditions: Condition[] = [fragment`not d.is_archived and not t.is_hidden`];
   if (params.type_key === undefined) {
-    conditions.push({
-      sql: `not exists (
+    conditions.push(fragment`not exists (
         select from stakeholder_role_definitions o join card_types p on p.key = o.card_type_key
         where o.key = d.key and not o.is_archived and not p.is_hidden
-          and (p.sort_order, p.key) < (t.sort_order, t.key))`,
-      bindings: [],
-    });
+          and (p.sort_order, p.key) < (t.sort_order, t.key))`);
   } else {
     if (!ctx.metamodel.cardTypes.has(params.type_key)) {
       throw invalidField('type_key', 'unknown_value', `"${params.type_key}" is not known`);
     }
-    conditions.push({ sql: 'd.card_type_key = ?', bindings: [params.type_key] });
+    conditions.push(fragment`d.card_type_key = ${params.type_key}`);
   }
   const spec: ListSpec = {
     name: 'stakeholder-roles',

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import Type from 'typebox';
-import { query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
@@ -62,10 +62,8 @@ const {
 /** To-dos over the alias `t`; the name and type of a card show to those who see it. */
 function todoList(ctx: Ctx): ListSpec {
   const visible = visibleCards(ctx);
-  const ofCard = (column: string): Fragment => ({
-    sql: `(select c.${column} from cards c where c.id = t.card_id and (${visible.sql}))`,
-    bindings: visible.bindings,
-  });
+  const ofCard = (column: string): Fragment => fragment`(select c.${embed(column)} from cards c
+    where c.id = t.card_id and (${embed(visible)}))`;
   return {
     name: 'todos',
     from: 'todos t left join users a on a.id = t.assigned_to',
@@ -121,8 +119,8 @@ export async function listCardTodos(
   params: ListParams & StaticOf<typeof cardTodoFilters>,
 ): Promise<JsonText> {
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const conditions: Condition[] = [{ sql: 't.card_id = ?::uuid', bindings: [card.id] }];
-  if (params.status !== undefined) conditions.push({ sql: 't.status = ?', bindings: [params.status] });
+  const conditions: Condition[] = [fragment`t.card_id = ${card.id}::uuid`];
+  if (params.status !== undefined) conditions.push(fragment`t.status = ${params.status}`);
   return await runList(ctx.db, todoList(ctx), conditions, params, { owner: ctx.caller.userId });
 }
 

@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { checkedShares, sharedWithCaller, visibleShares } from '../../access/shares.ts';
 import { visibleAttributes, visibleCards } from '../../inventory/cards/cards.projection.ts';
@@ -49,12 +49,10 @@ function bookmarkList(ctx: Ctx): ListSpec {
     members: {
       ...columnMembers('b', Bookmark),
       owner_name: 'o.display_name',
-      is_owner: { sql: 'b.owner_id = ?::uuid', bindings: [me] },
-      can_edit: {
-        sql: `(b.owner_id = ?::uuid or b.visibility <> 'private' and exists (select from jsonb_array_elements(b.shared_with) s
-               where s->>'user_id' = ? and (s->>'can_edit')::boolean))`,
-        bindings: [me, me],
-      },
+      is_owner: fragment`b.owner_id = ${me}::uuid`,
+      can_edit: fragment`(b.owner_id = ${me}::uuid or b.visibility <> 'private' and exists (select
+        from jsonb_array_elements(b.shared_with) s
+               where s->>'user_id' = ${me} and (s->>'can_edit')::boolean))`,
       shared_with: visibleShares(ctx, 'b.shared_with', 'b.owner_id'),
       odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
     },
@@ -212,13 +210,13 @@ export async function bookmarkFeed(
 
   const where: Condition[] = [
     visibleCards(ctx),
-    { sql: "c.status = 'ACTIVE'", bindings: [] },
+    fragment`c.status = 'ACTIVE'`,
     ...(await bookmarkConditions(ctx, view.filters ?? {})),
   ];
   const text = view.filters?.search?.trim();
   if (text) {
     const { ids } = await searchCards({ sql: ctx.db, where, plain: false, text });
-    where.push({ sql: 'c.id = any(?::uuid[])', bindings: [ids] });
+    where.push(fragment`c.id = any(${ids}::uuid[])`);
   }
   const item = projection(
     {

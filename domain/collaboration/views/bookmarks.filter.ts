@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { prepareNode } from '../../inventory/filters/filters.prepare.ts';
 import type { FilterNode, FilterOperator, FilterWord } from '../../inventory/filters/filters.types.ts';
@@ -21,20 +22,18 @@ const PRESENT_PHASE = `(select p.phase from unnest(array['${PHASES.join("','")}'
 export async function bookmarkConditions(ctx: Ctx, filters: BookmarkFilters): Promise<Condition[]> {
   const conditions: Condition[] = [];
   const oneOf = (sql: string, values: string[] | undefined) => {
-    if (values?.length) conditions.push({ sql: `${sql} = any(?::text[])`, bindings: [values] });
+    if (values?.length) conditions.push(fragment`${embed(sql)} = any(${values}::text[])`);
   };
   oneOf('c.type', filters.types);
   oneOf('c.subtype', filters.subtypes);
   oneOf('c.approval_status', filters.approvalStatuses);
   oneOf(PRESENT_PHASE, filters.lifecyclePhases);
   if (typeof filters.dataQualityMin === 'number') {
-    conditions.push({ sql: 'c.data_quality >= ?::numeric', bindings: [filters.dataQualityMin] });
+    conditions.push(fragment`c.data_quality >= ${filters.dataQualityMin}::numeric`);
   }
   if (filters.tagIds?.length) {
-    conditions.push({
-      sql: 'exists (select from card_tags k where k.card_id = c.id and k.tag_id = any(?::uuid[]))',
-      bindings: [filters.tagIds],
-    });
+    conditions.push(fragment`exists (select from card_tags k
+      where k.card_id = c.id and k.tag_id = any(${filters.tagIds}::uuid[]))`);
   }
   for (const [key, value] of Object.entries(filters.attributes ?? {})) {
     if (Array.isArray(value) && value.length === 0) continue;

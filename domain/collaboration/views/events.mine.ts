@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
@@ -38,7 +39,7 @@ export async function listMyCardEvents(ctx: Ctx, params: ListParams): Promise<Js
   };
   const rights: Condition = may(ctx.caller, 'inventory.view')
     ? visibleEvents(ctx)
-    : { sql: `e.scope = 'inventory' and e.relation_id is null ${readableTypes(ctx.caller)}`, bindings: [] };
+    : fragment`e.scope = 'inventory' and e.relation_id is null ${embed(readableTypes(ctx.caller))}`;
   const conditions: Condition[] = [
     { sql: `e.card_id = ${mine} or e.peer_card_id = ${mine}`, bindings: [], visibility: true },
     { ...rights, visibility: true },

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { query } from '../../../platform/database.ts';
+import { fragment, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
@@ -42,10 +42,10 @@ export async function listFavorites(
   params: ListParams & StaticOf<typeof favoriteFilters>,
 ): Promise<JsonText> {
   const where: Condition[] = [
-    { sql: 'f.user_id = ?::uuid', bindings: [ctx.caller.userId] },
+    fragment`f.user_id = ${ctx.caller.userId}::uuid`,
     { ...visibleCards(ctx), visibility: true },
   ];
-  if (params.type) where.push({ sql: 'c.type = any(?::text[])', bindings: [params.type.split(',')] });
+  if (params.type) where.push(fragment`c.type = any(${params.type.split(',')}::text[])`);
   return await runList(ctx.db, favoriteList, where, params, { owner: ctx.caller.userId });
 }
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { randomSecret, type SecretBox } from '../../../platform/crypto.ts';
-import { query, type Sql, setColumns } from '../../../platform/database.ts';
+import { fragment, query, type Sql, setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -109,7 +109,7 @@ export async function listWebhooks(
   params: ListParams & StaticOf<typeof webhookFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
-  const where: Condition[] = params.status ? [{ sql: 'w.status = ?', bindings: [params.status] }] : [];
+  const where: Condition[] = params.status ? [fragment`w.status = ${params.status}`] : [];
   return await runList(ctx.db, webhookList, where, params, { owner: ctx.caller.userId });
 }
 
@@ -127,8 +127,8 @@ export async function listDeliveries(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
   if (!(await ctx.db('webhooks').where({ id }).first('id'))) throw notFound('webhook', id);
-  const where: Condition[] = [{ sql: 'd.webhook_id = ?::uuid', bindings: [id] }];
-  if (params.status) where.push({ sql: 'd.status = ?', bindings: [params.status] });
+  const where: Condition[] = [fragment`d.webhook_id = ${id}::uuid`];
+  if (params.status) where.push(fragment`d.status = ${params.status}`);
   return await runList(ctx.db, deliveryList, where, params, { owner: ctx.caller.userId });
 }
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
@@ -178,7 +178,7 @@ export async function listMigrations(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
   const where: Condition[] =
-    params.source_type === undefined ? [] : [{ sql: 'm.source_type = ?', bindings: [params.source_type] }];
+    params.source_type === undefined ? [] : [fragment`m.source_type = ${params.source_type}`];
   return await runList(ctx.db, migrationList, where, params, { owner: ctx.caller.userId });
 }
 
@@ -226,11 +226,11 @@ export async function previewMigration(
   requirePermission(ctx.caller, 'admin.migrate');
   if (!(await ctx.db('migrations').where({ id }).first('id'))) throw notFound('migration', id);
   const where: Condition[] = [
-    { sql: 'r.migration_id = ?::uuid', bindings: [id] },
-    { sql: 'r.entity_kind = ?', bindings: [params.entity_kind] },
+    fragment`r.migration_id = ${id}::uuid`,
+    fragment`r.entity_kind = ${params.entity_kind}`,
   ];
   for (const column of ['card_type_key', 'action'] as const) {
-    if (params[column] !== undefined) where.push({ sql: `r.${column} = ?`, bindings: [params[column]] });
+    if (params[column] !== undefined) where.push(fragment`r.${embed(column)} = ${params[column]}`);
   }
   const paged = pageOf(params);
   const text = await runList(ctx.db, recordList(may(ctx.caller, 'costs.view')), where, paged, {

@@ -1,4 +1,4 @@
-import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { createSemaphore } from '../../../platform/semaphore.ts';
 import { byAddress, throttle } from '../../access/access.throttle.ts';
@@ -45,7 +45,7 @@ async function queryConditions(
   asked: CheckedQuery,
 ): Promise<Condition[]> {
   const where = await shownCards(ctx, row);
-  if (asked.subtype !== null) where.push({ sql: 'c.subtype = ?', bindings: [asked.subtype] });
+  if (asked.subtype !== null) where.push(fragment`c.subtype = ${asked.subtype}`);
   if (asked.tagIds.length > 0) where.push(taggedOfEachGroup(asked.tagIds));
   for (const { keys, ids } of asked.related) {
     const relations = keys.map((key) => shown.relations.get(key)!);
@@ -74,12 +74,11 @@ function foundAmong(where: Condition[], search: Condition): Condition {
 }
 
 /** Cards with one of the tags of each group. An unknown tag matches no card. */
-const taggedOfEachGroup = (ids: string[]): Condition => ({
-  sql: `c.id in (select k.card_id from card_tags k join tags t on t.id = k.tag_id where t.id = any(?::uuid[])
+const taggedOfEachGroup = (ids: string[]): Condition => fragment`c.id in (select k.card_id from card_tags k
+  join tags t on t.id = k.tag_id where t.id = any(${ids}::uuid[])
       group by k.card_id having count(distinct t.tag_group_id) =
-        (select count(distinct coalesce(t.tag_group_id, i.id)) from unnest(?::uuid[]) i(id) left join tags t on t.id = i.id))`,
-  bindings: [ids, ids],
-});
+        (select count(distinct coalesce(t.tag_group_id, i.id)) from unnest(${ids}::uuid[]) i(id)
+        left join tags t on t.id = i.id))`;
 
 /**
  * Cards with all words of a text in the name or, where it is shown, the description. The indexes cover more columns, so
@@ -87,7 +86,7 @@ const taggedOfEachGroup = (ids: string[]): Condition => ({
  */
 async function matching(sql: Sql, text: string, described: boolean): Promise<Condition> {
   const words = queryWords(await foldText(sql, text));
-  if (words.length === 0) return { sql: 'false', bindings: [] };
+  if (words.length === 0) return fragment`false`;
   const parts = words.map((word): Fragment => {
     const like = `%${word}%`;
     const named = '(c.name_key like ? and search_text(c.name_key, c.alias, c.external_id) like ?)';
@@ -140,10 +139,12 @@ async function shownText(ctx: Ctx, shown: Shown, ids: string[]): Promise<string>
 function itemOf(ctx: Ctx, { core, attributes, relations }: Shown): Fragment & { joins: string } {
   const shows = (field: Parameters<typeof core.has>[0], sql: string) => (core.has(field) ? sql : 'null');
   const keys = [...attributes.keys()];
-  const related = relatedCards(ctx, [...relations.values()], (own) => ({
-    sql: `r.${own} in (select id from page)`,
-    bindings: [],
-  }));
+  const related = relatedCards(
+    ctx,
+    [...relations.values()],
+    (own) => fragment`r.${embed(own)} in (select id
+    from page)`,
+  );
   const joins: string[] = [];
   const joined: unknown[] = [];
   if (core.has('tags')) {
@@ -202,15 +203,14 @@ async function optionsPage(
   { search, page, page_size: size }: OptionsQuery,
 ): Promise<string> {
   const w = whereClause(await shownCards(ctx, row));
-  const related = relatedCards(ctx, relations, (own) => ({
-    sql: `r.${own} in (select c.id from cards c${w.sql})`,
-    bindings: w.bindings,
-  }));
+  const related = relatedCards(
+    ctx,
+    relations,
+    (own) => fragment`r.${embed(own)} in (select c.id
+    from cards c${embed(w)})`,
+  );
   const named: Condition[] = search?.trim() ? [await matching(ctx.db, search, false)] : [];
-  const found = whereClause([
-    { sql: `c.id in (select x.id from (${related.sql}) x)`, bindings: related.bindings },
-    ...named,
-  ]);
+  const found = whereClause([fragment`c.id in (select x.id from (${embed(related)}) x)`, ...named]);
   const [answer] = await query(ctx.db).rows<{ text: string }>`with found as materialized (select c.id, c.name,
     c.name_key from cards c${embed(found)})
      select json_build_object('items', (select coalesce(json_agg(json_build_object('id', id, 'name', name)

@@ -1,4 +1,4 @@
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import { eolFieldsOf } from '../../kernel/metamodel/eol.fields.ts';
@@ -77,7 +77,7 @@ function shownField({ key, label, type, options, translations }: Field): ShownFi
 
 /** The tags of shown cards, by group; tags that only other cards have are not public. */
 async function usedTags(ctx: Ctx, row: PortalRow): Promise<PublicPortal['tag_groups']> {
-  const w = whereClause([{ sql: 'k.tag_id = t.id', bindings: [] }, ...(await shownCards(ctx, row))]);
+  const w = whereClause([fragment`k.tag_id = t.id`, ...(await shownCards(ctx, row))]);
   const [tags] = await query(ctx.db).rows<{
     groups: PublicPortal['tag_groups'];
   }>`select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name, 'tags', used.tags)

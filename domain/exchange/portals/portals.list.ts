@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { fragment, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
@@ -42,8 +42,8 @@ export async function listPortals(
 ): Promise<JsonText> {
   const where = [visiblePortals(ctx)];
   const { is_published, card_type } = params;
-  if (is_published !== undefined) where.push({ sql: 'p.is_published = ?', bindings: [is_published] });
-  if (card_type !== undefined) where.push({ sql: 'p.card_type = ?', bindings: [card_type] });
+  if (is_published !== undefined) where.push(fragment`p.is_published = ${is_published}`);
+  if (card_type !== undefined) where.push(fragment`p.card_type = ${card_type}`);
   return await runList(ctx.db, portalList, where, params, { owner: ctx.caller.userId });
 }
 

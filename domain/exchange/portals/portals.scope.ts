@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../inventory/filters/filters.prepare.ts';
@@ -14,16 +15,16 @@ import type { PortalRow } from './portals.model.ts';
 export async function shownCards(ctx: Ctx, { card_type, filters }: PortalRow): Promise<Condition[]> {
   const conditions: Condition[] = [
     visibleCards(ctx),
-    { sql: "c.type = ? and c.status = 'ACTIVE'", bindings: [card_type] },
+    fragment`c.type = ${card_type} and c.status = 'ACTIVE'`,
   ];
   if (filters.subtypes?.length) {
-    conditions.push({ sql: 'c.subtype = any(?::text[])', bindings: [filters.subtypes] });
+    conditions.push(fragment`c.subtype = any(${filters.subtypes}::text[])`);
   }
   if (filters.tag_ids?.length) conditions.push(tagged(filters.tag_ids));
   if (filters.filter !== undefined) {
     const condition = await prepareFilter(ctx, filters.filter).catch((error: unknown) => {
       if (error instanceof EstateError && [403, 422].includes(error.status)) {
-        return { sql: 'false', bindings: [] };
+        return fragment`false`;
       }
       throw error;
     });
@@ -33,10 +34,8 @@ export async function shownCards(ctx: Ctx, { card_type, filters }: PortalRow): P
 }
 
 /** Cards with one of the tags. */
-const tagged = (ids: string[]): Condition => ({
-  sql: 'exists (select from card_tags k where k.card_id = c.id and k.tag_id = any(?::uuid[]))',
-  bindings: [ids],
-});
+const tagged = (ids: string[]): Condition => fragment`exists (select from card_tags k
+  where k.card_id = c.id and k.tag_id = any(${ids}::uuid[]))`;
 
 type End = 'source_id' | 'target_id';
 
@@ -75,9 +74,7 @@ export function relatedCards(
 /** Cards with one of the relations, to one of the other cards if ids are given. */
 export function relatedTo(ctx: Ctx, relations: readonly ShownRelation[], ids?: string[]): Condition {
   const related = relatedCards(ctx, relations, (_own, other) =>
-    ids === undefined
-      ? { sql: 'true', bindings: [] }
-      : { sql: `r.${other} = any(?::uuid[])`, bindings: [ids] },
+    ids === undefined ? fragment`true` : fragment`r.${embed(other)} = any(${ids}::uuid[])`,
   );
-  return { sql: `c.id in (select x.own from (${related.sql}) x)`, bindings: related.bindings };
+  return fragment`c.id in (select x.own from (${embed(related)}) x)`;
 }

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { embed, fragment } from '../../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
@@ -205,12 +206,10 @@ function adrList(ctx: Ctx, whole: boolean): ListSpec {
       ...(whole ? { rejection: rejectionMember('a') } : {}),
       revision_number: 'a.revision_number',
       parent_id: 'a.parent_id',
-      linked_cards: {
-        sql: `(select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)
+      linked_cards: fragment`(select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type',
+        c.type)
             order by c.name_key, c.id), '[]')
-          from adr_cards k join cards c on c.id = k.card_id where k.adr_id = a.id and (${visible.sql}))`,
-        bindings: visible.bindings,
-      },
+          from adr_cards k join cards c on c.id = k.card_id where k.adr_id = a.id and (${embed(visible)}))`,
       content_hash: 'a.content_hash',
       created_at: 'utc(a.created_at)',
       updated_at: 'utc(a.updated_at)',
@@ -220,7 +219,7 @@ function adrList(ctx: Ctx, whole: boolean): ListSpec {
 
 function filterConditions(ctx: Ctx, filter: AdrFilter): Condition[] {
   const where: Condition[] = [];
-  if (filter.status !== undefined) where.push({ sql: 'a.status = ?', bindings: [filter.status] });
+  if (filter.status !== undefined) where.push(fragment`a.status = ${filter.status}`);
   const visible = visibleCards(ctx);
   // only links to cards that the caller sees
   const linked = (sql: string, value: string) =>
@@ -239,10 +238,10 @@ function filterConditions(ctx: Ctx, filter: AdrFilter): Condition[] {
     const from = filter[`${name}_from` as keyof AdrFilter];
     const to = filter[`${name}_to` as keyof AdrFilter];
     if (from !== undefined) {
-      where.push({ sql: `${column} >= (?::date)::timestamp at time zone 'UTC'`, bindings: [from] });
+      where.push(fragment`${embed(column)} >= (${from}::date)::timestamp at time zone 'UTC'`);
     }
     if (to !== undefined) {
-      where.push({ sql: `${column} < (?::date + 1)::timestamp at time zone 'UTC'`, bindings: [to] });
+      where.push(fragment`${embed(column)} < (${to}::date + 1)::timestamp at time zone 'UTC'`);
     }
   }
   return where;

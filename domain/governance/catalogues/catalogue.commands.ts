@@ -1,4 +1,11 @@
-import { embed, query, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import {
+  embed,
+  fragment,
+  query,
+  type Sql,
+  sqlState,
+  violatedConstraint,
+} from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { cleanTranslations, labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import { command } from '../../kernel/command.ts';
@@ -115,8 +122,8 @@ export async function listEntries(
   language: string,
 ): Promise<JsonText> {
   const conditions: Condition[] = [];
-  if (params.enabled_only) conditions.push({ sql: 't.is_enabled', bindings: [] });
-  if (params.kind !== undefined) conditions.push({ sql: 't.kind = ?', bindings: [params.kind] });
+  if (params.enabled_only) conditions.push(fragment`t.is_enabled`);
+  if (params.kind !== undefined) conditions.push(fragment`t.kind = ${params.kind}`);
   return await runList(ctx.db, catalogue.list(language), conditions, params);
 }
 

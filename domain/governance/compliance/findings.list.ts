@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.projection.ts';
@@ -33,10 +33,8 @@ export function visibleFindings(ctx: Ctx): Condition {
 }
 
 /** Findings that no scan has resolved and that are on no archived card, over the same aliases. */
-export const unresolved: Condition = {
-  sql: `not f.auto_resolved and coalesce(c.status, 'ACTIVE') = 'ACTIVE'`,
-  bindings: [],
-};
+export const unresolved: Condition = fragment`not f.auto_resolved
+  and coalesce(c.status, 'ACTIVE') = 'ACTIVE'`;
 
 /** The event of one written finding, in the history of its card where it has one. */
 export function findingEvent(
@@ -165,7 +163,7 @@ export const findingList: ListSpec = {
 function filterConditions(filter: StaticOf<typeof findingFilters>): Condition[] {
   const where: Condition[] = [];
   const equal = (column: string, value: unknown, type = 'text') => {
-    if (value !== undefined) where.push({ sql: `${column} = ?::${type}`, bindings: [value] });
+    if (value !== undefined) where.push(fragment`${embed(column)} = ${value}::${embed(type)}`);
   };
   equal('f.regulation', filter.regulation);
   equal('f.status', filter.status);
@@ -175,7 +173,7 @@ function filterConditions(filter: StaticOf<typeof findingFilters>): Condition[] 
   equal('f.card_id', filter.card_id, 'uuid');
   equal('f.ai_detected', filter.ai_detected, 'boolean');
   if (filter.scope_type !== undefined) {
-    where.push({ sql: `f.card_id is ${filter.scope_type === 'card' ? 'not ' : ''}null`, bindings: [] });
+    where.push(fragment`f.card_id is ${embed(filter.scope_type === 'card' ? 'not ' : '')}null`);
   }
   if (!filter.include_auto_resolved) where.push(unresolved);
   return where;
@@ -202,8 +200,8 @@ export async function listCardFindings(
   const cards = await query(ctx.db).rows`select from cards c
     where c.id = ${cardId}::uuid and (${embed(visible)})`;
   if (cards.length === 0) throw invisibleCardError(ctx, notFound('card', cardId));
-  const where: Condition[] = [visibleFindings(ctx), { sql: 'f.card_id = ?::uuid', bindings: [cardId] }];
-  if (!params.include_auto_resolved) where.push({ sql: 'not f.auto_resolved', bindings: [] });
+  const where: Condition[] = [visibleFindings(ctx), fragment`f.card_id = ${cardId}::uuid`];
+  if (!params.include_auto_resolved) where.push(fragment`not f.auto_resolved`);
   return await runList(ctx.db, findingList, where, params, { owner: ctx.caller.userId });
 }
 

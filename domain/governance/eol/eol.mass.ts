@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { type ErrorCode, invalidField } from '../../../platform/errors.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
@@ -183,12 +183,9 @@ export async function massSearch(ctx: Ctx, params: MassSearch): Promise<JsonText
   requirePermission(ctx.caller, 'eol.manage');
   const { type_key, unlinked_only, ...list } = params;
   const type = linkedType(ctx.metamodel, type_key, 'type_key');
-  const conditions: Condition[] = [
-    visibleCards(ctx),
-    { sql: `c.status = 'ACTIVE' and c.type = ?`, bindings: [type.key] },
-  ];
+  const conditions: Condition[] = [visibleCards(ctx), fragment`c.status = 'ACTIVE' and c.type = ${type.key}`];
   if (unlinked_only) {
-    conditions.push({ sql: `coalesce(c.attributes ->> '${EOL_PRODUCT}', '') = ''`, bindings: [] });
+    conditions.push(fragment`coalesce(c.attributes ->> '${embed(EOL_PRODUCT)}', '') = ''`);
   }
   const answer = JSON.parse(
     await runList(ctx.db, cardList, conditions, { ...list, fields: undefined } as ListParams, {

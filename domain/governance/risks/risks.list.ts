@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -40,12 +40,10 @@ const isOverdue = `(r.target_resolution_date < current_date and r.status = any($
 /** The visible cards of a risk. */
 function linkedCards(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
-  return {
-    sql: `(select coalesce(json_agg(json_build_object('card_id', c.id, 'card_name', c.name, 'card_type', c.type,
+  return fragment`(select coalesce(json_agg(json_build_object('card_id', c.id, 'card_name', c.name,
+    'card_type', c.type,
         'role', k.role) order by c.name_key, c.id), '[]')
-      from risk_cards k join cards c on c.id = k.card_id where k.risk_id = r.id and (${visible.sql}))`,
-    bindings: visible.bindings,
-  };
+      from risk_cards k join cards c on c.id = k.card_id where k.risk_id = r.id and (${embed(visible)}))`;
 }
 
 export const riskSorts: Record<string, SortField> = {
@@ -116,13 +114,13 @@ export type RiskFilter = StaticOf<typeof riskFilters>;
 export function filterConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
   const where: Condition[] = [];
   const among = (column: string, values: readonly string[] | undefined) => {
-    if (values?.length) where.push({ sql: `${column} = any(?::text[])`, bindings: [values] });
+    if (values?.length) where.push(fragment`${embed(column)} = any(${values}::text[])`);
   };
   among('r.status', filter.status);
   among('r.category', filter.category);
   among(presentLevel, filter.level);
   among('r.source_type', filter.source_type);
-  if (filter.owner_id !== undefined) where.push({ sql: 'r.owner_id = ?::uuid', bindings: [filter.owner_id] });
+  if (filter.owner_id !== undefined) where.push(fragment`r.owner_id = ${filter.owner_id}::uuid`);
   if (filter.card_id !== undefined) where.push(onCard(ctx, filter.card_id));
   if (filter.overdue) where.push({ sql: isOverdue, bindings: [] });
   return where;
@@ -131,11 +129,8 @@ export function filterConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
 /** The visible risks of a card. */
 function onCard(ctx: Ctx, cardId: string): Condition {
   const visible = visibleCards(ctx);
-  return {
-    sql: `exists (select from risk_cards k join cards c on c.id = k.card_id
-      where k.risk_id = r.id and k.card_id = ?::uuid and (${visible.sql}))`,
-    bindings: [cardId, ...visible.bindings],
-  };
+  return fragment`exists (select from risk_cards k join cards c on c.id = k.card_id
+      where k.risk_id = r.id and k.card_id = ${cardId}::uuid and (${embed(visible)}))`;
 }
 
 /** The risk register, last changed first. @throws EstateError `forbidden`. */
@@ -197,7 +192,7 @@ const metrics = `json_build_object(
 export async function readRiskMetrics(ctx: Ctx, params: RiskFilter & { search?: string }): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   const where = filterConditions(ctx, params);
-  if (params.search) where.push({ sql: `${SEARCH} like ?`, bindings: [`%${likeText(params.search)}%`] });
+  if (params.search) where.push(fragment`${embed(SEARCH)} like ${`%${likeText(params.search)}%`}`);
   const w = whereClause(where);
   const [row] = await query(ctx.db).rows<{ text: JsonText }>`select ${embed(metrics)}::text as text
      from (select r.*, ${embed(presentLevel)} as level, ${embed(isOverdue)} as is_overdue

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { statusOn } from '../../collaboration/todos/todos.rules.ts';
 import { openNewSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
@@ -95,7 +95,7 @@ const taskList: ListSpec = {
 export async function listRiskTasks(ctx: Ctx, riskId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   if (!(await ctx.db('risks').where({ id: riskId }).first('id'))) throw notFound('risk', riskId);
-  const where: Condition[] = [{ sql: 't.risk_id = ?::uuid', bindings: [riskId] }];
+  const where: Condition[] = [fragment`t.risk_id = ${riskId}::uuid`];
   return await runList(ctx.db, taskList, where, params, { owner: ctx.caller.userId });
 }
 
@@ -106,7 +106,7 @@ export async function exportTasks(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   const where = filterConditions(ctx, params);
-  if (search) where.push({ sql: `${SEARCH} like ?`, bindings: [`%${likeText(search)}%`] });
+  if (search) where.push(fragment`${embed(SEARCH)} like ${`%${likeText(search)}%`}`);
   return await runList(ctx.db, taskList, where, params, { owner: ctx.caller.userId });
 }
 
@@ -116,7 +116,7 @@ export async function listOccurrences(ctx: Ctx, taskId: string, params: ListPara
   if (!(await ctx.db('risk_mitigation_tasks').where({ id: taskId }).first('id'))) {
     throw notFound('mitigation task', taskId);
   }
-  const where: Condition[] = [{ sql: 'o.task_id = ?::uuid', bindings: [taskId] }];
+  const where: Condition[] = [fragment`o.task_id = ${taskId}::uuid`];
   return await runList(ctx.db, occurrenceList, where, params, { owner: ctx.caller.userId });
 }
 

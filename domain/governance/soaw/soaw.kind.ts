@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { embed, fragment } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
@@ -56,10 +57,8 @@ function soawList(ctx: Ctx): ListSpec {
       || ' ' || document_words(w.sections))`,
     members: {
       ...soawColumns,
-      initiative_name: {
-        sql: `(select c.name from cards c where c.id = w.initiative_id and (${visible.sql}))`,
-        bindings: visible.bindings,
-      },
+      initiative_name: fragment`(select c.name from cards c
+        where c.id = w.initiative_id and (${embed(visible)}))`,
       creator_name: 'u.display_name',
       ...signatureMembers('w', soawRights),
       rejection: rejectionMember('w'),
@@ -75,9 +74,9 @@ export async function listSoaws(
   requirePermission(ctx.caller, 'soaw.view');
   const where: Condition[] = [];
   if (params.initiative_id !== undefined) {
-    where.push({ sql: 'w.initiative_id = ?::uuid', bindings: [params.initiative_id] });
+    where.push(fragment`w.initiative_id = ${params.initiative_id}::uuid`);
   }
-  if (params.status !== undefined) where.push({ sql: 'w.status = ?', bindings: [params.status] });
+  if (params.status !== undefined) where.push(fragment`w.status = ${params.status}`);
   return await runList(ctx.db, soawList(ctx), where, params, { owner: ctx.caller.userId });
 }
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -67,8 +67,7 @@ export async function listSurveys(
   params: ListParams & StaticOf<typeof surveyFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'surveys.manage');
-  const where: Condition[] =
-    params.status === undefined ? [] : [{ sql: 's.status = ?', bindings: [params.status] }];
+  const where: Condition[] = params.status === undefined ? [] : [fragment`s.status = ${params.status}`];
   return await runList(ctx.db, surveyList, where, params, { owner: ctx.caller.userId });
 }
 
@@ -91,7 +90,7 @@ const {
 
 /** The answers as far as they are visible to the caller: costs need `costs.view` or a role on the card. */
 function visibleAnswers(ctx: Ctx): Fragment {
-  if (may(ctx.caller, 'costs.view')) return { sql: 'r.responses', bindings: [] };
+  if (may(ctx.caller, 'costs.view')) return fragment`r.responses`;
   return {
     sql: `case when ${hasCostRoleSql('r.card_id')}
           then r.responses else r.responses - r.cost_keys end`,
@@ -123,8 +122,8 @@ export async function listResponses(
       responses: visibleAnswers(ctx),
     },
   };
-  const where: Condition[] = [{ sql: 'r.survey_id = ?::uuid', bindings: [id] }, visibleCards(ctx)];
-  if (params.status !== undefined) where.push({ sql: 'r.status = ?', bindings: [params.status] });
+  const where: Condition[] = [fragment`r.survey_id = ${id}::uuid`, visibleCards(ctx)];
+  if (params.status !== undefined) where.push(fragment`r.status = ${params.status}`);
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }
 
@@ -134,12 +133,10 @@ const LISTED = 500;
 /** The caller's pending questions on visible active cards: the aliases `r`, `c` and `s`. */
 function waiting(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
-  return {
-    sql: `survey_responses r join cards c on c.id = r.card_id
-      where r.survey_id = s.id and r.user_id = ?::uuid and r.status = 'pending' and c.status = 'ACTIVE'
-        and (${visible.sql})`,
-    bindings: [ctx.caller.userId, ...visible.bindings],
-  };
+  return fragment`survey_responses r join cards c on c.id = r.card_id
+      where r.survey_id = s.id and r.user_id = ${ctx.caller.userId}::uuid and r.status = 'pending'
+      and c.status = 'ACTIVE'
+        and (${embed(visible)})`;
 }
 
 /**
@@ -177,13 +174,10 @@ export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonT
       survey_message: 's.message',
       survey_status: 's.status',
       target_type_key: 's.target_type_key',
-      pending_count: { sql: `(select count(*) from ${mine.sql})`, bindings: mine.bindings },
-      items: {
-        sql: `(select coalesce(json_agg(item), '[]') from (
+      pending_count: fragment`(select count(*) from ${embed(mine)})`,
+      items: fragment`(select coalesce(json_agg(item), '[]') from (
                  select json_build_object('response_id', r.id, 'card_id', c.id, 'card_name', c.name) as item
-                 from ${mine.sql} order by lower(c.name), c.id, r.id limit ${LISTED}) listed)`,
-        bindings: mine.bindings,
-      },
+                 from ${embed(mine)} order by lower(c.name), c.id, r.id limit ${embed(LISTED)}) listed)`,
     },
   };
   const open = {

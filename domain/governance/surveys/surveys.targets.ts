@@ -1,4 +1,4 @@
-import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { prepareFilter, prepareNode } from '../../inventory/filters/filters.prepare.ts';
@@ -36,14 +36,12 @@ async function targetConditions(ctx: Ctx, survey: SurveyTargets): Promise<Condit
   const { card_ids, tag_ids, related_ids, attribute_filters, filter } = survey.target_filters;
   const conditions: Condition[] = [
     visibleCards(ctx),
-    { sql: "c.status = 'ACTIVE' and c.type = ?", bindings: [survey.target_type_key] },
+    fragment`c.status = 'ACTIVE' and c.type = ${survey.target_type_key}`,
   ];
-  if (card_ids?.length) conditions.push({ sql: 'c.id = any(?::uuid[])', bindings: [card_ids] });
+  if (card_ids?.length) conditions.push(fragment`c.id = any(${card_ids}::uuid[])`);
   if (tag_ids?.length) {
-    conditions.push({
-      sql: 'exists (select from card_tags k where k.card_id = c.id and k.tag_id = any(?::uuid[]))',
-      bindings: [tag_ids],
-    });
+    conditions.push(fragment`exists (select from card_tags k
+      where k.card_id = c.id and k.tag_id = any(${tag_ids}::uuid[]))`);
   }
   if (related_ids?.length) {
     requirePermission(ctx.caller, 'relations.view');
@@ -139,25 +137,21 @@ export async function checkTargets(
  */
 export async function targetQuery(ctx: Ctx, survey: SurveyTargets): Promise<Fragment> {
   const where = whereClause([...(await targetConditions(ctx, survey)), seesIt(ctx, survey)]);
-  return {
-    sql: `select c.id as card_id, u.id as user_id, min(s.role) as role
-      from cards c join stakeholders s on s.card_id = c.id and s.role = any(?::text[])
+  return fragment`select c.id as card_id, u.id as user_id, min(s.role) as role
+      from cards c join stakeholders s on s.card_id = c.id and s.role = any(${survey.target_roles}::text[])
       join users u on u.id = s.user_id and u.is_active and u.kind = 'person'
-      join roles o on o.key = u.role${where.sql}
-      group by c.id, u.id`,
-    bindings: [survey.target_roles, ...where.bindings],
-  };
+      join roles o on o.key = u.role${embed(where)}
+      group by c.id, u.id`;
 }
 
 /** Whether the card is visible to the user `u` of the role `o`, with the conditions of {@link visibleCards}. */
 function seesIt(ctx: Ctx, survey: SurveyTargets): Condition {
   const roles = ctx.metamodel.cardTypes.get(survey.target_type_key)?.stakeholderRoles ?? [];
   const viewing = roles.filter((role) => role.permissions.has('card.view')).map(({ key }) => key);
-  return {
-    sql: `not o.is_archived and (o.permissions @> '{"*": true}' or o.permissions @> '{"inventory.view": true}')
-      or exists (select from stakeholders v where v.card_id = c.id and v.user_id = u.id and v.role = any(?::text[]))`,
-    bindings: [viewing],
-  };
+  return fragment`not o.is_archived and (o.permissions @> '{"*": true}'
+    or o.permissions @> '{"inventory.view": true}')
+      or exists (select from stakeholders v
+      where v.card_id = c.id and v.user_id = u.id and v.role = any(${viewing}::text[]))`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { fragment, queryRows, type Sql } from '../../../platform/database.ts';
 import type { ReadFormula } from '../../kernel/formulas/calculations.plan.ts';
 import { evaluateFormula, type FormulaNames } from '../../kernel/formulas/formula.evaluate.ts';
 import type { FormulaLine } from '../../kernel/formulas/formula.parse.ts';
@@ -112,7 +112,7 @@ export async function readSurroundings(
     children: new Map(),
     childrenCount: new Map(),
   };
-  const visible: Condition = limits?.visible ?? { sql: 'true', bindings: [] };
+  const visible: Condition = limits?.visible ?? fragment`true`;
   const seen = limits && !limits.otherCosts ? costPairs(metamodel) : { types: [], keys: [] };
   const uncut = (owner: string) =>
     `not exists (select from unnest(?::text[], ?::text[]) as h(type, key) where h.type = ${owner} and h.key = k)`;

@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { orderBy, textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
@@ -54,10 +54,8 @@ export async function orderIds(sql: Sql, where: Condition[], order: Order): Prom
 
 /** The ids as a query from which the order of a cursor can be frozen. */
 export function idsQuery(ids: OrderedIds): Fragment {
-  return {
-    sql: 'select o.id, o.n from unnest(?::text[]) with ordinality as o (id, n)',
-    bindings: [sliceIds(ids, 0, idCount(ids))],
-  };
+  return fragment`select o.id, o.n
+    from unnest(${sliceIds(ids, 0, idCount(ids))}::text[]) with ordinality as o (id, n)`;
 }
 
 /** A row whose position in an order is known. */
@@ -122,10 +120,8 @@ export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: st
   const where = [...walk.where];
   if (anchor) {
     const beyond = (order.dir === 'asc') === backward ? '<=' : '>=';
-    where.push({
-      sql: `(${order.field.sql}, c.id) ${beyond} (?::${order.field.type}, ?::uuid)`,
-      bindings: [anchor.value, anchor.id],
-    });
+    where.push(fragment`(${embed(order.field.sql)},
+      c.id) ${embed(beyond)} (${anchor.value}::${embed(order.field.type)}, ${anchor.id}::uuid)`);
   }
   const w = whereClause(where);
   const rows = await query(sql).rows<{ id: string; value: string }>`select c.id,

@@ -1,4 +1,4 @@
-import { query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -98,7 +98,7 @@ export async function listMyCreatedCards(
   params: ListParams,
   needs: CardListNeeds,
 ): Promise<JsonText> {
-  const mine: Condition = { sql: 'c.created_by = ?::uuid', bindings: [ctx.caller.userId] };
+  const mine: Condition = fragment`c.created_by = ${ctx.caller.userId}::uuid`;
   const scope: Scope = { types: undefined, wide: false, plain: false };
   return await runCardList(ctx, [mine], scope, params, needs);
 }
@@ -115,10 +115,8 @@ export async function listStakeholderCards(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'stakeholders.view');
   const userId = user_id ?? ctx.caller.userId;
-  const held: Condition = {
-    sql: 'c.id in (select m.card_id from stakeholders m where m.user_id = ?::uuid)',
-    bindings: [userId],
-  };
+  const held: Condition = fragment`c.id in (select m.card_id from stakeholders m
+    where m.user_id = ${userId}::uuid)`;
   const scope: Scope = { types: undefined, wide: false, plain: false };
   const answer = await runCardList(ctx, [held], scope, params, needs);
   const { items } = JSON.parse(answer) as { items: { id?: string }[] };
@@ -226,7 +224,7 @@ async function cachedIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<
     if (order.key === RELEVANCE) {
       return packIds(order.dir === 'desc' ? found.ids : found.ids.toReversed(), found.more);
     }
-    const matches = { sql: 'c.id = any(?::uuid[])', bindings: [found.ids] };
+    const matches = fragment`c.id = any(${found.ids}::uuid[])`;
     return { ...(await orderIds(ctx.db, [matches], order)), more: found.more };
   });
 }
@@ -304,9 +302,9 @@ function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
       const message = given.length === 0 ? 'is empty' : `"${unknown[0]}" is not known`;
       errors.push({ field, code: 'unknown_value', message });
     } else if (given.length === 1) {
-      conditions.push({ sql: `${column} = ?`, bindings: [given[0]] });
+      conditions.push(fragment`${embed(column)} = ${given[0]}`);
     } else {
-      conditions.push({ sql: `${column} = any(?::text[])`, bindings: [given.sort()] });
+      conditions.push(fragment`${embed(column)} = any(${given.sort()}::text[])`);
     }
   };
 
@@ -323,23 +321,21 @@ function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
     );
   }
   if (filter.parent_id === 'root') {
-    conditions.push({ sql: 'c.parent_id is null', bindings: [] });
+    conditions.push(fragment`c.parent_id is null`);
   } else if (filter.parent_id !== undefined) {
     if (isUuid(filter.parent_id)) {
-      conditions.push({ sql: 'c.parent_id = ?::uuid', bindings: [filter.parent_id] });
+      conditions.push(fragment`c.parent_id = ${filter.parent_id}::uuid`);
     } else errors.push({ field: 'parent_id', code: 'format', message: 'is neither a card id nor "root"' });
   }
   if (filter.mine !== undefined) {
-    conditions.push({
-      sql: 'c.id in (select m.card_id from stakeholders m where m.user_id = ?::uuid)',
-      bindings: [ctx.caller.userId],
-    });
+    conditions.push(fragment`c.id in (select m.card_id from stakeholders m
+      where m.user_id = ${ctx.caller.userId}::uuid)`);
   }
   if (filter.ids !== undefined) {
     const ids = values(filter.ids);
     const bad = ids.find((id) => !isUuid(id));
     if (bad !== undefined) errors.push({ field: 'ids', code: 'format', message: `"${bad}" is no card id` });
-    else conditions.push({ sql: 'c.id = any(?::uuid[])', bindings: [ids] });
+    else conditions.push(fragment`c.id = any(${ids}::uuid[])`);
   }
   if (errors.length > 0) throw invalidFields(errors);
   const plain = filter.parent_id === undefined && filter.mine === undefined && filter.ids === undefined;

@@ -1,4 +1,4 @@
-import { queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, queryValue, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -88,8 +88,8 @@ const STAKEHOLDERS = {
 /** Without `stakeholders.view` callers see only their own roles. */
 function visibleStakeholders(ctx: Ctx): Fragment {
   return may(ctx.caller, 'stakeholders.view')
-    ? { sql: 'true', bindings: [] }
-    : { sql: 's.user_id = ?::uuid', bindings: [userWithinScope(ctx.caller, 'stakeholders.view')] };
+    ? fragment`true`
+    : fragment`s.user_id = ${userWithinScope(ctx.caller, 'stakeholders.view')}::uuid`;
 }
 
 /**
@@ -97,7 +97,7 @@ function visibleStakeholders(ctx: Ctx): Fragment {
  * `costs.view` or a stakeholder role on the card that shows costs.
  */
 export function visibleAttributes(ctx: Ctx): Fragment {
-  if (may(ctx.caller, 'costs.view')) return { sql: 'c.attributes', bindings: [] };
+  if (may(ctx.caller, 'costs.view')) return fragment`c.attributes`;
   const costs: Record<string, string[]> = {};
   for (const type of ctx.metamodel.cardTypes.values()) {
     if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
@@ -119,11 +119,9 @@ export function cardMembers(ctx: Ctx): ListSpec['members'] {
     ...columns,
     attributes: visibleAttributes(ctx),
     tags: `(select coalesce(${TAGS.list}, '[]') from ${TAGS.from} where ct.card_id = c.id)`,
-    stakeholders: {
-      sql: `(select coalesce(${STAKEHOLDERS.list}, '[]') from ${STAKEHOLDERS.from}
-             where s.card_id = c.id and ${seen.sql})`,
-      bindings: seen.bindings,
-    },
+    stakeholders: fragment`(select coalesce(${embed(STAKEHOLDERS.list)}, '[]')
+      from ${embed(STAKEHOLDERS.from)}
+             where s.card_id = c.id and ${embed(seen)})`,
   };
 }
 
@@ -173,20 +171,16 @@ function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
   const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
   const joins: Fragment[] = [];
   if (names.includes('tags')) {
-    joins.push({
-      sql: `left join (select ct.card_id, ${TAGS.list} as list from ${TAGS.from}
+    joins.push(fragment`left join (select ct.card_id, ${embed(TAGS.list)} as list from ${embed(TAGS.from)}
               where ct.card_id = any(array(select id from page)) group by ct.card_id) tags_of
-            on tags_of.card_id = c.id`,
-      bindings: [],
-    });
+            on tags_of.card_id = c.id`);
   }
   if (names.includes('stakeholders')) {
-    joins.push({
-      sql: `left join (select s.card_id, ${STAKEHOLDERS.list} as list from ${STAKEHOLDERS.from}
-              where s.card_id = any(array(select id from page)) and ${seen.sql} group by s.card_id) stakeholders_of
-            on stakeholders_of.card_id = c.id`,
-      bindings: seen.bindings,
-    });
+    joins.push(fragment`left join (select s.card_id, ${embed(STAKEHOLDERS.list)} as list
+      from ${embed(STAKEHOLDERS.from)}
+              where s.card_id = any(array(select id from page)) and ${embed(seen)}
+              group by s.card_id) stakeholders_of
+            on stakeholders_of.card_id = c.id`);
   }
   return {
     sql: `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
@@ -220,11 +214,8 @@ export async function cardsText(
 function buildCardQuery(ctx: Ctx, forUpdate: boolean): Fragment {
   const visible = visibleCards(ctx);
   const item = projection(cardMembers(ctx), undefined);
-  return {
-    sql: `select ${item.sql}::text as item from cards c
-      where c.id = ?::uuid and (${visible.sql})${forUpdate ? ' for update of c' : ''}`,
-    bindings: [...item.bindings, IDS, ...visible.bindings],
-  };
+  return fragment`select ${embed(item)}::text as item from cards c
+      where c.id = ${IDS}::uuid and (${embed(visible)})${embed(forUpdate ? ' for update of c' : '')}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { embed, query, queryColumn } from '../../../platform/database.ts';
+import { embed, fragment, query, queryColumn } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
@@ -142,22 +142,17 @@ const IMPACT_NAMED = 200;
  */
 function relatedCards(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
-  return {
-    sql: `from self
+  return fragment`from self
           join lateral (
-            select o.id as relation_id, o.type as relation_type, o.target_id as peer_id, 'outgoing' as direction
+            select o.id as relation_id, o.type as relation_type, o.target_id as peer_id,
+            'outgoing' as direction
             from relations o where o.source_id = self.id
             union all
             select i.id, i.type, i.source_id, 'incoming' from relations i where i.target_id = self.id
-          ) r on r.relation_type = any(?::text[])
+          ) r on r.relation_type = any(${may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : []}::text[])
           join relation_types t on t.key = r.relation_type
           join cards c on c.id = r.peer_id
-          where c.status = 'ACTIVE' and (${visible.sql})`,
-    bindings: [
-      may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [],
-      ...visible.bindings,
-    ],
-  };
+          where c.status = 'ACTIVE' and (${embed(visible)})`;
 }
 
 const LABEL = `case r.direction when 'outgoing' then t.label else coalesce(t.reverse_label, t.label) end`;
@@ -298,11 +293,8 @@ const historyList: ListSpec = {
  */
 export async function listCardHistory(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
   const ids = await withMerged(ctx.db, id);
-  const ofCard: Condition = {
-    sql: `(e.card_id = any(?::uuid[]) or e.peer_card_id = any(?::uuid[])
-      or (e.data \\? 'card_ids' and e.data -> 'card_ids' \\?| ?::text[]))`,
-    bindings: [ids, ids, ids],
-  };
+  const ofCard: Condition = fragment`(e.card_id = any(${ids}::uuid[]) or e.peer_card_id = any(${ids}::uuid[])
+      or (e.data \\? 'card_ids' and e.data -> 'card_ids' \\?| ${ids}::text[]))`;
   const visible = visibleCards(ctx);
   const rows = await query(ctx.db).rows<{
     seen: boolean;
@@ -317,7 +309,7 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
 
   const rights: Condition = may(ctx.caller, 'inventory.view')
     ? visibleEvents(ctx)
-    : { sql: `e.scope = 'inventory' and e.relation_id is null ${readableTypes(ctx.caller)}`, bindings: [] };
+    : fragment`e.scope = 'inventory' and e.relation_id is null ${embed(readableTypes(ctx.caller))}`;
   const spec = { ...historyList, members: { ...historyList.members, data: visibleData(ctx) } };
   return await runList(ctx.db, spec, [ofCard, { ...rights, visibility: true }], params, {
     owner: ctx.caller.userId,

@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { fragment, type Sql } from '../../../platform/database.ts';
 import { type FieldError, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
@@ -186,7 +186,7 @@ export async function listCardTypes(
   params: ListParams & StaticOf<typeof typeFilters>,
   language: string,
 ): Promise<JsonText> {
-  const conditions = params.include_hidden ? [] : [{ sql: 'not t.is_hidden', bindings: [] }];
+  const conditions = params.include_hidden ? [] : [fragment`not t.is_hidden`];
   return await runList(ctx.db, cardTypeList(language), conditions, params);
 }
 
@@ -198,7 +198,7 @@ export async function listRelationTypes(
 ): Promise<JsonText> {
   const conditions = params.include_hidden
     ? []
-    : [{ sql: 'not (t.is_hidden or st.is_hidden or tt.is_hidden)', bindings: [] }];
+    : [fragment`not (t.is_hidden or st.is_hidden or tt.is_hidden)`];
   return await runList(ctx.db, relationTypeList(language), conditions, params);
 }
 
@@ -211,7 +211,7 @@ export async function listStakeholderRoleDefinitions(
 ): Promise<JsonText> {
   if (!ctx.metamodel.cardTypes.has(typeKey)) throw notFound('card type', typeKey);
   const conditions = [{ sql: 'd.card_type_key = ?', bindings: [typeKey] as unknown[] }];
-  if (!params.include_archived) conditions.push({ sql: 'not d.is_archived', bindings: [] });
+  if (!params.include_archived) conditions.push(fragment`not d.is_archived`);
   return await runList(ctx.db, roleList(language), conditions, params);
 }
 

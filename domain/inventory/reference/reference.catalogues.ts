@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import {
   EstateError,
   type FieldError,
@@ -50,7 +50,7 @@ async function existingCards(
   sees: boolean,
 ): Promise<Map<string, string>> {
   const { type } = catalogueKinds[kind];
-  const visible = sees ? visibleCards(ctx) : { sql: 'true', bindings: [] };
+  const visible = sees ? visibleCards(ctx) : fragment`true`;
   const rows = await query(sql).rows<
     Pick<CardColumns, 'id' | 'external_id' | 'parent_id' | 'name' | 'status'>
   >`select c.id, c.external_id, c.parent_id, lower(c.name) as name, c.status

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { fragment, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import {
@@ -55,7 +55,7 @@ function visibleAttributes(ctx: Ctx): Fragment {
   for (const type of ctx.metamodel.relationTypes.values()) {
     if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
   }
-  if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
+  if (may(ctx.caller, 'costs.view')) return fragment`r.attributes`;
   return {
     sql: `case when ${hasCostRoleSql('r.source_id, r.target_id')}
           then r.attributes
@@ -122,13 +122,13 @@ export async function listRelations(
   requirePermission(ctx.caller, 'relations.view');
   const conditions: Condition[] = [
     ...visibleRelations(ctx),
-    { sql: `s.status = 'ACTIVE' and t.status = 'ACTIVE'`, bindings: [] },
+    fragment`s.status = 'ACTIVE' and t.status = 'ACTIVE'`,
   ];
   if (params.type !== undefined) {
     const types = [...new Set(params.type.split(',').map((key) => key.trim()))].sort();
     const unknown = types.find((key) => !ctx.metamodel.relationTypes.has(key));
     if (unknown !== undefined) throw invalidField('type', 'unknown_value', `"${unknown}" is not known`);
-    conditions.push({ sql: 'r.type = any(?::text[])', bindings: [types] });
+    conditions.push(fragment`r.type = any(${types}::text[])`);
   }
   const spec = relationList(ctx);
   const where = [...conditions, ...filterConditions(spec, params)];

@@ -1,4 +1,4 @@
-import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
@@ -46,11 +46,9 @@ export async function lockNewEnds(
 }
 
 /** The condition on the alias `t` that one of the cards is an end of the relation. */
-export const hasEndIn = (cardIds: readonly string[]): Fragment => ({
-  sql: `t.id in (select id from relations where source_id = any(?::uuid[])
-     union select id from relations where target_id = any(?::uuid[]))`,
-  bindings: [cardIds, cardIds],
-});
+export const hasEndIn = (cardIds: readonly string[]): Fragment => fragment`t.id in (select id from relations
+  where source_id = any(${cardIds}::uuid[])
+     union select id from relations where target_id = any(${cardIds}::uuid[]))`;
 
 /**
  * Reads relations in the order of their ids, with the cards at their ends.

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { fragment, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, columnSorts, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
@@ -47,4 +47,4 @@ export const readTagGroup = (sql: Sql, id: string): Promise<JsonText> =>
 
 /** One tag of a group. @throws EstateError `not_found`. */
 export const readTag = (sql: Sql, groupId: string, id: string): Promise<JsonText> =>
-  readItem(sql, tagItem, 'tag', id, [{ sql: 't.tag_group_id = ?', bindings: [groupId] }]);
+  readItem(sql, tagItem, 'tag', id, [fragment`t.tag_group_id = ${groupId}`]);

@@ -1,3 +1,4 @@
+import { fragment } from '../../../platform/database.ts';
 import type { Caller, Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import { hasCostRoleSql, inScope, may, userWithinScope } from '../permissions/policy.ts';
@@ -32,7 +33,7 @@ export function visibleEvents(ctx: Ctx): Condition {
  * removed unless the caller has `costs.view` or a stakeholder role that shows costs on one of the event's cards.
  */
 export function visibleData(ctx: Ctx): Condition {
-  if (may(ctx.caller, 'costs.view')) return { sql: 'e.data', bindings: [] };
+  if (may(ctx.caller, 'costs.view')) return fragment`e.data`;
   return {
     sql: `case when e.cost_keys is null or ${hasCostRoleSql('e.card_id, e.peer_card_id')}
           then e.data else cut_costs(e.data, e.cost_keys) end`,

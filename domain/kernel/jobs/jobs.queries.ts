@@ -1,4 +1,4 @@
-import { query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { readFile, type StoredFile } from '../files/files.store.ts';
@@ -88,7 +88,7 @@ function oneOf(
   if (unknown !== undefined) {
     throw invalidField(field, 'unknown_option', `"${unknown}" is none of ${known.join(', ')}`);
   }
-  conditions.push({ sql: `j.${field} = any(?::text[])`, bindings: [values] });
+  conditions.push(fragment`j.${embed(field)} = any(${values}::text[])`);
 }
 
 /** One job as JSON. @throws EstateError `not_found`, also for a job that is not visible to the caller. */

@@ -1,5 +1,5 @@
 import type { TProperties, TSchema } from 'typebox';
-import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import {
   boundOf,
@@ -98,7 +98,7 @@ export async function runList(
   const where = [...conditions, ...filterConditions(spec, params)];
   if (params.search) {
     if (!spec.search) throw invalidField('search', 'not_offered', 'is not offered by this list');
-    where.push({ sql: `${spec.search} like ?`, bindings: [`%${likeText(params.search)}%`] });
+    where.push(fragment`${embed(spec.search)} like ${`%${likeText(params.search)}%`}`);
   }
   const order = orderOf(spec, params);
   const item = projection(spec.members, params.fields);
@@ -124,7 +124,7 @@ export async function findItem(
   conditions: Condition[] = [],
 ): Promise<JsonText | undefined> {
   const item = projection(spec.members);
-  const where = whereClause([{ sql: `${spec.id} = ?::${idType(spec)}`, bindings: [id] }, ...conditions]);
+  const where = whereClause([fragment`${embed(spec.id)} = ${id}::${embed(idType(spec))}`, ...conditions]);
   return (
     await query(sql).column<JsonText>`select ${embed(item)}::text from ${embed(spec.from)}${embed(where)}`
   )[0];
@@ -187,10 +187,8 @@ export async function listByCursor(list: List): Promise<JsonText> {
 
   const where = [...list.where];
   if (place) {
-    where.push({
-      sql: `(${order.field.sql}, ${spec.id}) ${order.dir === 'asc' ? '>' : '<'} (?::${order.field.type}, ?::${idType(spec)})`,
-      bindings: [place.value, place.id],
-    });
+    where.push(fragment`(${embed(order.field.sql)},
+      ${embed(spec.id)}) ${embed(order.dir === 'asc' ? '>' : '<')} (${place.value}::${embed(order.field.type)}, ${place.id}::${embed(idType(spec))})`);
   }
   const w = whereClause(where);
   const read = list.sql.raw(
@@ -226,10 +224,9 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
   const by = orderBy(order, order.field.sql, spec.id);
   const frozen = await freezeOrder(
     list.sql,
-    list.options.ids ?? {
-      sql: `select ${spec.id}::text as id, row_number() over (order by ${by}) as n from ${spec.from}${w.sql}`,
-      bindings: w.bindings,
-    },
+    list.options.ids ??
+      fragment`select ${embed(spec.id)}::text as id,
+      row_number() over (order by ${embed(by)}) as n from ${embed(spec.from)}${embed(w)}`,
     { owner: list.options.owner ?? null, pageSize: params.page_size },
   );
   const next = frozen.snapshot
@@ -263,7 +260,7 @@ async function itemsOf(
 ): Promise<string[]> {
   if (ids.length === 0) return [];
   const { spec } = list;
-  const w = whereClause([...list.where, { sql: `${spec.id} = any(?::${idType(spec)}[])`, bindings: [ids] }]);
+  const w = whereClause([...list.where, fragment`${embed(spec.id)} = any(${ids}::${embed(idType(spec))}[])`]);
   const rows = await query(list.sql).rows`select ${embed(spec.id)}::text as id,
     ${embed(list.item)}::text as item from ${embed(spec.from)}${embed(w)}`;
   const items = new Map<string, string>(rows.map((row: { id: string; item: string }) => [row.id, row.item]));

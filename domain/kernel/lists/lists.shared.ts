@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { embed, fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../context.ts';
 import type { Condition, Fragment } from './lists.types.ts';
 
@@ -12,11 +13,9 @@ export const sharedFilter = Type.Union(
 );
 export type SharedKind = Static<typeof sharedFilter>;
 
-const own = (ctx: Ctx, alias: string): Condition => ({
-  sql: `${alias}.owner_id = ?::uuid`,
-  bindings: [ctx.caller.userId],
-});
-const open = (alias: string): Condition => ({ sql: `${alias}.visibility = 'public'`, bindings: [] });
+const own = (ctx: Ctx, alias: string): Condition =>
+  fragment`${embed(alias)}.owner_id = ${ctx.caller.userId}::uuid`;
+const open = (alias: string): Condition => fragment`${embed(alias)}.visibility = 'public'`;
 
 /**
  * The visible objects with an owner and a visibility: the caller's own, public ones and those shared with the caller.

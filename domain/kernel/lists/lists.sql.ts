@@ -1,3 +1,4 @@
+import { fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Condition, Fragment, ListParams, ListSpec, Order } from './lists.types.ts';
 
@@ -40,7 +41,7 @@ export function projection(members: ListSpec['members'], fields?: string): Fragm
 
 /** The WHERE clause of all conditions together, with a leading space; empty without conditions. */
 export function whereClause(conditions: Condition[]): Fragment {
-  if (conditions.length === 0) return { sql: '', bindings: [] };
+  if (conditions.length === 0) return fragment``;
   return {
     sql: ` where ${conditions.map((condition) => `(${condition.sql})`).join(' and ')}`,
     bindings: conditions.flatMap((condition) => condition.bindings),

@@ -1,3 +1,4 @@
+import { fragment } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
@@ -47,7 +48,7 @@ const assessmentList: ListSpec = {
 export async function listAssessments(ctx: Ctx, processId: string, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, RIGHT.app);
   const process = await requireSeenProcess(ctx.db, ctx, processId);
-  const where: Condition[] = [{ sql: 'a.process_id = ?::uuid', bindings: [process.id] }];
+  const where: Condition[] = [fragment`a.process_id = ${process.id}::uuid`];
   return await runList(ctx.db, assessmentList, where, params, { owner: ctx.caller.userId });
 }
 

@@ -1,4 +1,4 @@
-import { query, queryRows, type Sql } from '../../../platform/database.ts';
+import { fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
@@ -79,7 +79,7 @@ export async function listDiagramVersions(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'bpm.view');
   const process = await requireSeenProcess(ctx.db, ctx, processId);
-  const where: Condition[] = [{ sql: 'd.process_id = ?::uuid', bindings: [process.id] }];
+  const where: Condition[] = [fragment`d.process_id = ${process.id}::uuid`];
   return await runList(ctx.db, versionList, where, params, { owner: ctx.caller.userId });
 }
 

@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
@@ -44,10 +44,8 @@ export async function compareModels(
   before: string | null,
   after: string,
 ): Promise<ElementDifferences> {
-  const elements = (content: string | null): Fragment => ({
-    sql: 'select * from process_content_elements where content_id = ?',
-    bindings: [content],
-  });
+  const elements = (content: string | null): Fragment => fragment`select * from process_content_elements
+    where content_id = ${content}`;
   return await compare(sql, elements(before), elements(after), modelColumns);
 }
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
@@ -19,10 +19,8 @@ export const elementId = (lineage: string): string => `md5(${lineage} || '/' || 
 /** The linked cards that the caller sees, with their names, over the alias of their link. */
 export function linkMembers(ctx: Ctx, link: string): Record<string, Fragment> {
   const visible = visibleCards(ctx);
-  const linkedCard = (member: string, column: string): Fragment => ({
-    sql: `(select c.${member} from cards c where c.id = ${link}.${column} and (${visible.sql}))`,
-    bindings: visible.bindings,
-  });
+  const linkedCard = (member: string, column: string): Fragment => fragment`(select c.${embed(member)}
+    from cards c where c.id = ${embed(link)}.${embed(column)} and (${embed(visible)}))`;
   return Object.fromEntries(
     linkKinds.flatMap(({ column, name }) => [
       [column, linkedCard('id', column)],
@@ -78,10 +76,10 @@ export type ElementFilter = StaticOf<typeof elementFilters>;
 /** The conditions of a filter, over the alias `e` and those of the links. */
 export function elementConditions({ element_type, linked }: ElementFilter, links: string[]): Condition[] {
   const where: Condition[] = [];
-  if (element_type !== undefined) where.push({ sql: 'e.element_type = ?', bindings: [element_type] });
+  if (element_type !== undefined) where.push(fragment`e.element_type = ${element_type}`);
   if (linked !== undefined) {
     const any = links.flatMap((link) => linkKinds.map(({ column }) => `${link}.${column} is not null`));
-    where.push({ sql: `${linked ? '' : 'not '}(${any.join(' or ')})`, bindings: [] });
+    where.push(fragment`${embed(linked ? '' : 'not ')}(${embed(any.join(' or '))})`);
   }
   return where;
 }
@@ -100,7 +98,7 @@ export async function listElements(
     content_id: '',
   };
   const where: Condition[] = [
-    { sql: 'e.content_id = ?', bindings: [diagram.content_id] },
+    fragment`e.content_id = ${diagram.content_id}`,
     ...elementConditions(params, ['l']),
   ];
   return await runList(ctx.db, elementList(ctx, diagram), where, params, { owner: ctx.caller.userId });

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
@@ -48,13 +48,7 @@ function draftElementList(ctx: Ctx, version: FlowRow, lineageId: string): ListSp
   const inForce = linkMembers(ctx, 'k');
   const either = Object.entries(planned).map(([name, member]): [string, Fragment] => {
     const other = inForce[name]!;
-    return [
-      name,
-      {
-        sql: `case when l.id is null then ${other.sql} else ${member.sql} end`,
-        bindings: [...other.bindings, ...member.bindings],
-      },
-    ];
+    return [name, fragment`case when l.id is null then ${embed(other)} else ${embed(member)} end`];
   });
   return {
     name: 'process-draft-elements',
@@ -93,7 +87,7 @@ export async function listDraftElements(
   if (!version) throw notFound('flow version', ids.version);
   const spec = draftElementList(ctx, version as FlowRow, await lineageOf(ctx.db, process.id));
   const where: Condition[] = [
-    { sql: 'e.content_id = ?', bindings: [version.content_id] },
+    fragment`e.content_id = ${version.content_id}`,
     ...elementConditions(params, ['l', 'k']),
   ];
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });

@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
@@ -60,7 +60,7 @@ export async function listFlows(
 ): Promise<JsonText> {
   const process = await requireDraftViewer(ctx.db, ctx, processId);
   const where: Condition[] = [
-    { sql: 'v.process_id = ?::uuid and v.status = any(?::text[])', bindings: [process.id, statuses] },
+    fragment`v.process_id = ${process.id}::uuid and v.status = any(${statuses}::text[])`,
   ];
   await checkPageSize(ctx.db, where, params);
   return await runList(ctx.db, flowList, where, params, { owner: ctx.caller.userId });

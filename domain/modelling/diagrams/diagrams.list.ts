@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { survivingCard, withMerged } from '../../inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -44,21 +44,17 @@ const LINKED = 'select k.card_id as id from diagram_cards k where k.diagram_id =
 /** An aggregate over the cards that the caller sees, of a query of ids. */
 function overVisible(ctx: Ctx, aggregate: string, cards: string): Fragment {
   const visible = visibleCards(ctx);
-  return {
-    sql: `(select ${aggregate} from (${cards}) k join cards c on c.id = k.id where ${visible.sql})`,
-    bindings: visible.bindings,
-  };
+  return fragment`(select ${embed(aggregate)} from (${embed(cards)}) k join cards c on c.id = k.id
+    where ${embed(visible)})`;
 }
 const IDS = `coalesce(json_agg(distinct c.id), '[]')`;
 
 /** Whether the caller may change a diagram. */
 function editable(ctx: Ctx): Fragment {
   const me = ctx.caller.userId;
-  return {
-    sql: `(?::boolean and (d.private_to is null or d.private_to = ?::uuid or d.shared_with
-      @> jsonb_build_array(jsonb_build_object('user_id', ?::text, 'can_edit', true))))`,
-    bindings: [may(ctx.caller, 'diagrams.manage'), me, me],
-  };
+  return fragment`(${may(ctx.caller, 'diagrams.manage')}::boolean
+    and (d.private_to is null or d.private_to = ${me}::uuid or d.shared_with
+      @> jsonb_build_array(jsonb_build_object('user_id', ${me}::text, 'can_edit', true))))`;
 }
 
 const {
@@ -89,10 +85,8 @@ function diagramList(ctx: Ctx): ListSpec {
       shared_with: sharesOf(ctx),
       can_edit: editable(ctx),
       created_by_name: 'u.display_name',
-      is_favorite: {
-        sql: 'exists (select from diagram_favorites f where f.diagram_id = d.id and f.user_id = ?::uuid)',
-        bindings: [ctx.caller.userId],
-      },
+      is_favorite: fragment`exists (select from diagram_favorites f
+        where f.diagram_id = d.id and f.user_id = ${ctx.caller.userId}::uuid)`,
     },
   };
 }
@@ -106,16 +100,16 @@ export async function listDiagrams(
   const me = ctx.caller.userId;
   const where: Condition[] = [visibleDiagrams(ctx)];
   if (params.card_id !== undefined) where.push(await withCard(ctx, params.card_id));
-  if (params.mine) where.push({ sql: 'd.created_by = ?::uuid', bindings: [me] });
+  if (params.mine) where.push(fragment`d.created_by = ${me}::uuid`);
   if (params.favorites) {
     const sql = 'd.id in (select f.diagram_id from diagram_favorites f where f.user_id = ?::uuid)';
     where.push({ sql, bindings: [me] });
   }
   if (params.group_id !== undefined) {
-    where.push({ sql: 'd.group_ids @> array[?::uuid]', bindings: [params.group_id] });
+    where.push(fragment`d.group_ids @> array[${params.group_id}::uuid]`);
   }
   if (params.visibility !== undefined) {
-    where.push({ sql: `(${VISIBILITY}) = ?`, bindings: [params.visibility] });
+    where.push(fragment`(${embed(VISIBILITY)}) = ${params.visibility}`);
   }
   return await runList(ctx.db, diagramList(ctx), where, params, { owner: me });
 }
@@ -124,12 +118,10 @@ export async function listDiagrams(
 async function withCard(ctx: Ctx, cardId: string): Promise<Condition> {
   const visible = visibleCards(ctx);
   const id = cardId.toLowerCase();
-  return {
-    sql: `(d.id in (select k.diagram_id from diagram_cards k where k.card_id = ?::uuid)
-        or d.drawing in (select x.id from diagram_drawings x where x.card_ids && ?::uuid[]))
-      and exists (select from cards c where c.id = ?::uuid and ${visible.sql})`,
-    bindings: [id, await withMerged(ctx.db, id), id, ...visible.bindings],
-  };
+  return fragment`(d.id in (select k.diagram_id from diagram_cards k where k.card_id = ${id}::uuid)
+        or d.drawing in (select x.id from diagram_drawings x
+        where x.card_ids && ${await withMerged(ctx.db, id)}::uuid[]))
+      and exists (select from cards c where c.id = ${id}::uuid and ${embed(visible)})`;
 }
 
 /** One diagram with its drawing. @throws EstateError `forbidden`, `not_found`. */
@@ -168,13 +160,14 @@ export async function diagramText(sql: Sql, ctx: Ctx, id: string): Promise<JsonT
 /** The stored drawing, with the current state of those of its cards that the caller sees. */
 function stored(ctx: Ctx): Fragment {
   const visible = visibleCards(ctx);
-  return {
-    sql: `json_build_object('xml', w.xml, 'marked', w.marked, 'thumbnail', d.thumbnail, 'settings', d.settings, 'facts', (
-      select json_agg(json_build_object('id', r.id, 'now', coalesce(c.id, r.id), 'was', w.card_names ->> r.id::text,
+  return fragment`json_build_object('xml', w.xml, 'marked', w.marked, 'thumbnail', d.thumbnail, 'settings',
+    d.settings, 'facts', (
+      select json_agg(json_build_object('id', r.id, 'now', coalesce(c.id, r.id), 'was',
+      w.card_names ->> r.id::text,
         'name', coalesce(c.name, w.card_names ->> r.id::text),
-        'state', case when c.id is null then 'deleted' when c.status = 'ARCHIVED' then 'archived' else 'active' end))
-      from unnest(w.card_ids) r(id) left join cards c on c.id = ${survivingCard('r.id')}
-      where (c.id is null and w.card_names ->> r.id::text is not null) or (c.id is not null and ${visible.sql})))`,
-    bindings: visible.bindings,
-  };
+        'state',
+        case when c.id is null then 'deleted' when c.status = 'ARCHIVED' then 'archived' else 'active' end))
+      from unnest(w.card_ids) r(id) left join cards c on c.id = ${embed(survivingCard('r.id'))}
+      where (c.id is null and w.card_names ->> r.id::text is not null)
+      or (c.id is not null and ${embed(visible)})))`;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { checkLine } from '../../inventory/cards/rules/values.ts';
 import { command } from '../../kernel/command.ts';
@@ -48,10 +48,8 @@ function groupList(ctx: Ctx): ListSpec {
     search: 'fold(g.name)',
     members: {
       ...columnMembers('g', DiagramGroup),
-      diagram_count: {
-        sql: `(select count(*)::int from diagrams d where d.group_ids @> array[g.id] and ${visible.sql})`,
-        bindings: visible.bindings,
-      },
+      diagram_count: fragment`(select count(*)::int from diagrams d
+        where d.group_ids @> array[g.id] and ${embed(visible)})`,
     },
   };
 }
@@ -174,7 +172,7 @@ const favoriteList: ListSpec = {
 /** The caller's favourite diagrams, as far as they are still visible. @throws EstateError `forbidden`. */
 export async function listDiagramFavorites(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.view');
-  const where = [{ sql: 'f.user_id = ?::uuid', bindings: [ctx.caller.userId] }, visibleDiagrams(ctx)];
+  const where = [fragment`f.user_id = ${ctx.caller.userId}::uuid`, visibleDiagrams(ctx)];
   return await runList(ctx.db, favoriteList, where, params, { owner: ctx.caller.userId });
 }
 

@@ -1,5 +1,5 @@
 import type { TProperties } from 'typebox';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { type CardWithAccess, findCard } from '../../collaboration/cards.access.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
@@ -212,7 +212,7 @@ export async function listPpm(
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
   const where: Condition[] = Object.entries({ card_id: id, ...filter })
     .filter(([, value]) => value !== undefined)
-    .map(([column, value]) => ({ sql: `t.${column} = ?`, bindings: [value] }));
+    .map(([column, value]) => fragment`t.${embed(column)} = ${value}`);
   const spec = await ppmList(ctx.db, ctx, kind, id);
   return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
 }

@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../../platform/database.ts';
 import { checkFilter } from '../../../inventory/filters/filters.check.ts';
 import { compileFilter } from '../../../inventory/filters/filters.compile.ts';
 import { resolveField } from '../../../inventory/filters/filters.fields.ts';
@@ -76,26 +77,21 @@ function compiler(metamodel: Metamodel, today: string) {
 function factSql(schema: FilterSchema, fact: Fact, compile: (text: string) => Fragment): Fragment {
   if ('field' in fact) {
     const { target } = resolveField(parsePath(fact.field), schema);
-    if (target?.kind === 'column') return { sql: `c.${target.column}::text`, bindings: [] };
-    if (target?.kind === 'attribute') return { sql: 'c.attributes ->> ?::text', bindings: [target.key] };
-    if (target?.kind === 'lifecycle') return { sql: 'c.lifecycle ->> ?::text', bindings: [target.phase] };
+    if (target?.kind === 'column') return fragment`c.${embed(target.column)}::text`;
+    if (target?.kind === 'attribute') return fragment`c.attributes ->> ${target.key}::text`;
+    if (target?.kind === 'lifecycle') return fragment`c.lifecycle ->> ${target.phase}::text`;
     throw new TypeError(`no fact is made of ${fact.field}`);
   }
   if ('role' in fact) {
-    return {
-      sql: '(select count(*) from stakeholders s where s.card_id = c.id and s.role = ?)',
-      bindings: [fact.role],
-    };
+    return fragment`(select count(*) from stakeholders s where s.card_id = c.id and s.role = ${fact.role})`;
   }
   // Refuses names that the metamodel lacks.
   compile(`relation.${fact.relation}.${fact.end} is not empty`);
   const own = fact.end === 'source' ? 'target' : 'source';
-  const where = fact.where === undefined ? { sql: 'true', bindings: [] } : compile(fact.where);
-  return {
-    sql: `(select count(*) from relations r where r.${own}_id = c.id and r.type = ?
-      and exists (select from cards c where c.id = r.${fact.end}_id and ${where.sql}))`,
-    bindings: [fact.relation, ...where.bindings],
-  };
+  const where = fact.where === undefined ? fragment`true` : compile(fact.where);
+  return fragment`(select count(*) from relations r
+    where r.${embed(own)}_id = c.id and r.type = ${fact.relation}
+      and exists (select from cards c where c.id = r.${embed(fact.end)}_id and ${embed(where)}))`;
 }
 
 /** The evidence as text: `businessCriticality: missionCritical; responsible people: 0`. */

@@ -1,4 +1,4 @@
-import { embed, query } from '../../../../platform/database.ts';
+import { embed, fragment, query } from '../../../../platform/database.ts';
 import type { Work } from '../../../kernel/context.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -37,8 +37,8 @@ interface CardTask {
 }
 
 const CHUNK = 500;
-const all: Fragment = { sql: 'true', bindings: [] };
-const none: Fragment = { sql: 'false', bindings: [] };
+const all: Fragment = fragment`true`;
+const none: Fragment = fragment`false`;
 
 /**
  * Updates cards and relations to the metamodel as it is written in this transaction: values of removed fields and
@@ -106,10 +106,7 @@ function cardTasks(before: Metamodel, after: Metamodel, stored: StoredChanges['c
 function touchedCards(values: ValueChanges, removedSubtypes: ReadonlySet<string>): Fragment {
   if (changesNothing(values) && removedSubtypes.size === 0) return none;
   const touched = touchedRows(values);
-  return {
-    sql: `${touched.sql} or t.subtype = any(?::text[])`,
-    bindings: [...touched.bindings, [...removedSubtypes]],
-  };
+  return fragment`${embed(touched)} or t.subtype = any(${[...removedSubtypes]}::text[])`;
 }
 
 /** The tasks without the cards whose data quality alone changes; their types are recorded. */
@@ -214,7 +211,7 @@ export async function deleteInstances(
   type: string,
   step: Step,
 ): Promise<void> {
-  await eachChunk(writing, type, { sql: 'true', bindings: [] }, async (relations, ends) => {
+  await eachChunk(writing, type, fragment`true`, async (relations, ends) => {
     await saveRelations(
       writing,
       ctx,
@@ -232,10 +229,7 @@ async function eachChunk(
   write: (relations: StoredRelation[], ends: Map<string, NamedEnd>) => Promise<void>,
 ): Promise<void> {
   for (let last = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const condition = {
-      sql: `t.type = ? and t.id > ?::uuid and (${where.sql})`,
-      bindings: [type, last, ...where.bindings],
-    };
+    const condition = fragment`t.type = ${type} and t.id > ${last}::uuid and (${embed(where)})`;
     const { relations, ends } = await loadRelations(sql, condition, RELATION_CHUNK);
     if (relations.length > 0) await write(relations, ends);
     if (relations.length < RELATION_CHUNK) return;
