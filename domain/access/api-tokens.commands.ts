@@ -43,9 +43,7 @@ const apiTokenList: ListSpec = {
 export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams): Promise<JsonText> {
   if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
   if (!(await ctx.db('users').where({ id: userId }).first('id'))) throw notFound('user', userId);
-  return await runList(ctx.db, apiTokenList, [fragment`t.user_id = ${userId}::uuid`], params, {
-    owner: ctx.caller.userId,
-  });
+  return await runList(ctx, apiTokenList, [fragment`t.user_id = ${userId}::uuid`], params);
 }
 
 /** One token without its secret. */

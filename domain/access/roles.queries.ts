@@ -27,12 +27,7 @@ export async function listRoles(
   ctx: Ctx,
   params: ListParams & { include_archived: boolean },
 ): Promise<JsonText> {
-  return await runList(
-    ctx.db,
-    roleList,
-    params.include_archived ? [] : [fragment`not r.is_archived`],
-    params,
-  );
+  return await runList(ctx, roleList, params.include_archived ? [] : [fragment`not r.is_archived`], params);
 }
 
 /** One role; `sql` may be a command's transaction. @throws EstateError `not_found`. */

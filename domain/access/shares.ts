@@ -65,7 +65,8 @@ export const visibleShares = (
   ctx: Ctx,
   shares: string,
   owner: string,
-): Fragment => fragment`(select coalesce(json_agg(json_build_object('user_id', u.id, 'display_name', u.display_name,
+): Fragment => fragment`(select coalesce(json_agg(json_build_object('user_id', u.id, 'display_name',
+  u.display_name,
       'can_edit', (s ->> 'can_edit')::boolean) order by lower(u.display_name), u.id), '[]')
     from jsonb_array_elements(${embed(shares)}) s join users u on u.id = (s ->> 'user_id')::uuid
     where ${embed(owner)} = ${ctx.caller.userId}::uuid or u.id = ${ctx.caller.userId}::uuid)`;

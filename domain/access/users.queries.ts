@@ -110,7 +110,7 @@ export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Prom
     const value = params[column];
     if (value !== undefined) conditions.push(fragment`u.${embed(column)} = ${value}`);
   }
-  return await runList(ctx.db, userList(ctx), conditions, params);
+  return await runList(ctx, userList(ctx), conditions, params);
 }
 
 /** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
@@ -126,7 +126,7 @@ export async function listServiceAccounts(
   requirePermission(ctx.caller, 'admin.users');
   const conditions = [fragment`u.kind = 'service'`];
   if (!params.include_inactive) conditions.push(fragment`u.is_active`);
-  return await runList(ctx.db, serviceAccountList, conditions, params);
+  return await runList(ctx, serviceAccountList, conditions, params);
 }
 
 /** One service account. @throws EstateError `not_found`. */
@@ -139,7 +139,7 @@ export async function readServiceAccount(ctx: Ctx, id: string): Promise<JsonText
 export async function listInvitations(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.users');
   const waiting = fragment`u.invited_at is not null and u.password_hash is null and u.is_active`;
-  return await runList(ctx.db, invitationList, [waiting], params);
+  return await runList(ctx, invitationList, [waiting], params);
 }
 
 /** The caller's own account with the effective permissions. */

@@ -286,13 +286,12 @@ async function changeMembers(
     const held = new Set(await memberIdsOf(work, group.id));
     if (!targets.every((ids) => ids.some((id) => held.has(id)))) throw noMember();
   }
-  const removed = await query(sql).rows<{ row: ScimGroupMemberRow }>`delete from scim_group_members m
+  const removed = await query(sql).column<ScimGroupMemberRow>`delete from scim_group_members m
     where group_id = ${group.id}::uuid
        and (case when ${replace} then user_id <> all(${toAdd}::uuid[]) else user_id = any(${[...remove]}::uuid[]) end)
      returning to_jsonb(m) as row`;
-  const added = await query(sql).rows<{
-    row: ScimGroupMemberRow;
-  }>`insert into scim_group_members as m (group_id, user_id) select ${group.id}::uuid, unnest(${toAdd}::uuid[])
+  const added = await query(sql)
+    .column<ScimGroupMemberRow>`insert into scim_group_members as m (group_id, user_id) select ${group.id}::uuid, unnest(${toAdd}::uuid[])
      on conflict (group_id, user_id) do nothing returning to_jsonb(m) as row`;
   const emitMember = (before: ScimGroupMemberRow | null, after: ScimGroupMemberRow | null) => {
     const event_type = after ? 'scim_group_member.created' : 'scim_group_member.deleted';
@@ -300,12 +299,12 @@ async function changeMembers(
     const { id, group_id, user_id } = (after ?? before)!;
     work.emit({ event_type, data: { id, group_id, name: group.display_name, user_id, changes } });
   };
-  for (const { row } of removed) emitMember(row, null);
-  for (const { row } of added) emitMember(null, row);
+  for (const row of removed) emitMember(row, null);
+  for (const row of added) emitMember(null, row);
   if (removed.length + added.length > 0) {
     await query(sql).run`update scim_groups set updated_at = clock_timestamp() where id = ${group.id}::uuid`;
   }
-  return [...removed, ...added].map(({ row }) => row.user_id);
+  return [...removed, ...added].map(({ user_id }) => user_id);
 }
 
 async function unlessTaken(write: Promise<ScimGroupRow>): Promise<ScimGroupRow> {

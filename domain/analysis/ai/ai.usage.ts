@@ -26,5 +26,5 @@ export async function listAiUsage(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.settings');
   const conditions = equalTo({ 'u.day': day, 'u.run_id': run_id });
-  return await runList(ctx.db, usageList, conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx, usageList, conditions, params);
 }

@@ -86,7 +86,7 @@ export async function listAssessments(
   params: ListParams & StaticOf<typeof assessmentFilters>,
 ): Promise<JsonText> {
   const where = equalTo({ 'a.status': params.status });
-  return await runList(ctx.db, assessmentList(ctx, false), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, assessmentList(ctx, false), where, params);
 }
 
 /** One session without values that the caller may not see. @throws EstateError `not_found`. */

@@ -166,8 +166,7 @@ export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): 
     },
   };
   const where: Condition[] = params.regulation === undefined ? [] : [fragment`b.key = ${params.regulation}`];
-  return await runList(ctx.db, spec, where, params, {
-    owner: ctx.caller.userId,
+  return await runList(ctx, spec, where, params, {
     asked: [params.regulation, params.status, params.include_auto_resolved],
   });
 }

@@ -101,7 +101,7 @@ export async function listClusters(
   requirePermission(ctx.caller, VIEW);
   const where = [visibleClusters(ctx), ...equalTo({ 'd.card_type': card_type, 'd.status': status })];
   if (card_id !== undefined) where.push(fragment`d.card_ids @> array[${card_id}::uuid]`);
-  return await runList(ctx.db, clusterList(ctx), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, clusterList(ctx), where, params);
 }
 
 /** One cluster as an item of the list. @throws EstateError `forbidden`, `not_found`. */
@@ -164,7 +164,7 @@ export async function listPairs(
   const where = [visiblePairs(ctx), ...equalTo(equal)];
   if (card_id !== undefined)
     where.push(fragment`(p.left_id = ${card_id}::uuid or p.right_id = ${card_id}::uuid)`);
-  return await runList(ctx.db, pairList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, pairList, where, params);
 }
 
 const MANAGE = 'ai_analysis.manage';
@@ -323,7 +323,7 @@ async function writeDecisions(
     query.whereIn('id', idsOf(pairs)).forUpdate(),
   );
   const before = new Map(stored.map((row) => [row.id, row]));
-  const after = await query(sql).rows<{ row: DecisionRow }>`insert into duplicate_decisions as d
+  const after = await query(sql).column<DecisionRow>`insert into duplicate_decisions as d
        (id, card_type, left_id, right_id, decision, left_facts, right_facts, score, decided_by)
      select r.id, r.card_type, r.left_id, r.right_id, r.decision, r.left_facts, r.right_facts, p.score,
      r.decided_by
@@ -337,7 +337,7 @@ async function writeDecisions(
      where (d.decision, d.left_facts, d.right_facts, d.has_lapsed)
        is distinct from (excluded.decision, excluded.left_facts, excluded.right_facts, false)
      returning to_jsonb(d) as row`;
-  for (const { row } of after) {
+  for (const row of after) {
     const old = before.get(row.id) ?? null;
     work.emit({
       event_type: old ? 'duplicate_decision.updated' : 'duplicate_decision.created',

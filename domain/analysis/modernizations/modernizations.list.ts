@@ -105,9 +105,7 @@ export async function listModernizations(
     [STATUS]: filter.status,
     [priorityBy(scoreFor(ctx))]: filter.priority,
   });
-  return await runList(ctx.db, candidateList(ctx), [...current(ctx), ...equal], filter, {
-    owner: ctx.caller.userId,
-  });
+  return await runList(ctx, candidateList(ctx), [...current(ctx), ...equal], filter);
 }
 
 /** One proposal as an item of the list. @throws EstateError `forbidden`, `not_found`. */

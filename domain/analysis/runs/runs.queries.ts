@@ -43,7 +43,7 @@ export async function listRuns(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'ai_analysis.view');
   const conditions = equalTo({ 'r.analysis_type': filter.analysis_type, [status]: filter.status });
-  return await runList(ctx.db, runs, conditions, filter, { owner: ctx.caller.userId });
+  return await runList(ctx, runs, conditions, filter);
 }
 
 /** One run. @throws EstateError `forbidden`, `not_found`. */

@@ -70,7 +70,7 @@ async function listSuppliers(
   if (params.sort_by === 'total_cost') requirePermission(ctx.caller, 'costs.view');
   const list = { ...spec, from: figures(ctx), id: 's.id', idType: 'uuid', defaultDir: 'asc' } as const;
   const where = [{ sql: condition, bindings: [] }, visibleSuppliers(ctx), ...equalTo(equal)];
-  return await runList(ctx.db, list, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, list, where, params);
 }
 
 /** Suppliers with their categories, and the reasons for these. @throws EstateError `forbidden`. */

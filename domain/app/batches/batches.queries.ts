@@ -65,7 +65,7 @@ export async function listBatches(ctx: Ctx, params: ListParams & BatchFilter): P
   if (params.origin) add('b.origin = ?', params.origin);
   if (params.since) add('b.created_at >= ?::timestamptz', params.since);
   if (params.until) add('b.created_at < ?::timestamptz', params.until);
-  return await runList(ctx.db, batchList, conditions, params);
+  return await runList(ctx, batchList, conditions, params);
 }
 
 /** One batch as its JSON text; `token` is only in the response that opens it. @throws EstateError `not_found`. */
@@ -106,6 +106,6 @@ export async function listBatchEvents(ctx: Ctx, id: string, params: ListParams):
         ...eventList,
         members: { ...eventList.members, data: 'cut_costs(e.data, coalesce(e.cost_keys, array[]::text[]))' },
       };
-  const list = await runList(ctx.db, spec, [fragment`e.batch_id = ${id}::uuid`], params);
+  const list = await runList(ctx, spec, [fragment`e.batch_id = ${id}::uuid`], params);
   return `{"batch":${batch},${list.slice(1)}`;
 }

@@ -38,5 +38,5 @@ export async function listComments(ctx: Ctx, cardId: string, params: ListParams)
   requirePermission(ctx.caller, 'comments.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const threads: Condition = fragment`t.card_id = ${card.id}::uuid and t.parent_id is null`;
-  return await runList(ctx.db, commentList, [threads], params, { owner: ctx.caller.userId });
+  return await runList(ctx, commentList, [threads], params);
 }

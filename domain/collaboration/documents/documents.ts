@@ -45,7 +45,7 @@ export async function listDocuments(ctx: Ctx, cardId: string, params: ListParams
   requirePermission(ctx.caller, 'documents.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const ofCard: Condition = fragment`t.card_id = ${card.id}::uuid`;
-  return await runList(ctx.db, documentList, [ofCard], params, { owner: ctx.caller.userId });
+  return await runList(ctx, documentList, [ofCard], params);
 }
 
 /** Adds a link to a card. @throws EstateError `not_found`, `forbidden`, `validation_failed`. */

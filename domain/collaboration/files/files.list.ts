@@ -37,7 +37,7 @@ export async function listFiles(ctx: Ctx, cardId: string, params: ListParams): P
   requirePermission(ctx.caller, 'documents.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const ofCard: Condition = fragment`t.card_id = ${card.id}::uuid`;
-  return await runList(ctx.db, attachmentList, [ofCard], params, { owner: ctx.caller.userId });
+  return await runList(ctx, attachmentList, [ofCard], params);
 }
 
 /** The file of an attachment, to be downloaded. @throws EstateError `forbidden`, `not_found`. */

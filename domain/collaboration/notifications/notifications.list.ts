@@ -80,7 +80,7 @@ export async function listNotifications(
   if (params.type !== undefined) {
     conditions.push(fragment`n.type = any(${params.type.split(',').map((type) => type.trim())}::text[])`);
   }
-  return await runList(ctx.db, notificationList, conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx, notificationList, conditions, params);
 }
 
 /** The number of the caller's unread notifications. */

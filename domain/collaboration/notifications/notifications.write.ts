@@ -40,12 +40,12 @@ async function growBatches(
 ): Promise<Group[]> {
   const batches = [...new Set(groups.map(({ batchId }) => batchId).filter((id) => id !== null))];
   if (batches.length === 0) return groups;
-  const rows = await query(work.sql).rows<{ row: NotificationRow }>`select to_jsonb(n) as row
+  const rows = await query(work.sql).column<NotificationRow>`select to_jsonb(n) as row
     from notifications n where n.batch_id = any(${batches}::uuid[])
     and n.user_id = any(${[...new Set(groups.map(({ userId }) => userId))]}::uuid[])
      order by n.id for update`;
   if (rows.length === 0) return groups;
-  const stored = new Map(rows.map(({ row }) => [keyOf(row.user_id, row.type, row.batch_id), row] as const));
+  const stored = new Map(rows.map((row) => [keyOf(row.user_id, row.type, row.batch_id), row] as const));
   const notified = await notifiedCards(work, groups, from);
   return groups.filter((group) => {
     const before = stored.get(keyOf(group.userId, group.type, group.batchId));
@@ -157,7 +157,7 @@ async function insertNotifications(work: Work, fresh: Fresh[]): Promise<void> {
       ? { title: group.title, message: group.message, link: group.link, card_id: group.cardId }
       : { ...digestTexts(group.rule, count, group.actor), link: null, card_id: null }),
   }));
-  const inserted = await query(work.sql).rows<{ row: NotificationRow }>`insert into notifications (user_id,
+  const inserted = await query(work.sql).column<NotificationRow>`insert into notifications (user_id,
     type, title, message, link, card_id, actor_id, event_position,
                                 batch_id, count, gathers_until, in_app, mail_pending)
      select user_id, type, title, message, link, card_id, actor_id, event_position, batch_id, count,
@@ -168,7 +168,7 @@ async function insertNotifications(work: Work, fresh: Fresh[]): Promise<void> {
        card_id uuid, actor_id uuid, event_position bigint, batch_id uuid, count int, gathers boolean,
        in_app boolean, mail_pending boolean)
      returning to_jsonb(notifications) as row`;
-  for (const { row } of inserted) emitNotification(work, 'notification.created', null, row);
+  for (const row of inserted) emitNotification(work, 'notification.created', null, row);
 }
 
 async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
@@ -180,7 +180,7 @@ async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
     mail_pending: group.email,
     ...digestTexts(group.rule, before.count + more, group.actor),
   }));
-  const grown = await query(work.sql).rows<{ row: NotificationRow }>`update notifications n
+  const grown = await query(work.sql).column<NotificationRow>`update notifications n
     set count = v.count, title = v.title, message = v.message, link = null, card_id = null,
        is_read = false, in_app = n.in_app or v.in_app, mail_pending = n.mail_pending or v.mail_pending,
        updated_at = clock_timestamp()
@@ -189,7 +189,7 @@ async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
        in_app boolean, mail_pending boolean)
      where n.id = v.id returning to_jsonb(n) as row`;
   const before = new Map(growth.map((entry) => [entry.before.id, entry.before]));
-  for (const { row } of grown) emitNotification(work, 'notification.updated', before.get(row.id)!, row);
+  for (const row of grown) emitNotification(work, 'notification.updated', before.get(row.id)!, row);
 }
 
 /** Emits the event for the streams of the user; notifications that are only mailed have none. */

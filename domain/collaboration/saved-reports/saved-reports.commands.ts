@@ -88,7 +88,7 @@ export async function listSavedReports(
     ...sharedKindConditions(ctx, 's', sharedWithMe(ctx), params.filter),
   ];
   if (params.report_type) where.push(fragment`s.report_type = ${params.report_type}`);
-  return await runList(ctx.db, savedReportList(ctx), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, savedReportList(ctx), where, params);
 }
 
 /** One saved report as the caller sees it, or undefined. */

@@ -56,7 +56,7 @@ export async function listStakeholders(ctx: Ctx, cardId: string, params: ListPar
   requirePermission(ctx.caller, 'stakeholders.view');
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const ofCard: Condition = fragment`s.card_id = ${card.id}::uuid`;
-  return await runList(ctx.db, stakeholderList, [ofCard], params, { owner: ctx.caller.userId });
+  return await runList(ctx, stakeholderList, [ofCard], params);
 }
 
 /**
@@ -96,7 +96,7 @@ export async function listStakeholderRoles(
     search: `fold(d.key || ' ' || ${label})`,
     members: { key: 'd.key', label, translations: 'd.translations' },
   };
-  return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, conditions, params);
 }
 
 const MANAGE = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;

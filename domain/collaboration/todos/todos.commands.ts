@@ -109,7 +109,7 @@ export async function listTodos(
   if (params.assigned_only) add('t.assigned_to = ?::uuid', me);
   if (params.created_only) add('t.created_by = ?::uuid', me);
   if (params.status !== undefined) add('t.status = ?', params.status);
-  return await runList(ctx.db, todoList(ctx), conditions, params, { owner: me });
+  return await runList(ctx, todoList(ctx), conditions, params);
 }
 
 /** The to-dos of a card that the caller sees. @throws EstateError `not_found`, `forbidden`. */
@@ -121,7 +121,7 @@ export async function listCardTodos(
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
   const conditions: Condition[] = [fragment`t.card_id = ${card.id}::uuid`];
   if (params.status !== undefined) conditions.push(fragment`t.status = ${params.status}`);
-  return await runList(ctx.db, todoList(ctx), conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx, todoList(ctx), conditions, params);
 }
 
 /** How many open to-dos are assigned to the caller. */

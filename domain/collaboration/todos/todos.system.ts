@@ -105,10 +105,10 @@ export async function closeSystemTodos(
   if (how === 'withdrawn') {
     await work.sql('todos').whereIn('id', ids).delete();
   } else {
-    const done = await query(work.sql).rows<{ row: TodoRow }>`update todos t
+    const done = await query(work.sql).column<TodoRow>`update todos t
       set status = 'done', updated_at = clock_timestamp() where id = any(${ids}::uuid[])
        returning to_jsonb(t) as row`;
-    for (const { row } of done) written.set(row.id, row);
+    for (const row of done) written.set(row.id, row);
   }
   for (const { row, card_type, card_name } of open) {
     const card = row.card_id ? { id: row.card_id, type: card_type!, name: card_name! } : null;

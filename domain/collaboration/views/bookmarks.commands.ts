@@ -65,7 +65,7 @@ export async function listBookmarks(
   params: ListParams & { filter?: SharedKind },
 ): Promise<JsonText> {
   const where = [visibleBookmarks(ctx), ...sharedKindConditions(ctx, 'b', shareOf(ctx), params.filter)];
-  return await runList(ctx.db, bookmarkList(ctx), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, bookmarkList(ctx), where, params);
 }
 
 /** One bookmark as the caller sees it, or undefined. */

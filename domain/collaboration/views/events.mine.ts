@@ -45,5 +45,5 @@ export async function listMyCardEvents(ctx: Ctx, params: ListParams): Promise<Js
     { ...rights, visibility: true },
     visibleCards(ctx),
   ];
-  return await runList(ctx.db, spec, conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, conditions, params);
 }

@@ -46,7 +46,7 @@ export async function listFavorites(
     { ...visibleCards(ctx), visibility: true },
   ];
   if (params.type) where.push(fragment`c.type = any(${params.type.split(',')}::text[])`);
-  return await runList(ctx.db, favoriteList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, favoriteList, where, params);
 }
 
 /** Stars a card for the caller; does nothing where it is starred already. @throws EstateError `not_found`, `forbidden`. */

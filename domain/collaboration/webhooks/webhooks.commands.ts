@@ -110,7 +110,7 @@ export async function listWebhooks(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
   const where: Condition[] = params.status ? [fragment`w.status = ${params.status}`] : [];
-  return await runList(ctx.db, webhookList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, webhookList, where, params);
 }
 
 /** One webhook as JSON. @throws EstateError `not_found`. */
@@ -129,7 +129,7 @@ export async function listDeliveries(
   if (!(await ctx.db('webhooks').where({ id }).first('id'))) throw notFound('webhook', id);
   const where: Condition[] = [fragment`d.webhook_id = ${id}::uuid`];
   if (params.status) where.push(fragment`d.status = ${params.status}`);
-  return await runList(ctx.db, deliveryList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, deliveryList, where, params);
 }
 
 /** Seconds for which deliveries are also signed with the previous secret. */

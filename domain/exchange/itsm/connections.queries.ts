@@ -45,7 +45,7 @@ export async function listConnections(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW_SYNC);
   const where: Condition[] = active === undefined ? [] : [{ sql: 'c.is_active = ?', bindings: [active] }];
-  return await runList(ctx.db, connectionList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, connectionList, where, params);
 }
 
 /** One connection as JSON, without its secrets. @throws EstateError `forbidden`, `not_found`. */

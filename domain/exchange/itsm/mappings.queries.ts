@@ -88,7 +88,7 @@ export async function listMappings(
   const where: Condition[] = [];
   if (connectionId) where.push({ sql: 'm.connection_id = ?::uuid', bindings: [connectionId] });
   if (cardType) where.push({ sql: 'm.card_type_key = ?', bindings: [cardType] });
-  const list = JSON.parse(await runList(ctx.db, mappingList, where, params, { owner: ctx.caller.userId }));
+  const list = JSON.parse(await runList(ctx, mappingList, where, params));
   return JSON.stringify({ ...list, items: withBrokenReason(ctx.metamodel, list.items) });
 }
 

@@ -67,7 +67,7 @@ export async function listReviewItems(
   requirePermission(ctx.caller, VIEW_SYNC);
   requirePermission(ctx.caller, 'inventory.view');
   const where = equalConditions({ 'q.mapping_id': mapping_id, 'q.kind': kind, 'q.remote_id': remote_id });
-  return await runList(ctx.db, reviewItemList(hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, reviewItemList(hiddenPaths(ctx)), where, params);
 }
 
 const pairList = (mappingId: string): ListSpec => ({
@@ -108,5 +108,5 @@ export async function listPairs(
     { sql: 'p.mapping_id = ?', bindings: [mappingId] },
     ...equalConditions({ 'p.state': state, 'p.card_id': card_id, 'p.remote_id': remote_id }),
   ];
-  return await runList(ctx.db, pairList(rows[0].id), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, pairList(rows[0].id), where, params);
 }

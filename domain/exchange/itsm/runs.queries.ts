@@ -138,7 +138,7 @@ export async function listPlanRows(
       : [{ sql: '(p.open_since is not null) = ?', bindings: [already_open] }]),
   ];
   const spec = rowList(runId, hiddenPaths(ctx));
-  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, where, params);
 }
 
 const logList = (runId: string, hidden: string[]): ListSpec => ({
@@ -173,7 +173,7 @@ export async function listRunLog(
   requirePermission(ctx.caller, VIEW_SYNC);
   await runText(ctx.db, runId);
   const where = [{ sql: 'l.run_id = ?', bindings: [runId] }, ...equalConditions({ 'l.level': level })];
-  return await runList(ctx.db, logList(runId, hiddenPaths(ctx)), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, logList(runId, hiddenPaths(ctx)), where, params);
 }
 
 /** Rows of a complete plan after a row number, with the members of {@link listPlanRows}. */

@@ -179,7 +179,7 @@ export async function listMigrations(
   requirePermission(ctx.caller, 'admin.migrate');
   const where: Condition[] =
     params.source_type === undefined ? [] : [fragment`m.source_type = ${params.source_type}`];
-  return await runList(ctx.db, migrationList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, migrationList, where, params);
 }
 
 /** One migration. @throws EstateError `forbidden`, `not_found`. */
@@ -233,9 +233,7 @@ export async function previewMigration(
     if (params[column] !== undefined) where.push(fragment`r.${embed(column)} = ${params[column]}`);
   }
   const paged = pageOf(params);
-  const text = await runList(ctx.db, recordList(may(ctx.caller, 'costs.view')), where, paged, {
-    owner: ctx.caller.userId,
-  });
+  const text = await runList(ctx, recordList(may(ctx.caller, 'costs.view')), where, paged);
   if (params.cursor !== undefined) return text;
   const { page, page_size: limit } = paged;
   return `${text.slice(0, -1)},"offset":${(page - 1) * limit},"limit":${limit}}`;

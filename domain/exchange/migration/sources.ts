@@ -36,7 +36,7 @@ const sourceList: ListSpec = {
 /** The supported sources as a list. @throws EstateError `forbidden`. */
 export async function listSources(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
-  return await runList(ctx.db, sourceList, [], params, { owner: ctx.caller.userId });
+  return await runList(ctx, sourceList, [], params);
 }
 
 /** The source with the key. @throws EstateError `validation_failed` naming `source_key`. */

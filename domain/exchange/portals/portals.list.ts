@@ -44,7 +44,7 @@ export async function listPortals(
   const { is_published, card_type } = params;
   if (is_published !== undefined) where.push(fragment`p.is_published = ${is_published}`);
   if (card_type !== undefined) where.push(fragment`p.card_type = ${card_type}`);
-  return await runList(ctx.db, portalList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, portalList, where, params);
 }
 
 /** One portal. @throws EstateError `forbidden`, `not_found` also if it is not visible to the caller. */

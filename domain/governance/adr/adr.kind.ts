@@ -250,8 +250,7 @@ function filterConditions(ctx: Ctx, filter: AdrFilter): Condition[] {
 /** Decisions, newest first. @throws EstateError `forbidden`. */
 export async function listAdrs(ctx: Ctx, params: ListParams & AdrFilter): Promise<JsonText> {
   requirePermission(ctx.caller, 'adr.view');
-  const owner = ctx.caller.userId;
-  return await runList(ctx.db, adrList(ctx, false), filterConditions(ctx, params), params, { owner });
+  return await runList(ctx, adrList(ctx, false), filterConditions(ctx, params), params);
 }
 
 /** The decisions of a card. @throws EstateError `forbidden`, `not_found`. */
@@ -263,7 +262,7 @@ export async function listCardAdrs(
   requirePermission(ctx.caller, 'adr.view');
   await requireVisibleCard(ctx.db, ctx, cardId);
   const where = filterConditions(ctx, { ...params, card_id: cardId });
-  return await runList(ctx.db, adrList(ctx, false), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, adrList(ctx, false), where, params);
 }
 
 /** The content of a decision: what is signed, copied and compared. */

@@ -61,12 +61,12 @@ export async function insertLinks(
   adr: AdrRow,
   cards: readonly { id: string; type: string }[],
 ): Promise<void> {
-  const links = await query(work.sql).rows<{ row: AdrCardRow }>`insert into adr_cards as t (adr_id, card_id,
+  const links = await query(work.sql).column<AdrCardRow>`insert into adr_cards as t (adr_id, card_id,
     created_by)
      select ${adr.id}::uuid, unnest(${cards.map((card) => card.id)}::uuid[]), ${ctx.caller.userId}::uuid
      returning to_jsonb(t) as row`;
   const byId = new Map(cards.map((card) => [card.id, card]));
-  for (const { row } of links) work.emit(adrCardEvent(byId.get(row.card_id)!, adr, null, row));
+  for (const row of links) work.emit(adrCardEvent(byId.get(row.card_id)!, adr, null, row));
 }
 
 /** Links a decision to the cards of another. */

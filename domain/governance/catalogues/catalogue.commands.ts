@@ -124,7 +124,7 @@ export async function listEntries(
   const conditions: Condition[] = [];
   if (params.enabled_only) conditions.push(fragment`t.is_enabled`);
   if (params.kind !== undefined) conditions.push(fragment`t.kind = ${params.kind}`);
-  return await runList(ctx.db, catalogue.list(language), conditions, params);
+  return await runList(ctx, catalogue.list(language), conditions, params);
 }
 
 /** One entry. @throws EstateError `not_found`. */

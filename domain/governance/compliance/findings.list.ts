@@ -186,7 +186,7 @@ export async function listFindings(
 ): Promise<JsonText> {
   requireReader(ctx);
   const where = [visibleFindings(ctx), ...filterConditions(params)];
-  return await runList(ctx.db, findingList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, findingList, where, params);
 }
 
 /** Findings of one card, an archived one too. @throws EstateError `forbidden`, `not_found`. */
@@ -202,7 +202,7 @@ export async function listCardFindings(
   if (cards.length === 0) throw invisibleCardError(ctx, notFound('card', cardId));
   const where: Condition[] = [visibleFindings(ctx), fragment`f.card_id = ${cardId}::uuid`];
   if (!params.include_auto_resolved) where.push(fragment`not f.auto_resolved`);
-  return await runList(ctx.db, findingList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, findingList, where, params);
 }
 
 /** One finding. @throws EstateError `forbidden`, `not_found`. */

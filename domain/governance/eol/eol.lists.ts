@@ -69,11 +69,9 @@ const cycleList = (product: string): ListSpec => ({
   search: `fold(concat_ws(' ', y.cycle, y.codename))`,
 });
 
-const owned = (ctx: Ctx) => ({ owner: ctx.caller.userId });
-
 /** The products with facts. */
 export async function listProducts(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  return await runList(ctx.db, productList, [], params, owned(ctx));
+  return await runList(ctx, productList, [], params);
 }
 
 /** The release cycles of a product, which may be named by an alias. @throws EstateError `not_found`. */
@@ -81,7 +79,7 @@ export async function listCycles(ctx: Ctx, product: string, params: ListParams):
   const [known] = await query(ctx.db).rows<{ name: string }>`select name from eol_products
     where name = ${product} or ${product} = any(aliases) order by name <> ${product} limit 1`;
   if (!known) throw notFound('product', product);
-  return await runList(ctx.db, cycleList(known.name), [], params, { ...owned(ctx), asked: [known.name] });
+  return await runList(ctx, cycleList(known.name), [], params, { asked: [known.name] });
 }
 
 /** The lowest score of listed products. */
@@ -108,7 +106,7 @@ export async function findProducts(
     defaultDir: 'desc',
     members: { name: 'p.name', label: 'p.label', score: 'm.score' },
   };
-  return await runList(ctx.db, matches, [], params, { ...owned(ctx), asked: [folded(search)] });
+  return await runList(ctx, matches, [], params, { asked: [folded(search)] });
 }
 
 /** A matcher of all products by their names. */

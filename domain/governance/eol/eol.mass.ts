@@ -188,9 +188,7 @@ export async function massSearch(ctx: Ctx, params: MassSearch): Promise<JsonText
     conditions.push(fragment`coalesce(c.attributes ->> '${embed(EOL_PRODUCT)}', '') = ''`);
   }
   const answer = JSON.parse(
-    await runList(ctx.db, cardList, conditions, { ...list, fields: undefined } as ListParams, {
-      owner: ctx.caller.userId,
-    }),
+    await runList(ctx, cardList, conditions, { ...list, fields: undefined } as ListParams),
   ) as { items: Item[] };
   const matcher = await loadMatcher(ctx.db);
   const texts = await textsOf(ctx.db, ctx, answer.items);

@@ -136,9 +136,7 @@ function onCard(ctx: Ctx, cardId: string): Condition {
 /** The risk register, last changed first. @throws EstateError `forbidden`. */
 export async function listRisks(ctx: Ctx, params: ListParams & RiskFilter): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
-  return await runList(ctx.db, riskList(ctx), filterConditions(ctx, params), params, {
-    owner: ctx.caller.userId,
-  });
+  return await runList(ctx, riskList(ctx), filterConditions(ctx, params), params);
 }
 
 /** The risks of a card. @throws EstateError `forbidden`, `not_found`. */
@@ -150,7 +148,7 @@ export async function listCardRisks(
   requirePermission(ctx.caller, 'risks.view');
   await requireVisibleCard(ctx.db, ctx, cardId);
   const where = filterConditions(ctx, { ...params, card_id: cardId });
-  return await runList(ctx.db, riskList(ctx), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, riskList(ctx), where, params);
 }
 
 /** One risk. @throws EstateError `forbidden`, `not_found`. */

@@ -296,14 +296,14 @@ export async function addLinks(
   role: CardRole,
 ): Promise<void> {
   if (links.length === 0) return;
-  const rows = await query(work.sql).rows<{ row: RiskCardRow }>`insert into risk_cards as t (risk_id, card_id,
+  const rows = await query(work.sql).column<RiskCardRow>`insert into risk_cards as t (risk_id, card_id,
     role)
      select v.risk_id, v.card_id, ${role}
      from jsonb_to_recordset(${JSON.stringify(links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id })))}::jsonb) as v(risk_id uuid, card_id uuid)
      returning to_jsonb(t) as row`;
   const risks = new Map(links.map(({ risk }) => [risk.id, risk]));
   const cards = new Map(links.map(({ card }) => [card.id, card]));
-  for (const { row } of rows) {
+  for (const row of rows) {
     work.emit(riskCardEvent(cards.get(row.card_id)!, risks.get(row.risk_id)!, null, row));
   }
 }

@@ -96,7 +96,7 @@ export async function listRiskTasks(ctx: Ctx, riskId: string, params: ListParams
   requirePermission(ctx.caller, 'risks.view');
   if (!(await ctx.db('risks').where({ id: riskId }).first('id'))) throw notFound('risk', riskId);
   const where: Condition[] = [fragment`t.risk_id = ${riskId}::uuid`];
-  return await runList(ctx.db, taskList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, taskList, where, params);
 }
 
 /** The tasks of all risks that match the filter and the search. @throws EstateError `forbidden`. */
@@ -107,7 +107,7 @@ export async function exportTasks(
   requirePermission(ctx.caller, 'risks.view');
   const where = filterConditions(ctx, params);
   if (search) where.push(fragment`${embed(SEARCH)} like ${`%${likeText(search)}%`}`);
-  return await runList(ctx.db, taskList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, taskList, where, params);
 }
 
 /** The occurrences of a task, the first one first. @throws EstateError `forbidden`, `not_found`. */
@@ -117,7 +117,7 @@ export async function listOccurrences(ctx: Ctx, taskId: string, params: ListPara
     throw notFound('mitigation task', taskId);
   }
   const where: Condition[] = [fragment`o.task_id = ${taskId}::uuid`];
-  return await runList(ctx.db, occurrenceList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, occurrenceList, where, params);
 }
 
 /** One task as its JSON text. @throws EstateError `not_found`. */

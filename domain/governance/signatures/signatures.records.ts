@@ -59,7 +59,7 @@ export async function listRevisions(
   };
   const sql = `${list.id} in (select r.id from ${table} r where r.series_id = ?::uuid)`;
   const where = [{ sql, bindings: [row.series_id] }];
-  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, where, params);
 }
 
 /** Inserts a document: a first revision unless `values` name a series. */

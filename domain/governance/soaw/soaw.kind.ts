@@ -77,7 +77,7 @@ export async function listSoaws(
     where.push(fragment`w.initiative_id = ${params.initiative_id}::uuid`);
   }
   if (params.status !== undefined) where.push(fragment`w.status = ${params.status}`);
-  return await runList(ctx.db, soawList(ctx), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, soawList(ctx), where, params);
 }
 
 /** The content of a statement for a revision. */

@@ -250,14 +250,14 @@ async function insertResponses(
   const { sql, emit } = held?.work ?? work;
   for (let from = 0; from < targets.length; from += CHUNK) {
     const chunk = targets.slice(from, from + CHUNK);
-    const rows = await query(sql).rows<{ row: ResponseRow }>`with made as (
+    const rows = await query(sql).column<ResponseRow>`with made as (
          insert into survey_responses (survey_id, card_id, user_id)
          select ${id}::uuid, t.card_id, t.user_id
          from unnest(${chunk.map(({ card_id }) => card_id)}::uuid[],
          ${chunk.map(({ user_id }) => user_id)}::uuid[]) as t (card_id, user_id)
          returning id, to_jsonb(survey_responses) as row
        ) select row from made order by id`;
-    for (const { row } of rows) {
+    for (const row of rows) {
       emit(responseEvent({ id: row.card_id, type }, null, row));
     }
     await held?.flush();

@@ -68,7 +68,7 @@ export async function listSurveys(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'surveys.manage');
   const where: Condition[] = params.status === undefined ? [] : [fragment`s.status = ${params.status}`];
-  return await runList(ctx.db, surveyList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, surveyList, where, params);
 }
 
 /** One survey. @throws EstateError `forbidden`, `not_found`. */
@@ -124,7 +124,7 @@ export async function listResponses(
   };
   const where: Condition[] = [fragment`r.survey_id = ${id}::uuid`, visibleCards(ctx)];
   if (params.status !== undefined) where.push(fragment`r.status = ${params.status}`);
-  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, where, params);
 }
 
 /** Maximum number of questions of a survey in a list. */
@@ -185,7 +185,7 @@ export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonT
     bindings: mine.bindings,
     visibility: true,
   } as const;
-  return await runList(ctx.db, spec, [open], params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, [open], params);
 }
 
 /** The number of pending responses of the caller. */

@@ -112,11 +112,11 @@ async function lockResponses(
   ids: string[],
   cardIds: string[],
 ): Promise<Map<string, ResponseRow>> {
-  const rows = await query(work.sql).rows<{ row: ResponseRow }>`select to_jsonb(r) as row
+  const rows = await query(work.sql).column<ResponseRow>`select to_jsonb(r) as row
     from survey_responses r where r.survey_id = ${id}::uuid and r.id = any(${ids}::uuid[])
        and r.card_id = any(${cardIds}::uuid[])
      order by r.id for no key update`;
-  return new Map(rows.map(({ row }) => [row.id, row]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 type Refused = Omit<NotApplied, 'response_id' | 'card_id'>;
@@ -154,10 +154,10 @@ async function markApplied(
   cards: ReadonlyMap<string, StoredCard>,
 ): Promise<void> {
   if (applied.length === 0) return;
-  const rows = await query(work.sql).rows<{ row: ResponseRow }>`update survey_responses r
+  const rows = await query(work.sql).column<ResponseRow>`update survey_responses r
     set applied = true, applied_at = clock_timestamp(), updated_at = clock_timestamp()
      where r.id = any(${applied.map(({ id }) => id)}::uuid[]) returning to_jsonb(r) as row`;
-  const after = new Map(rows.map(({ row }) => [row.id, row]));
+  const after = new Map(rows.map((row) => [row.id, row]));
   for (const before of applied) {
     work.emit(responseEvent(cards.get(before.card_id)!, before, after.get(before.id)!));
   }

@@ -51,8 +51,7 @@ export async function listCalculations(
   ctx: Ctx,
   params: ListParams & StaticOf<typeof calculationFilters>,
 ): Promise<JsonText> {
-  const options = { owner: ctx.caller.userId };
-  const list = JSON.parse(await runList(ctx.db, calculationList, [], params, options));
+  const list = JSON.parse(await runList(ctx, calculationList, [], params));
   return JSON.stringify({ ...list, items: withReasons(ctx.metamodel, list.items) });
 }
 

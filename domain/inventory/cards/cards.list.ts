@@ -240,13 +240,13 @@ async function pageByCursor(
   const found = starts ? await cachedIds(ctx, asked, needs) : undefined;
   const answer = await listByCursor({
     sql: ctx.db,
+    owner: ctx.caller.userId,
     spec: { ...list, members },
     where: asked.where,
     order: asked.order,
     item: projection(members, params.fields),
     params,
     options: {
-      owner: ctx.caller.userId,
       asked: [asked.search, asked.where],
       ...(found ? { ids: idsQuery(found) } : {}),
     },

@@ -311,9 +311,7 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
     ? visibleEvents(ctx)
     : fragment`e.scope = 'inventory' and e.relation_id is null ${embed(readableTypes(ctx.caller))}`;
   const spec = { ...historyList, members: { ...historyList.members, data: visibleData(ctx) } };
-  return await runList(ctx.db, spec, [ofCard, { ...rights, visibility: true }], params, {
-    owner: ctx.caller.userId,
-  });
+  return await runList(ctx, spec, [ofCard, { ...rights, visibility: true }], params);
 }
 
 /**

@@ -187,7 +187,7 @@ export async function listCardTypes(
   language: string,
 ): Promise<JsonText> {
   const conditions = params.include_hidden ? [] : [fragment`not t.is_hidden`];
-  return await runList(ctx.db, cardTypeList(language), conditions, params);
+  return await runList(ctx, cardTypeList(language), conditions, params);
 }
 
 /** The relation types, of one card type on either side where `type_key` is given. */
@@ -199,7 +199,7 @@ export async function listRelationTypes(
   const conditions = params.include_hidden
     ? []
     : [fragment`not (t.is_hidden or st.is_hidden or tt.is_hidden)`];
-  return await runList(ctx.db, relationTypeList(language), conditions, params);
+  return await runList(ctx, relationTypeList(language), conditions, params);
 }
 
 /** The stakeholder roles of one card type. @throws EstateError `not_found` for an unknown type. */
@@ -212,7 +212,7 @@ export async function listStakeholderRoleDefinitions(
   if (!ctx.metamodel.cardTypes.has(typeKey)) throw notFound('card type', typeKey);
   const conditions = [{ sql: 'd.card_type_key = ?', bindings: [typeKey] as unknown[] }];
   if (!params.include_archived) conditions.push(fragment`not d.is_archived`);
-  return await runList(ctx.db, roleList(language), conditions, params);
+  return await runList(ctx, roleList(language), conditions, params);
 }
 
 /** One card type, hidden or not. @throws EstateError `not_found`. */

@@ -132,8 +132,7 @@ export async function listRelations(
   }
   const spec = relationList(ctx);
   const where = [...conditions, ...filterConditions(spec, params)];
-  return await runList(ctx.db, spec, conditions, params, {
-    owner: ctx.caller.userId,
+  return await runList(ctx, spec, conditions, params, {
     // Counts of searches are not cached: the same search is rarely repeated.
     ...(params.search ? {} : { total: () => cachedTotal(ctx, spec, where, needs) }),
   });

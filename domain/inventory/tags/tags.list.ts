@@ -39,7 +39,7 @@ const groupList: ListSpec = {
 export const listTagGroups = (
   ctx: Ctx,
   params: ListParams & StaticOf<typeof tagGroupFilters>,
-): Promise<JsonText> => runList(ctx.db, groupList, [], params, { owner: ctx.caller.userId });
+): Promise<JsonText> => runList(ctx, groupList, [], params);
 
 /** One tag group with its tags. @throws EstateError `not_found`. */
 export const readTagGroup = (sql: Sql, id: string): Promise<JsonText> =>

@@ -56,5 +56,5 @@ export async function listAuditEvents(ctx: Ctx, params: ListParams & AuditFilter
         ...auditList,
         members: { ...auditList.members, data: 'cut_costs(e.data, coalesce(e.cost_keys, array[]::text[]))' },
       };
-  return await runList(ctx.db, spec, [], params);
+  return await runList(ctx, spec, [], params);
 }

@@ -73,7 +73,7 @@ export async function listJobs(
     ctx.extensions.jobs.map(({ kind }) => kind),
   );
   oneOf(conditions, 'status', params.status, jobStatuses);
-  return await runList(ctx.db, jobList, conditions, params, { owner: ctx.caller.userId });
+  return await runList(ctx, jobList, conditions, params);
 }
 
 function oneOf(

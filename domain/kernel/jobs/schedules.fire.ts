@@ -221,7 +221,7 @@ const scheduleList: ListSpec = {
 /** The schedules by which jobs are started. */
 export async function listSchedules(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.settings');
-  return await runList(ctx.db, scheduleList, [], params, { owner: ctx.caller.userId });
+  return await runList(ctx, scheduleList, [], params);
 }
 
 /** One schedule as JSON. @throws EstateError `not_found`. */

@@ -72,9 +72,16 @@ export function columnSorts<C extends TProperties>(
   );
 }
 
+/** Where a list is read, and the user to whom its cursors belong: other users cannot use them, and each has a limited number. */
+interface ListContext {
+  db: Sql;
+  caller: { userId: string | null };
+}
+
 /** A list with the parameters of its request applied. */
 interface List {
   sql: Sql;
+  owner: string | null;
   spec: ListSpec;
   where: Condition[];
   order: Order;
@@ -89,7 +96,7 @@ interface List {
  * or an order that is frozen by the first page.
  */
 export async function runList(
-  sql: Sql,
+  { db: sql, caller }: ListContext,
   spec: ListSpec,
   conditions: Condition[],
   params: ListParams,
@@ -102,7 +109,7 @@ export async function runList(
   }
   const order = orderOf(spec, params);
   const item = projection(spec.members, params.fields);
-  const list: List = { sql, spec, where, order, item, params, options };
+  const list: List = { sql, owner: caller.userId, spec, where, order, item, params, options };
   return params.cursor === undefined ? await byPage(list) : await listByCursor(list);
 }
 
@@ -227,7 +234,7 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
     list.options.ids ??
       fragment`select ${embed(spec.id)}::text as id,
       row_number() over (order by ${embed(by)}) as n from ${embed(spec.from)}${embed(w)}`,
-    { owner: list.options.owner ?? null, pageSize: params.page_size },
+    { owner: list.owner, pageSize: params.page_size },
   );
   const next = frozen.snapshot
     ? encodeCursor(bound, { kind: 'frozen', snapshot: frozen.snapshot, offset: params.page_size })
@@ -239,11 +246,7 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
 async function frozenPage(list: List, bound: string, snapshot: string, from: number): Promise<JsonText> {
   const pageSize = list.params.page_size;
   for (let offset = from; ; offset += pageSize) {
-    const slice = await readFrozen(
-      list.sql,
-      { snapshot, offset },
-      { owner: list.options.owner ?? null, pageSize },
-    );
+    const slice = await readFrozen(list.sql, { snapshot, offset }, { owner: list.owner, pageSize });
     const items = await itemsOf(list, slice.ids);
     if (items.length === 0 && slice.more) continue;
     const next = slice.more

@@ -64,8 +64,6 @@ export interface ListSpec {
 
 /** Options with which a caller replaces parts of a list. */
 export interface ListOptions {
-  /** The owner of the cursor: other users cannot use it, and each user has a limited number. */
-  owner?: string | null;
   /** Identifies the filter inside cursors; by default it follows from the conditions that do not depend on rights. */
   asked?: unknown;
   /** A query of all rows' ids as text (`id`) with their number (`n`, from 1), in a custom order. */

@@ -49,7 +49,7 @@ export async function listAssessments(ctx: Ctx, processId: string, params: ListP
   requirePermission(ctx.caller, RIGHT.app);
   const process = await requireSeenProcess(ctx.db, ctx, processId);
   const where: Condition[] = [fragment`a.process_id = ${process.id}::uuid`];
-  return await runList(ctx.db, assessmentList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, assessmentList, where, params);
 }
 
 /** The input as it is stored: scores within the scale, absent members left out. */

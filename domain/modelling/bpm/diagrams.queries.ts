@@ -80,7 +80,7 @@ export async function listDiagramVersions(
   requirePermission(ctx.caller, 'bpm.view');
   const process = await requireSeenProcess(ctx.db, ctx, processId);
   const where: Condition[] = [fragment`d.process_id = ${process.id}::uuid`];
-  return await runList(ctx.db, versionList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, versionList, where, params);
 }
 
 /** A model or picture as it is downloaded. */

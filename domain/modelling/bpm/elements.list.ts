@@ -101,7 +101,7 @@ export async function listElements(
     fragment`e.content_id = ${diagram.content_id}`,
     ...elementConditions(params, ['l']),
   ];
-  return await runList(ctx.db, elementList(ctx, diagram), where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, elementList(ctx, diagram), where, params);
 }
 
 /** One element as its JSON text. */

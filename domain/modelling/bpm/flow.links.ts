@@ -90,7 +90,7 @@ export async function listDraftElements(
     fragment`e.content_id = ${version.content_id}`,
     ...elementConditions(params, ['l', 'k']),
   ];
-  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, where, params);
 }
 
 /** One element of a version as its JSON text. @param rowId the id of the element's row. */

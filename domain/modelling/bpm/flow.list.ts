@@ -63,7 +63,7 @@ export async function listFlows(
     fragment`v.process_id = ${process.id}::uuid and v.status = any(${statuses}::text[])`,
   ];
   await checkPageSize(ctx.db, where, params);
-  return await runList(ctx.db, flowList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, flowList, where, params);
 }
 
 /** @throws EstateError naming `page_size` where a page could exceed {@link MAX_PAGE}. */

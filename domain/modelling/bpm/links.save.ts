@@ -316,22 +316,21 @@ export async function writeRows(
     for (const row of removed) emit(linkEvent(row, null));
   }
   if (changed.length > 0) {
-    const updated = await query(sql).rows<{ row: LinkRow }>`update process_element_links l
+    const updated = await query(sql).column<LinkRow>`update process_element_links l
       set (${embed(COLUMNS)}) =
          (select ${embed(COLUMNS.replace(/\w+/g, 'v.$&'))}), updated_at = clock_timestamp()
        from jsonb_populate_recordset(null::process_element_links, ${JSON.stringify(changed)}::jsonb) v
        where v.id = l.id
        returning to_jsonb(l) as row`;
-    for (const { row } of updated) emit(linkEvent(before.get(row.bpmn_element_id)!, row));
+    for (const row of updated) emit(linkEvent(before.get(row.bpmn_element_id)!, row));
   }
   if (added.length > 0) {
-    const inserted = await query(sql).rows<{
-      row: LinkRow;
-    }>`insert into process_element_links as l (process_id, lineage_id, flow_version_id, bpmn_element_id, ${embed(COLUMNS)})
+    const inserted = await query(sql).column<LinkRow>`insert into process_element_links as l (process_id,
+      lineage_id, flow_version_id, bpmn_element_id, ${embed(COLUMNS)})
        select process_id, lineage_id, flow_version_id, bpmn_element_id, ${embed(COLUMNS)}
        from jsonb_populate_recordset(null::process_element_links,
        ${JSON.stringify(added.map(([bpmn_element_id, values]) => ({ ...owner, bpmn_element_id, ...values })))}::jsonb) returning to_jsonb(l) as row`;
-    for (const { row } of inserted) emit(linkEvent(null, row));
+    for (const row of inserted) emit(linkEvent(null, row));
   }
   if (removed.length + changed.length + added.length > 0) raise(BPM_TOPIC);
 }

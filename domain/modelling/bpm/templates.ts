@@ -185,7 +185,7 @@ const templateList: ListSpec = {
 };
 
 export async function listTemplates(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  return await runList(ctx.db, templateList, [], params, { owner: ctx.caller.userId });
+  return await runList(ctx, templateList, [], params);
 }
 
 /** A template with its model. @throws EstateError `not_found`. */

@@ -80,12 +80,12 @@ async function replaceLinks(work: Work, ctx: Ctx, diagram: DiagramRow, given: st
 
 async function insertLinks(work: Work, ctx: Ctx, diagram: DiagramRow, cards: LinkedCard[]): Promise<void> {
   if (cards.length === 0) return;
-  const rows = await query(work.sql).rows<{ row: DiagramCardRow }>`insert into diagram_cards as k (diagram_id,
+  const rows = await query(work.sql).column<DiagramCardRow>`insert into diagram_cards as k (diagram_id,
     card_id, user_id) select ${diagram.id}::uuid, unnest(${cards.map(({ id }) => id)}::uuid[]),
     ${ctx.caller.userId}::uuid
      on conflict (diagram_id, card_id) do nothing returning to_jsonb(k) as row`;
   const byId = new Map(cards.map((card) => [card.id, card]));
-  for (const { row } of rows) {
+  for (const row of rows) {
     work.emit(linkEvent(byId.get(row.card_id)!, row, false, diagram.private_to));
   }
 }

@@ -111,7 +111,7 @@ export async function listDiagrams(
   if (params.visibility !== undefined) {
     where.push(fragment`(${embed(VISIBILITY)}) = ${params.visibility}`);
   }
-  return await runList(ctx.db, diagramList(ctx), where, params, { owner: me });
+  return await runList(ctx, diagramList(ctx), where, params);
 }
 
 /** Diagrams that are linked to a visible card, or that contain it or a card that was merged into it. */

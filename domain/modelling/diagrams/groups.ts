@@ -60,7 +60,7 @@ const groupText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
 /** All groups; each counts the diagrams that the caller sees. @throws EstateError `forbidden`. */
 export async function listGroups(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.view');
-  return await runList(ctx.db, groupList(ctx), [], params, { owner: ctx.caller.userId });
+  return await runList(ctx, groupList(ctx), [], params);
 }
 
 /** @throws EstateError `forbidden`, `validation_failed`, `name_taken`. */
@@ -173,7 +173,7 @@ const favoriteList: ListSpec = {
 export async function listDiagramFavorites(ctx: Ctx, params: ListParams): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.view');
   const where = [fragment`f.user_id = ${ctx.caller.userId}::uuid`, visibleDiagrams(ctx)];
-  return await runList(ctx.db, favoriteList, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, favoriteList, where, params);
 }
 
 /** Makes a diagram a favourite of the caller, unless it is one already. @throws EstateError `forbidden`, `not_found`. */

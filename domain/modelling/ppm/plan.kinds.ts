@@ -117,12 +117,12 @@ export async function createDependency(
 
 /** Deletes the dependencies of tasks and items that are about to be deleted. */
 async function deleteDependencies(scope: PpmScope, ids: readonly string[]): Promise<void> {
-  const deleted = await query(scope.work.sql).rows<{ row: DependencyRow }>`with deleted as (
+  const deleted = await query(scope.work.sql).column<DependencyRow>`with deleted as (
        delete from ppm_dependencies t where t.card_id = ${scope.initiative.id}::uuid
          and (${embed(idOf('pred'))} = any(${ids}::uuid[]) or ${embed(idOf('succ'))} = any(${ids}::uuid[]))
        returning t.id, to_jsonb(t) as row
      ) select row from deleted order by id`;
-  for (const { row } of deleted) await recordChange(scope, dependencies, row, null);
+  for (const row of deleted) await recordChange(scope, dependencies, row, null);
 }
 
 /** Comments on tasks; only their authors change and delete them. */
@@ -293,20 +293,20 @@ export const wbsItems: PpmKind<WbsRow> = {
 /** Deletes the items below, and the dependencies of all of them; their tasks stay and belong to no item. */
 async function deleteBelow({ id }: WbsRow, write: PpmWrite<WbsRow>): Promise<void> {
   const { sql } = write.work;
-  const items = await query(sql).rows<{ row: WbsRow }>`with recursive below as (
+  const items = await query(sql).column<WbsRow>`with recursive below as (
        select id, 0 as depth from ppm_wbs where id = ${id}::uuid
        union all
        select w.id, b.depth + 1 from below b join ppm_wbs w on w.parent_id = b.id where b.depth < 100
      )
      select to_jsonb(w) as row from below b join ppm_wbs w on w.id = b.id order by b.depth desc, w.id`;
-  const ids = items.map(({ row }) => row.id);
+  const ids = items.map((row) => row.id);
   await deleteDependencies(write, ids);
   const freed = await query(sql).rows<{ before: TaskRow; after: TaskRow }>`update ppm_tasks t
     set wbs_id = null, updated_at = clock_timestamp() where t.wbs_id = any(${ids}::uuid[])
      returning to_jsonb(old) as before, to_jsonb(new) as after`;
   for (const { before, after } of freed) await recordChange(write, tasks, before, after);
   const { beforeDelete: _, ...single } = wbsItems;
-  for (const { row } of items) {
+  for (const row of items) {
     if (row.id !== id) await deleteLocked(write, single, row);
   }
 }

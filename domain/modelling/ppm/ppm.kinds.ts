@@ -214,7 +214,7 @@ export async function listPpm(
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => fragment`t.${embed(column)} = ${value}`);
   const spec = await ppmList(ctx.db, ctx, kind, id);
-  return await runList(ctx.db, spec, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, spec, where, params);
 }
 
 /** Adds a row to an initiative. @throws EstateError `forbidden`, `not_found`, `validation_failed`, `limit_reached`. */

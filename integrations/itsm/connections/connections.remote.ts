@@ -126,7 +126,7 @@ async function listRows(
     defaultSort: 'name',
     ...rest,
   };
-  return await runList(ctx.db, spec, [], params, { owner: ctx.caller.userId, asked });
+  return await runList(ctx, spec, [], params, { asked });
 }
 
 /**

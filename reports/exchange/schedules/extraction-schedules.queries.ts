@@ -105,7 +105,7 @@ export async function listSchedules(
   requirePermission(ctx.caller, SCHEDULE_PERMISSION);
   const where = visibleSchedules(ctx);
   if (params.status) where.push({ sql: 's.enabled = ?', bindings: [params.status === 'active'] });
-  const text = await runList(ctx.db, scheduleList, where, params, { owner: ctx.caller.userId });
+  const text = await runList(ctx, scheduleList, where, params);
   const list = JSON.parse(text);
   return JSON.stringify({ ...list, items: fillNextRuns(list.items) });
 }
@@ -132,7 +132,7 @@ export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Pro
 export async function listRuns(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
   await requireVisible(ctx, id);
   const where: Condition[] = [{ sql: 'r.schedule_id = ?::uuid', bindings: [id] }];
-  return await runList(ctx.db, runHistory, where, params, { owner: ctx.caller.userId });
+  return await runList(ctx, runHistory, where, params);
 }
 
 /** Reads one run as JSON. @throws EstateError `forbidden`, `not_found`. */

@@ -87,5 +87,5 @@ const series: Omit<ListSpec, 'from'> = {
 export async function listKpiSnapshots(ctx: Ctx, params: ListParams & KpiPeriod): Promise<JsonText> {
   const { from, to, every } = params;
   const asked = { from, to, every };
-  return await runList(ctx.db, { ...series, from: kpiRows(every) }, kpiConditions(params), params, { asked });
+  return await runList(ctx, { ...series, from: kpiRows(every) }, kpiConditions(params), params, { asked });
 }

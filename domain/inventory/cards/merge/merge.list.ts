@@ -46,7 +46,7 @@ function visibleMerges(ctx: Ctx): Condition {
 
 /** The merges, newest first; of one card if given, as survivor or merged card. */
 export const listMerges = (ctx: Ctx, params: ListParams & StaticOf<typeof mergeFilters>): Promise<JsonText> =>
-  runList(ctx.db, list, [visibleMerges(ctx)], params, { owner: ctx.caller.userId });
+  runList(ctx, list, [visibleMerges(ctx)], params);
 
 /** One merge. @throws EstateError `not_found`. */
 export const readMerge = (ctx: Ctx, id: string): Promise<JsonText> =>

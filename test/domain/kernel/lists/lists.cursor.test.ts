@@ -54,7 +54,9 @@ const page = async (
   conditions: Condition[] = [],
 ) => {
   const params = { page: 1, page_size: 3, ...request, cursor };
-  return JSON.parse(await runList(t.services.db, spec, conditions, params, { owner })) as Page;
+  return JSON.parse(
+    await runList({ db: t.services.db, caller: { userId: owner } }, spec, conditions, params),
+  ) as Page;
 };
 
 const rejected = async (promise: Promise<unknown>) => {
@@ -277,7 +279,9 @@ describe('pages', () => {
       const seen: number[] = [];
       for (let n = 1; n <= 6; n += 1) {
         const params = { page: n, page_size: 1, sort_dir };
-        const answer = JSON.parse(await runList(t.services.db, spec, [], params));
+        const answer = JSON.parse(
+          await runList({ db: t.services.db, caller: { userId: null } }, spec, [], params),
+        );
         expect(answer).toMatchObject({ total: 5, page: n, page_size: 1 });
         seen.push(...answer.items.map((item: { id: number }) => item.id));
       }
