@@ -58,9 +58,7 @@ const flow = {
     ),
   ),
 };
-const answers = answersOf('ProcessFlowVersion', flow);
-export const FlowSchema = answers.whole;
-export const FlowItemSchema = answers.item;
+export const { whole: FlowSchema, item: FlowItemSchema } = answersOf('ProcessFlowVersion', flow);
 /** Null for a process whose flow was never approved. */
 export const PublishedSchema = Type.Unsafe({
   ...Nullable(FlowSchema),

@@ -164,6 +164,4 @@ const element = {
   ...linkedCards,
   custom_fields: Nullable(OpenObject),
 };
-const answers = answersOf('ProcessElement', element);
-export const ElementSchema = answers.whole;
-export const ElementItemSchema = answers.item;
+export const { whole: ElementSchema, item: ElementItemSchema } = answersOf('ProcessElement', element);

@@ -45,9 +45,7 @@ const finding = {
   risk_reference: Nullable(Type.String()),
   reviewer_name: Nullable(Type.String()),
 };
-const answers = answersOf('ComplianceFinding', finding);
-export const FindingSchema = answers.whole;
-export const FindingItemSchema = answers.item;
+export const { whole: FindingSchema, item: FindingItemSchema } = answersOf('ComplianceFinding', finding);
 
 const bodies = bodiesOf(
   { regulation: Regulation, requirement: Text(2000, 1), status: Status, severity: Severity },

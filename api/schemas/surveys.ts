@@ -53,9 +53,7 @@ const survey = {
   completed_responses: Count,
   applied_responses: Count,
 };
-const answers = answersOf('Survey', survey);
-export const SurveySchema = answers.whole;
-export const SurveyItemSchema = answers.item;
+export const { whole: SurveySchema, item: SurveyItemSchema } = answersOf('Survey', survey);
 export const SentSurveySchema = component('SentSurvey', {
   ...survey,
   targets_created: Type.Integer({

@@ -199,12 +199,15 @@ const transferExample = {
 };
 
 const FORM_ROOM = 64 * 1024;
-const schema = WorkspaceTransferSchema;
 const importing = {
   permission: 'admin.import_workspace',
   permissionNote: 'every other permission',
 } as const;
-const answer = (description: string) => ({ description, schema, example: transferExample });
+const answer = (description: string) => ({
+  description,
+  schema: WorkspaceTransferSchema,
+  example: transferExample,
+});
 
 /** Export and import of complete workspaces as archives. */
 export async function registerWorkspaceRoutes(app: App, services: Services): Promise<void> {

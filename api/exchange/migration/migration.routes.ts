@@ -215,7 +215,6 @@ async function storeLimited(blobs: BlobStore, stream: Readable): Promise<StoredC
 }
 
 const FORM_ROOM = 64 * 1024;
-const migration = MigrationSchema;
 
 /** Migrations from other tools: uploaded, previewed, mapped and applied. */
 export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
@@ -242,7 +241,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     summary: 'Read a migration',
     description:
       '`uploaded` until its file is read, `parsed` until its records are computed, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, if the job ended early. Poll the job at `job_id`.',
-    answers: ok('The migration', migration),
+    answers: ok('The migration', MigrationSchema),
     handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
   });
 
@@ -287,7 +286,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     body: FieldMappingsBody,
 
     headers: ['If-Match'],
-    answers: ok('The migration', migration, 'ETag'),
+    answers: ok('The migration', MigrationSchema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => saveMappings(ctx, params.migration_id, body.field_mappings),
   });
@@ -300,7 +299,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     permissionNote:
       'inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for the record kinds that it contains',
     headers: ['If-Match'],
-    answers: { 202: { description: 'The migration', schema: migration } },
+    answers: { 202: { description: 'The migration', schema: MigrationSchema } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => applyMigration(ctx, params.migration_id),
   });
@@ -342,7 +341,7 @@ async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>)
       consumes: { 'multipart/form-data': { schema: MigrationForm } },
       bodyLimit: MAX_MIGRATION + FORM_ROOM,
       ownIdempotency: true,
-      answers: created('The migration', migration),
+      answers: created('The migration', MigrationSchema),
       errors: ['conflict'],
       handler: async ({ ctx, request, reply }) => {
         requirePermission(ctx.caller, 'admin.migrate');

@@ -109,7 +109,6 @@ const AdrCardBody = object({ card_id: Uuid });
 
 const tag = 'Architecture decisions';
 const url = '/api/v1/adr';
-const adr = AdrSchema;
 const listed = listAnswer(AdrItemSchema);
 
 /** Architecture decision records and their links to cards. */
@@ -133,7 +132,7 @@ export function registerAdrRoutes(app: App): void {
     permission: 'adr.manage',
     body: AdrCreateBody,
 
-    answers: created('The decision', adr),
+    answers: created('The decision', AdrSchema),
     handler: ({ ctx, body }) => createAdr(ctx, body),
   });
 
@@ -151,7 +150,7 @@ export function registerAdrRoutes(app: App): void {
     id: 'getAdr',
     summary: 'Read an architecture decision',
     permission: 'adr.view',
-    answers: ok('The decision', adr),
+    answers: ok('The decision', AdrSchema),
     handler: ({ ctx, params }) => readRecord(ctx, adrKind, params.adr_id),
   });
 
@@ -164,7 +163,7 @@ export function registerAdrRoutes(app: App): void {
     body: AdrPatchBody,
 
     headers: ['If-Match'],
-    answers: ok('The decision', adr, 'ETag'),
+    answers: ok('The decision', AdrSchema, 'ETag'),
     errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: ({ ctx, params, body }) => patchAdr(ctx, params.adr_id, body as Parameters<typeof patchAdr>[2]),
   });
@@ -185,7 +184,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Copy a decision to a draft with a new number',
     description: 'With its texts and the cards that it is linked to.',
     permission: 'adr.manage',
-    answers: created('The copy', adr),
+    answers: created('The copy', AdrSchema),
     handler: ({ ctx, params }) => duplicateAdr(ctx, params.adr_id),
   });
 
@@ -197,7 +196,7 @@ export function registerAdrRoutes(app: App): void {
     name: 'Adr',
     one: 'decision',
     short: 'decision',
-    schema: adr,
+    schema: AdrSchema,
     listed,
     sorts: adrSorts,
     revise: reviseAdr,
@@ -214,7 +213,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Link a decision to a card',
     description: 'In any state, because links are not part of the signed content.',
     body: AdrCardBody,
-    answers: created('The decision', adr),
+    answers: created('The decision', AdrSchema),
     errors: ['duplicate_link', 'conflict'],
     handler: ({ ctx, params, body }) => linkAdrCard(ctx, params.adr_id, body.card_id),
   });

@@ -41,9 +41,7 @@ const taskMembers = {
     description: `The newest ${NEWEST_OCCURRENCES}, oldest first`,
   }),
 };
-const answers = answersOf('MitigationTask', taskMembers);
-const TaskSchema = answers.whole;
-const TaskItemSchema = answers.item;
+const { whole: TaskSchema, item: TaskItemSchema } = answersOf('MitigationTask', taskMembers);
 
 const bodies = bodiesOf(
   { title: Title },
@@ -74,7 +72,6 @@ const EndBody = Type.Unsafe<{ notes?: string | null } | null | undefined>({
   type: ['object', 'null'],
 });
 
-const task = TaskSchema;
 const listed = listAnswer(TaskItemSchema);
 
 /** Mitigation tasks of risks. */
@@ -106,7 +103,7 @@ export function registerMitigationTaskRoutes(app: App): void {
       'With its first occurrence, which is open if it is due within the lead time or has no due date, and scheduled otherwise.',
     body: TaskCreateBody,
 
-    answers: created('The task', task),
+    answers: created('The task', TaskSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createTask(ctx, params.risk_id, body as TaskDraft),
   });
@@ -119,7 +116,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     body: TaskPatchBody,
 
     headers: ['If-Match'],
-    answers: ok('The task', task),
+    answers: ok('The task', TaskSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchTask(ctx, params.task_id, body as TaskPatch),
   });
@@ -143,7 +140,7 @@ export function registerMitigationTaskRoutes(app: App): void {
 
   const changed = {
     headers: ['If-Match'],
-    answers: ok('The task', task, 'ETag'),
+    answers: ok('The task', TaskSchema, 'ETag'),
     errors: ['wrong_state'],
   } satisfies Partial<RouteSpec>;
   for (const [act, verb] of [

@@ -64,9 +64,7 @@ const riskMembers = {
   owner_name: Nullable(Type.String()),
   cards: Type.Array(cardLink, { description: 'Linked cards that the caller sees' }),
 };
-const answers = answersOf('Risk', riskMembers);
-const RiskSchema = answers.whole;
-const RiskItemSchema = answers.item;
+const { whole: RiskSchema, item: RiskItemSchema } = answersOf('Risk', riskMembers);
 
 const estimate = { category: Category, initial_probability: Probability, initial_impact: Impact };
 const plan = {
@@ -191,7 +189,6 @@ const RiskImportSchema = component('RiskImport', {
 const MIB = 1024 * 1024;
 const readingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
 const maintainingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.manage' } as const;
-const risk = RiskSchema;
 const listed = listAnswer(RiskItemSchema);
 
 /** The risk register. */
@@ -216,7 +213,7 @@ export function registerRiskRoutes(app: App): void {
       'It gets the next reference and the status `identified`. Its owner gets a notification and a to-do; cards are linked as `affected`.',
     body: RiskCreateBody,
 
-    answers: created('The risk', risk),
+    answers: created('The risk', RiskSchema),
     handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
   });
 
@@ -254,8 +251,8 @@ export function registerRiskRoutes(app: App): void {
     body: PromotionBody,
 
     answers: {
-      200: { description: 'The risk that the finding has already', schema: risk, headers: ['ETag'] },
-      201: { description: 'The new risk', schema: risk, headers: ['ETag'] },
+      200: { description: 'The risk that the finding has already', schema: RiskSchema, headers: ['ETag'] },
+      201: { description: 'The new risk', schema: RiskSchema, headers: ['ETag'] },
     },
     handler: async ({ ctx, params, body, reply }) => {
       const { text, isNew } = await promoteFinding(ctx, params.finding_id, (body ?? {}) as Promotion);
@@ -275,7 +272,7 @@ function registerOneRiskRoutes(app: App): void {
   reading.get('/api/v1/risks/:risk_id', {
     id: 'getRisk',
     summary: 'Read a risk',
-    answers: ok('The risk', risk),
+    answers: ok('The risk', RiskSchema),
     handler: ({ ctx, params }) => readRisk(ctx, params.risk_id),
   });
 
@@ -287,7 +284,7 @@ function registerOneRiskRoutes(app: App): void {
     body: RiskPatchBody,
 
     headers: ['If-Match'],
-    answers: ok('The risk', risk),
+    answers: ok('The risk', RiskSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchRisk(ctx, params.risk_id, body as RiskInput),
   });
@@ -306,7 +303,7 @@ function registerOneRiskRoutes(app: App): void {
     description: 'Cards that are linked already take the role.',
     body: CardLinkBody,
     headers: ['If-Match'],
-    answers: ok('The risk', risk, 'ETag'),
+    answers: ok('The risk', RiskSchema, 'ETag'),
     errors: ['conflict', 'wrong_state'],
     handler: ({ ctx, params, body }) => linkCards(ctx, params.risk_id, body.card_ids, body.role as CardRole),
   });
@@ -315,7 +312,7 @@ function registerOneRiskRoutes(app: App): void {
     id: 'unlinkRiskCard',
     summary: 'Unlink a card from a risk',
     headers: ['If-Match'],
-    answers: ok('The risk', risk, 'ETag'),
+    answers: ok('The risk', RiskSchema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => unlinkCard(ctx, params.risk_id, params.card_id),
   });

@@ -74,7 +74,6 @@ const SoawPatchBody = object({
 
 const tag = 'Statements of architecture work';
 const url = '/api/v1/soaw';
-const soaw = SoawSchema;
 const listed = listAnswer(SoawItemSchema);
 
 /** Statements of architecture work, about an initiative or none. */
@@ -96,7 +95,7 @@ export function registerSoawRoutes(app: App): void {
     summary: 'Create a statement of architecture work as a draft',
     body: SoawCreateBody,
 
-    answers: created('The statement', soaw),
+    answers: created('The statement', SoawSchema),
     errors: ['use_operation'],
     handler: ({ ctx, body }) => createSoaw(ctx, body as Parameters<typeof createSoaw>[1]),
   });
@@ -104,7 +103,7 @@ export function registerSoawRoutes(app: App): void {
   reading.get('/api/v1/soaw/:soaw_id', {
     id: 'getSoaw',
     summary: 'Read a statement of architecture work',
-    answers: ok('The statement', soaw),
+    answers: ok('The statement', SoawSchema),
     handler: ({ ctx, params }) => readRecord(ctx, soawKind, params.soaw_id),
   });
 
@@ -116,7 +115,7 @@ export function registerSoawRoutes(app: App): void {
     body: SoawPatchBody,
 
     headers: ['If-Match'],
-    answers: ok('The statement', soaw, 'ETag'),
+    answers: ok('The statement', SoawSchema, 'ETag'),
     errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: ({ ctx, params, body }) =>
       patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2]),
@@ -164,7 +163,7 @@ export function registerSoawRoutes(app: App): void {
     name: 'Soaw',
     one: 'statement of architecture work',
     short: 'statement',
-    schema: soaw,
+    schema: SoawSchema,
     listed,
     sorts: soawSorts,
     revise: reviseSoaw,

@@ -8,7 +8,6 @@ import * as bodies from '../../schemas/card-bodies.ts';
 import { CardSchema } from '../../schemas/cards.ts';
 import type { App } from '../../types.ts';
 
-const card = CardSchema;
 const clashes: ErrorCode[] = ['sibling_name_taken', 'external_id_taken', 'capability_too_deep'];
 
 /** An application permission, or the same right by a stakeholder role on each affected card. */
@@ -29,7 +28,7 @@ export function registerCardWriteRoutes(app: App): void {
     body: bodies.CardCreateBody,
 
     answers: {
-      201: { description: 'The card', schema: card, headers: ['Location', 'ETag'] },
+      201: { description: 'The card', schema: CardSchema, headers: ['Location', 'ETag'] },
     },
     errors: ['use_operation', ...clashes],
     handler: async ({ ctx, body, reply }) => {
@@ -46,7 +45,7 @@ export function registerCardWriteRoutes(app: App): void {
     ...onCard('inventory.edit', 'card.edit'),
     body: bodies.CardPatchBody,
 
-    answers: ok('The card', card, 'ETag'),
+    answers: ok('The card', CardSchema, 'ETag'),
     errors: ['use_operation', 'parent_cycle', 'precondition_failed', 'too_many_descendants', ...clashes],
     handler: ({ ctx, params, body }) => patchCard(ctx, params.id, body),
   });
@@ -103,7 +102,7 @@ export function registerCardWriteRoutes(app: App): void {
       'Approving is refused while a mandatory relation or tag is missing; the problem names them as `missing_relations` and `missing_tag_groups`.',
     ...onCard('inventory.approval_status', 'card.approval_status'),
     query: bodies.approvalQuery,
-    answers: ok('The card', card, 'ETag'),
+    answers: ok('The card', CardSchema, 'ETag'),
     errors: ['approval_blocked_mandatory_missing', 'precondition_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => setApproval(ctx, params.id, query.action),
   });

@@ -23,7 +23,6 @@ import { dryRun, force, Key, KeyParams } from './metamodel.parameters.ts';
 
 const FieldKey = Type.String({ minLength: 1, maxLength: 100, description: 'A field of the type' });
 const OptionKey = Type.String({ minLength: 1, maxLength: 100, description: 'An option of the field' });
-const cardType = CardTypeSchema;
 const usage = {
   card_count: Type.Integer({ description: 'Active cards' }),
   archived_count: Type.Integer({ description: 'Archived cards' }),
@@ -41,7 +40,7 @@ export function registerCardTypeRoutes(app: App): void {
     body: CardTypeCreateBody,
 
     answers: {
-      201: { description: 'The card type', schema: cardType, headers: ['Location', 'ETag'] },
+      201: { description: 'The card type', schema: CardTypeSchema, headers: ['Location', 'ETag'] },
       ...asJob,
     },
     errors: ['key_taken', 'metamodel_busy'],
@@ -65,7 +64,7 @@ export function registerCardTypeRoutes(app: App): void {
     answers: {
       200: localisedAnswer(
         'The card type, or the impact of a dry run',
-        Type.Union([cardType, ImpactSchema]),
+        Type.Union([CardTypeSchema, ImpactSchema]),
         { headers: ['ETag'] },
       ),
       ...asJob,
@@ -159,8 +158,6 @@ function registerUsageRoutes(app: App): void {
   });
 }
 
-const relationType = RelationTypeSchema;
-
 /** Write operations of relation types. */
 export function registerRelationTypeRoutes(app: App): void {
   const routes = routesOf(app, { tag: tag });
@@ -174,7 +171,7 @@ export function registerRelationTypeRoutes(app: App): void {
     body: RelationTypeCreateBody,
 
     answers: {
-      201: { description: 'The relation type', schema: relationType, headers: ['Location', 'ETag'] },
+      201: { description: 'The relation type', schema: RelationTypeSchema, headers: ['Location', 'ETag'] },
       ...asJob,
     },
     errors: ['key_taken', 'pair_taken', 'metamodel_busy'],
@@ -198,7 +195,7 @@ export function registerRelationTypeRoutes(app: App): void {
     answers: {
       200: localisedAnswer(
         'The relation type, or the impact of a dry run',
-        Type.Union([relationType, ImpactSchema]),
+        Type.Union([RelationTypeSchema, ImpactSchema]),
         { headers: ['ETag'] },
       ),
       ...asJob,
@@ -267,7 +264,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     ...localised,
     params: KeyParams,
     answers: {
-      200: localisedAnswer('The relation type', relationType, { headers: ['ETag'] }),
+      200: localisedAnswer('The relation type', RelationTypeSchema, { headers: ['ETag'] }),
       ...asJob,
     },
     errors: ['precondition_failed', 'wrong_state', 'pair_taken', 'metamodel_busy'],
@@ -285,7 +282,6 @@ function registerRelationTypeRemovalRoutes(app: App): void {
   });
 }
 
-const role = StakeholderRoleSchema;
 const base = '/api/v1/metamodel/types/:type_key/stakeholder-roles';
 const RoleParams = object({ type_key: Key, role_key: Key });
 
@@ -302,7 +298,10 @@ export function registerStakeholderRoleRoutes(app: App): void {
     params: object({ type_key: Key }),
     body: RoleCreateBody,
 
-    answers: { 201: { description: 'The role', schema: role, headers: ['Location', 'ETag'] }, ...asJob },
+    answers: {
+      201: { description: 'The role', schema: StakeholderRoleSchema, headers: ['Location', 'ETag'] },
+      ...asJob,
+    },
     errors: ['key_taken', 'metamodel_busy'],
     handler: ({ params, body, ...input }) => {
       const created = `/api/v1/metamodel/types/${params.type_key}/stakeholder-roles/${body.key}`;
@@ -319,7 +318,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
     params: RoleParams,
     body: RolePatchBody,
 
-    answers: { 200: localisedAnswer('The role', role, { headers: ['ETag'] }), ...asJob },
+    answers: { 200: localisedAnswer('The role', StakeholderRoleSchema, { headers: ['ETag'] }), ...asJob },
     errors: ['precondition_failed', 'metamodel_busy'],
     handler: ({ params, body, ...input }) => {
       const { type_key: key, role_key } = params;
@@ -339,7 +338,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
       ...administering,
       ...localised,
       params: RoleParams,
-      answers: { 200: localisedAnswer('The role', role, { headers: ['ETag'] }), ...asJob },
+      answers: { 200: localisedAnswer('The role', StakeholderRoleSchema, { headers: ['ETag'] }), ...asJob },
       errors: ['precondition_failed', 'wrong_state', 'last_active_role', 'metamodel_busy'],
       handler: ({ params, ...input }) =>
         sendChange(input, { operation: `${act}_role`, key: params.type_key, role: params.role_key }),

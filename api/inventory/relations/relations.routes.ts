@@ -112,7 +112,6 @@ const RelationBulkSchema = component('RelationBulkAnswer', {
 
 const MIB = 1024 * 1024;
 const KEPT_TOTALS = 1000;
-const relation = RelationSchema;
 const reading = { permission: 'relations.view', permissionNote: 'inventory.view' } as const;
 const writing = {
   permission: 'login',
@@ -147,7 +146,7 @@ export function registerRelationRoutes(app: App): void {
     answers: {
       201: {
         description: 'The relation',
-        schema: relation,
+        schema: RelationSchema,
 
         headers: ['Location', 'ETag'],
       },
@@ -184,7 +183,7 @@ function registerSingleRelationRoutes(app: App): void {
     id: 'readRelation',
     summary: 'Read one relation',
     ...reading,
-    answers: ok('The relation', relation),
+    answers: ok('The relation', RelationSchema),
     handler: ({ ctx, params }) => readRelation(ctx, params.id),
   });
 
@@ -195,7 +194,7 @@ function registerSingleRelationRoutes(app: App): void {
     ...writing,
     body: RelationPatchBody,
 
-    answers: ok('The relation', relation, 'ETag'),
+    answers: ok('The relation', RelationSchema, 'ETag'),
     errors: ['precondition_failed'],
     handler: ({ ctx, params, body }) => patchRelation(ctx, params.id, body),
   });

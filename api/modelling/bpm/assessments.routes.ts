@@ -43,9 +43,10 @@ const assessmentMembers = {
   automation: Stored,
   assessor_name: Nullable(Type.String()),
 };
-const answers = answersOf('ProcessAssessment', assessmentMembers);
-const AssessmentSchema = answers.whole;
-const AssessmentItemSchema = answers.item;
+const { whole: AssessmentSchema, item: AssessmentItemSchema } = answersOf(
+  'ProcessAssessment',
+  assessmentMembers,
+);
 
 const template = {
   key: Type.String(),
@@ -62,7 +63,6 @@ const templateSorts = ['place', 'name', 'category'];
 
 const tag = 'Processes';
 const base = '/api/v1/bpm/processes/:process_id/assessments';
-const assessment = AssessmentSchema;
 const idsOf = (params: { process_id: string; assessment_id: string }) => ({
   process: params.process_id,
   assessment: params.assessment_id,
@@ -92,7 +92,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
     body: AssessmentCreateBody,
 
-    answers: created('The assessment', assessment),
+    answers: created('The assessment', AssessmentSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createAssessment(ctx, params.process_id, body as AssessmentInput),
   });
@@ -104,7 +104,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     body: AssessmentUpdateBody,
 
     headers: ['If-Match'],
-    answers: ok('The assessment', assessment, 'ETag'),
+    answers: ok('The assessment', AssessmentSchema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => changeAssessment(ctx, idsOf(params), body as AssessmentInput),
   });
