@@ -1,5 +1,5 @@
 import type { SecretBox } from '../../platform/crypto.ts';
-import type { Sql } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -92,9 +92,8 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
         return 'refused';
       }
       const counted = count(sql, now.failed_login_attempts);
-      await sql('users')
-        .where({ id: user.id })
-        .update({ failed_login_attempts: counted.failures, locked_until: counted.lockedUntil });
+      await query(sql).run`update users set failed_login_attempts = ${counted.failures},
+        locked_until = ${counted.lockedUntil} where id = ${user.id}`;
       failed('password');
       if (counted.locks) lock();
       return 'refused';
@@ -109,9 +108,8 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       if (input.code === undefined) return 'code_needed';
       if (!(await useCode(sql, secrets, factor, input.code))) {
         const counted = count(sql, factor.failed_codes);
-        await sql('two_factor')
-          .where({ user_id: user.id })
-          .update({ failed_codes: counted.failures, locked_until: counted.lockedUntil });
+        await query(sql).run`update two_factor set failed_codes = ${counted.failures},
+          locked_until = ${counted.lockedUntil} where user_id = ${user.id}`;
         failed('code');
         if (counted.locks) lock();
         // While locked, no response reveals that the password is correct.
@@ -119,9 +117,8 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       }
       await sql('two_factor').where({ user_id: user.id }).update({ failed_codes: 0, locked_until: null });
     }
-    await sql('users')
-      .where({ id: user.id })
-      .update({ failed_login_attempts: 0, locked_until: null, last_login: sql.fn.now() });
+    await query(sql).run`update users set failed_login_attempts = 0, locked_until = null, last_login = now()
+      where id = ${user.id}`;
     emit({ event_type: 'auth.login', user_id: user.id, data: account });
     const subject = { userId: user.id, role: now.role, tokenVersion: now.token_version };
     return factor?.secret ? subject : await limited(sql, subject);

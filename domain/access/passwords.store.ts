@@ -1,3 +1,4 @@
+import { query } from '../../platform/database.ts';
 import type { Work } from '../kernel/context.ts';
 import { revokeApiTokensOf } from './api-tokens.commands.ts';
 import type { UserRow } from './users.store.ts';
@@ -9,16 +10,9 @@ import type { UserRow } from './users.store.ts';
  */
 export async function storePassword(work: Work, user: UserRow, hash: string, by?: string): Promise<void> {
   const { sql } = work;
-  await sql('users')
-    .where({ id: user.id })
-    .update({
-      password_hash: hash,
-      failed_login_attempts: 0,
-      locked_until: null,
-      invited_at: null,
-      token_version: sql.raw('token_version + 1'),
-      updated_at: sql.fn.now(),
-    });
+  await query(sql).run`update users set password_hash = ${hash}, failed_login_attempts = 0,
+    locked_until = null, invited_at = null, token_version = token_version + 1, updated_at = now()
+    where id = ${user.id}`;
   await sql('one_time_tokens').where({ user_id: user.id }).delete();
   await revokeApiTokensOf(work, user.id);
   work.emit({

@@ -72,12 +72,8 @@ export async function confirmTwoFactor(
     const secret = openSecret(secrets, userId, factor.pending_secret);
     const step = findCodeStep(secret, code.replace(/\s/g, ''), 0);
     if (step === undefined) throw invalidField('code', 'wrong', 'is not the code that is shown now');
-    await sql('two_factor').where({ user_id: userId }).update({
-      secret: factor.pending_secret,
-      pending_secret: null,
-      last_step: step,
-      confirmed_at: sql.fn.now(),
-    });
+    await query(sql).run`update two_factor set secret = ${factor.pending_secret}, pending_secret = null,
+      last_step = ${step}, confirmed_at = now() where user_id = ${userId}`;
     const recoveryCodes = await replaceRecoveryCodes(sql, userId);
     emit({ event_type: 'auth.two_factor_enabled', data: { user_id: userId } });
     raise('users');
@@ -133,19 +129,16 @@ export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
     if (!(await lockTwoFactor(work.sql, userId))) {
       throw new EstateError('wrong_state', 'The user has no second factor.');
     }
-    await work
-      .sql('users')
-      .where({ id: userId })
-      .update({ token_version: user.token_version + 1, updated_at: work.sql.fn.now() });
+    await query(work.sql).run`update users set token_version = ${user.token_version + 1}, updated_at = now()
+      where id = ${userId}`;
     await removeTwoFactor(work, userId, 'auth.two_factor_reset');
   });
 }
 
 /** Ends all logins of the caller. @returns the data of a token that continues the current login. */
 async function endOtherSessions(ctx: Ctx, sql: Work['sql'], user: UserRow): Promise<TokenSubject> {
-  await sql('users')
-    .where({ id: user.id })
-    .update({ token_version: user.token_version + 1, updated_at: sql.fn.now() });
+  await query(sql).run`update users set token_version = ${user.token_version + 1}, updated_at = now()
+    where id = ${user.id}`;
   return await continueLogin(ctx, sql, user.token_version);
 }
 

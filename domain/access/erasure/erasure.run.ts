@@ -257,20 +257,8 @@ async function replaceAccount(
   await query(sql).run`delete from throttles
     where key ilike any(${patternsOf({ ...known, names: [] })}::text[])`;
   if (!user) return;
-  await sql('users')
-    .where({ id })
-    .update({
-      email: pseudonym.email,
-      display_name: pseudonym.name,
-      password_hash: null,
-      is_active: false,
-      invited_at: null,
-      last_login: null,
-      locale: 'en',
-      ui_preferences: sql.raw('default'),
-      notification_preferences: sql.raw('default'),
-      token_version: user.token_version + 1,
-      erased_at: sql.fn.now(),
-      updated_at: sql.fn.now(),
-    });
+  await query(sql).run`update users set email = ${pseudonym.email}, display_name = ${pseudonym.name},
+    password_hash = null, is_active = false, invited_at = null, last_login = null, locale = 'en',
+    ui_preferences = default, notification_preferences = default, token_version = ${user.token_version + 1},
+    erased_at = now(), updated_at = now() where id = ${id}`;
 }

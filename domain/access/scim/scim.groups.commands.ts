@@ -290,8 +290,8 @@ async function changeMembers(
     where group_id = ${group.id}::uuid
        and (case when ${replace} then user_id <> all(${toAdd}::uuid[]) else user_id = any(${[...remove]}::uuid[]) end)
      returning to_jsonb(m) as row`;
-  const added = await query(sql)
-    .column<ScimGroupMemberRow>`insert into scim_group_members as m (group_id, user_id) select ${group.id}::uuid, unnest(${toAdd}::uuid[])
+  const added = await query(sql).column<ScimGroupMemberRow>`insert into scim_group_members as m (group_id,
+    user_id) select ${group.id}::uuid, unnest(${toAdd}::uuid[])
      on conflict (group_id, user_id) do nothing returning to_jsonb(m) as row`;
   const emitMember = (before: ScimGroupMemberRow | null, after: ScimGroupMemberRow | null) => {
     const event_type = after ? 'scim_group_member.created' : 'scim_group_member.deleted';

@@ -49,9 +49,8 @@ export async function loginByProvider(
       return reason!;
     }
     const role = await followGroups(work, ctx, found, identity);
-    await sql('users')
-      .where({ id: found.id })
-      .update({ failed_login_attempts: 0, locked_until: null, last_login: sql.fn.now() });
+    await query(sql).run`update users set failed_login_attempts = 0, locked_until = null, last_login = now()
+      where id = ${found.id}`;
     emit({ event_type: 'auth.login', user_id: found.id, data: { ...account, email: found.email } });
     const tokenVersion = found.token_version + (role === found.role ? 0 : 1);
     return { userId: found.id, role, tokenVersion };

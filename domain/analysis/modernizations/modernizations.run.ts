@@ -108,9 +108,8 @@ async function showCandidates(
      )
      update modernizations n set id = o.id from o
      where n.run_id = ${run.id} and o.card_id = n.card_id and o.modernization_type = n.modernization_type`;
-  await sql('modernizations')
-    .where({ run_id: run.id })
-    .update({ is_current: true, analysed_at: sql.fn.now() });
+  await query(sql).run`update modernizations set is_current = true, analysed_at = now()
+    where run_id = ${run.id}`;
   const rows = await query(sql).rows`select modernization_type as type, count(*)::int as count
     from modernizations where run_id = ${run.id} group by 1 order by 1`;
   return Object.fromEntries(rows.map(({ type, count }: { type: string; count: number }) => [type, count]));

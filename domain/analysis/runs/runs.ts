@@ -333,10 +333,8 @@ export async function resumeRun(work: Work, job: AnalysisJob): Promise<ActiveRun
     await requireNoRun(work, run.analysis_type);
     await reopenRun(work, run.id);
   }
-  await sql('analysis_runs')
-    .where({ id: run.id })
-    .whereNull('started_at')
-    .update({ started_at: sql.raw('clock_timestamp()') });
+  await query(sql).run`update analysis_runs set started_at = clock_timestamp()
+    where id = ${run.id} and started_at is null`;
   return {
     ...run,
     status: 'running',

@@ -107,10 +107,8 @@ export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {
       });
     }
     if (status === 'parsing' && job_id) {
-      await sql('jobs')
-        .where({ id: job_id })
-        .whereIn('status', ['queued', 'running'])
-        .update({ cancel_requested: true });
+      await query(sql).run`update jobs set cancel_requested = true
+        where id = ${job_id} and status in ('queued', 'running')`;
       await query(sql).run`select pg_notify(${JOB_CANCEL_CHANNEL}, ${job_id})`;
     }
     await unstage(sql, id);

@@ -344,8 +344,6 @@ export async function storeFailure(
   { sql }: JobTransaction,
   { payload, error }: FailedJob<WorkspaceTransferPayload>,
 ): Promise<void> {
-  await sql('workspace_transfers')
-    .where({ id: payload.transfer_id })
-    .whereIn('status', ['parsing', 'applying'])
-    .update({ status: 'failed', error_message: error.message });
+  await query(sql).run`update workspace_transfers set status = 'failed', error_message = ${error.message}
+    where id = ${payload.transfer_id} and status in ('parsing', 'applying')`;
 }

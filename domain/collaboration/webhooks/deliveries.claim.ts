@@ -161,9 +161,8 @@ export async function deliveredEvent(
 
 /** Releases a delivery to another process when this one ends, without counting an attempt. */
 export async function releaseDelivery({ db }: Services, delivery: ClaimedDelivery): Promise<void> {
-  await db('webhook_deliveries')
-    .where({ id: delivery.id, status: 'pending' })
-    .update({ leased_until: null, attempts: db.raw('attempts - 1') });
+  await query(db).run`update webhook_deliveries set leased_until = null, attempts = attempts - 1
+    where id = ${delivery.id} and status = 'pending'`;
 }
 
 /** Releases a delivery and pauses its webhook, whose owner may no longer send. */
@@ -183,9 +182,9 @@ export async function abandonDelivery(
   delivery: ClaimedDelivery,
   error: string,
 ): Promise<void> {
-  await db('webhook_deliveries')
-    .where({ id: delivery.id })
-    .update({ status: 'dead', error, leased_until: null, finished_at: db.fn.now() });
+  await query(db).run`update webhook_deliveries
+    set status = 'dead', error = ${error}, leased_until = null, finished_at = now()
+    where id = ${delivery.id}`;
 }
 
 /**

@@ -224,10 +224,8 @@ export async function patchWebhook(
     await setColumns(work.sql('webhooks').where({ id }), columns);
     if (resumed) {
       // pending deliveries are due at once
-      await work
-        .sql('webhook_deliveries')
-        .where({ webhook_id: id, status: 'pending' })
-        .update({ next_attempt_at: work.sql.fn.now() });
+      await query(work.sql).run`update webhook_deliveries set next_attempt_at = now()
+        where webhook_id = ${id} and status = 'pending'`;
     }
     const changes = rowChanges(before, await row(work, id));
     if (Object.keys(changes).length > 0) {

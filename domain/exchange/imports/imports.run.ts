@@ -90,10 +90,8 @@ async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): P
   await inTransaction(db, async (sql) => {
     const failed = await sql('import_outcomes').where({ job_id: id, outcome: 'failed' }).first('line');
     if (!failed) return;
-    await sql('import_outcomes')
-      .where({ job_id: id })
-      .whereNot({ outcome: 'failed' })
-      .update({ outcome: 'skipped' });
+    await query(sql).run`update import_outcomes set outcome = 'skipped'
+      where job_id = ${id} and outcome <> 'failed'`;
     await query(sql).run`insert into import_outcomes (job_id, line, outcome)
        select job_id, line, 'skipped' from ${embed(planTable[payload.kind])} where job_id = ${id}
        on conflict do nothing`;

@@ -116,10 +116,8 @@ async function writeTags({ job, services: { db }, migration }: Applying): Promis
   const next: ApplyProgress = { stage: 'rows', line: 0 };
   await inTransaction(db, async (sql) => {
     await removeStaged(sql, job.id);
-    await sql('migration_records')
-      .where({ migration_id: migration.id, action: 'create' })
-      .whereIn('entity_kind', ['tag', 'tag_group'])
-      .update({ status: 'applied' });
+    await query(sql).run`update migration_records set status = 'applied'
+      where migration_id = ${migration.id} and action = 'create' and entity_kind in ('tag', 'tag_group')`;
     await job.checkpoint({ sql }, { progress: 0.02, message: 'Writing', checkpoint: next });
   });
   return next;
