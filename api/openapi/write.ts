@@ -49,9 +49,9 @@ const text = `${layoutJson(app.swagger())}\n`;
 await app.close();
 
 if (process.argv.includes('--check')) {
-  const fault = staleness(name, await readFile(file, 'utf8').catch(() => undefined), text);
-  if (fault) {
-    console.error(fault);
+  const error = staleness(name, await readFile(file, 'utf8').catch(() => undefined), text);
+  if (error) {
+    console.error(error);
     process.exitCode = 1;
   }
 } else {

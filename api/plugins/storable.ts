@@ -5,10 +5,10 @@ import type { App } from '../types.ts';
 /** Refuses text in path, query and body that PostgreSQL cannot store. */
 export function registerStorable(app: App): void {
   app.addHook('preValidation', (request, _reply, done) => {
-    const faults = [request.params, request.query, request.body]
+    const errors = [request.params, request.query, request.body]
       .flatMap((part) => storageErrors(part))
       // MCP tools check their arguments themselves, so that the model gets the error
       .filter(({ code }) => code !== BAD_TEXT || request.url !== '/mcp');
-    done(faults.length > 0 ? invalidFields(faults) : undefined);
+    done(errors.length > 0 ? invalidFields(errors) : undefined);
   });
 }

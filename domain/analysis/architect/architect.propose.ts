@@ -129,15 +129,15 @@ const burden: Partial<Record<GapKind, number>> = {
 
 /** Applications by strength: fewer weaknesses, then higher criticality, then more relations, then by name. */
 function strongestFirst({ metamodel, facts, gaps, answers }: ProposalInput): ScopeApplication[] {
-  const faults = new Map<string, number>();
+  const shortcomings = new Map<string, number>();
   for (const { kind, card } of gaps) {
-    if (kind in burden) faults.set(card.id, (faults.get(card.id) ?? 0) + burden[kind]!);
+    if (kind in burden) shortcomings.set(card.id, (shortcomings.get(card.id) ?? 0) + burden[kind]!);
   }
   const wanted = ({ id, name }: CardName) =>
     hasChosen(answers, 'keep', id) || hasChosen(answers, 'keep', name);
   const key = (application: ScopeApplication) => [
     wanted(application) ? 0 : 1,
-    faults.get(application.id) ?? 0,
+    shortcomings.get(application.id) ?? 0,
     isCritical(metamodel, application) ? 0 : 1,
     -application.capability_ids.length - application.other_capabilities,
     -application.peers.length,

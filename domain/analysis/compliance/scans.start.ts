@@ -24,7 +24,7 @@ export async function startScan(ctx: Ctx, named: readonly string[] | null): Prom
       .sql('compliance_regulations')
       .orderBy(['sort_order', 'key'])
       .select('key', 'is_enabled');
-    const faults = (named ?? []).flatMap((key, n) =>
+    const errors = (named ?? []).flatMap((key, n) =>
       known.some((regulation) => regulation.key === key)
         ? []
         : [
@@ -35,7 +35,7 @@ export async function startScan(ctx: Ctx, named: readonly string[] | null): Prom
             },
           ],
     );
-    if (faults.length > 0) throw invalidFields(faults);
+    if (errors.length > 0) throw invalidFields(errors);
     const regulations = known
       .filter(({ key, is_enabled }) => (named ? named.includes(key) : is_enabled))
       .map(({ key }) => key);

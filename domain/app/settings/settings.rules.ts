@@ -21,9 +21,9 @@ export interface SettingSurroundings {
 type Rule<V> = (value: V, around: SettingSurroundings) => FieldError[];
 type Rules = { [K in PlainSetting | SettingGroup]?: Rule<SettingValues[K]> };
 
-const fault = (field: string, code: string, message: string): FieldError => ({ field, code, message });
+const fieldError = (field: string, code: string, message: string): FieldError => ({ field, code, message });
 const unless = (holds: boolean, field: string, code: string, message: string): FieldError[] =>
-  holds ? [] : [fault(field, code, message)];
+  holds ? [] : [fieldError(field, code, message)];
 
 /** Whether the text is a web URL without credentials. */
 function isWebAddress(text: string): boolean {
@@ -132,7 +132,9 @@ const endpoints = ['issuer_url', 'authorization_endpoint', 'token_endpoint', 'jw
 
 function checkSso(sso: SettingValues['sso'], { roles }: SettingSurroundings): FieldError[] {
   const missing = (field: keyof SettingValues['sso']) =>
-    sso.enabled && sso[field] === '' ? [fault(field, 'required', 'is needed to switch the login on')] : [];
+    sso.enabled && sso[field] === ''
+      ? [fieldError(field, 'required', 'is needed to switch the login on')]
+      : [];
   return [
     ...endpoints.flatMap((field) => webAddress(field, sso[field])),
     ...unless(sso.domain === '' || domain.test(sso.domain), 'domain', 'format', 'is no domain'),
@@ -147,7 +149,7 @@ function checkSso(sso: SettingValues['sso'], { roles }: SettingSurroundings): Fi
     ),
     ...sso.redirect_uris.flatMap((uri, index) =>
       uri === ''
-        ? [fault(`redirect_uris.${index}`, 'required', 'must not be empty')]
+        ? [fieldError(`redirect_uris.${index}`, 'required', 'must not be empty')]
         : webAddress(`redirect_uris.${index}`, uri),
     ),
     ...unless(

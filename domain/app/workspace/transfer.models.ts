@@ -27,10 +27,10 @@ export async function checkContents(checking: Checking): Promise<void> {
   let line = 0;
   await skipInvalid(checking, CONTENTS, async (row, { line: own }) => {
     let read: PreparedContent | PreparedModel | undefined;
-    const faults = await errorsOf(async () => {
+    const errors = await errorsOf(async () => {
       read = await retryWhileBusy(checking.signal, () => recheckContent(givenOf(row)));
     });
-    if (faults.length > 0 || !read) return faults;
+    if (errors.length > 0 || !read) return errors;
     const model = 'elements' in read ? read : undefined;
     await query(checking.db).run`update workspace_transfer_rows
        set content = content || jsonb_build_object('warnings',

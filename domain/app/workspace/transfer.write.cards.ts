@@ -36,8 +36,8 @@ export async function writeCards(page: Page): Promise<void> {
   await lockHierarchy(work.sql, 'exclusive');
   const rows = await readPage(page);
   for (const { content } of rows) {
-    const faults = cardErrors(cardTypes, content);
-    if (faults.length > 0) throw new RowRefused(faults);
+    const errors = cardErrors(cardTypes, content);
+    if (errors.length > 0) throw new RowRefused(errors);
   }
   const written = await writeRows(page, rows);
   const moved = written.filter(({ before, after }) => before && before.parent_id !== after.parent_id);
@@ -77,8 +77,8 @@ export async function writeRelations(page: Page): Promise<void> {
   const rows = await readPage(page);
   for (const { content } of rows) {
     const [source, target] = [endOf(ends, content.source_id), endOf(ends, content.target_id)];
-    const faults = relationErrors(relationTypes, content, { source, target });
-    if (faults.length > 0) throw new RowRefused(faults);
+    const errors = relationErrors(relationTypes, content, { source, target });
+    if (errors.length > 0) throw new RowRefused(errors);
   }
   await requireRoom(page, rows);
   for (const { before, after } of await writeRows(page, rows)) {

@@ -67,8 +67,8 @@ export async function writeSettings(
 ): Promise<void> {
   for (const { content } of await staged(work, applying, 'settings', lines)) {
     const key = content.key as SettingKey;
-    const faults = portableErrors(key, content.value, { metamodel: work.metamodel, roles: new Set() });
-    if (faults.length > 0) throw new RowRefused(faults);
+    const errors = portableErrors(key, content.value, { metamodel: work.metamodel, roles: new Set() });
+    if (errors.length > 0) throw new RowRefused(errors);
     const settings = await lockSettings(work.sql);
     const value = content.value as SettingValues[SettingKey];
     if (key === 'logo' || key === 'favicon') {

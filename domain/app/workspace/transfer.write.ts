@@ -93,8 +93,8 @@ export interface WrittenRow {
 
 /** Why a row cannot be written. Its page is then split until the row is isolated. */
 export class RowRefused extends EstateError {
-  constructor(faults: readonly FieldError[]) {
-    super('conflict', faults[0]!.message, { errors: [...faults] });
+  constructor(errors: readonly FieldError[]) {
+    super('conflict', errors[0]!.message, { errors: [...errors] });
   }
 }
 

@@ -30,31 +30,31 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export function cardErrors(types: ReadonlyMap<string, CardType>, card: StoredRow): FieldError[] {
   const type = types.get(String(card.type));
   if (!type) return [{ field: 'type', code: 'unknown_type', message: 'is no card type' }];
-  const faults: (FieldError | undefined)[] = [];
+  const errors: (FieldError | undefined)[] = [];
   const text = (field: string, max: number, check: typeof checkLine) => {
     const value = card[field] ?? null;
     if (value === null) return;
-    faults.push(typeof value === 'string' ? check(field, value, max) : wrongType(field));
+    errors.push(typeof value === 'string' ? check(field, value, max) : wrongType(field));
   };
   if (typeof card.name !== 'string' || card.name.trim() === '') {
-    faults.push({ field: 'name', code: 'required', message: 'must not be blank' });
-  } else faults.push(checkLine('name', card.name, MAX_NAME));
+    errors.push({ field: 'name', code: 'required', message: 'must not be blank' });
+  } else errors.push(checkLine('name', card.name, MAX_NAME));
   text('alias', MAX_ALIAS, checkLine);
   text('external_id', MAX_EXTERNAL_ID, checkLine);
   text('description', MAX_DESCRIPTION, checkText);
   const subtype = card.subtype ?? null;
   if (subtype !== null && !type.subtypeKeys.has(String(subtype))) {
-    faults.push({ field: 'subtype', code: 'unknown_subtype', message: `is no subtype of ${type.key}` });
+    errors.push({ field: 'subtype', code: 'unknown_subtype', message: `is no subtype of ${type.key}` });
   }
   const lifecycle = card.lifecycle ?? null;
-  if (isObject(lifecycle)) faults.push(...checkLifecycle(lifecycle));
-  else if (lifecycle !== null) faults.push(wrongType('lifecycle'));
-  faults.push(
+  if (isObject(lifecycle)) errors.push(...checkLifecycle(lifecycle));
+  else if (lifecycle !== null) errors.push(wrongType('lifecycle'));
+  errors.push(
     ...(isObject(card.attributes)
       ? checkAttributes(type.fields, card.attributes)
       : [wrongType('attributes')]),
   );
-  return faults.filter((fault) => fault !== undefined);
+  return errors.filter((error) => error !== undefined);
 }
 
 /** The errors of a relation of an archive between cards of these types. */
@@ -65,26 +65,26 @@ export function relationErrors(
 ): FieldError[] {
   const type = types.get(String(relation.type));
   if (!type) return [{ field: 'type', code: 'unknown_type', message: 'is no relation type' }];
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (ends.source !== type.source_type_key) {
-    faults.push({
+    errors.push({
       field: 'source_id',
       code: 'end_type',
       message: `must be a card of the type ${type.source_type_key}`,
     });
   }
   if (ends.target !== type.target_type_key) {
-    faults.push({
+    errors.push({
       field: 'target_id',
       code: 'end_type',
       message: `must be a card of the type ${type.target_type_key}`,
     });
   }
   if (relation.source_id === relation.target_id) {
-    faults.push({ field: 'target_id', code: 'same_card', message: 'is the same card as source_id' });
+    errors.push({ field: 'target_id', code: 'same_card', message: 'is the same card as source_id' });
   }
-  if (!isObject(relation.attributes)) return [...faults, wrongType('attributes')];
-  return [...faults, ...validateRelationInput(type, relation as RelationInput)];
+  if (!isObject(relation.attributes)) return [...errors, wrongType('attributes')];
+  return [...errors, ...validateRelationInput(type, relation as RelationInput)];
 }
 
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);

@@ -15,6 +15,6 @@ const ask = boundedThreadPool<string, string | null>({
  */
 export async function checkSvgInThread(text: string): Promise<void> {
   if (text.length <= AT_ONCE) return checkSvg(text);
-  const fault = await ask(text);
-  if (fault !== null) throw new Error(fault);
+  const error = await ask(text);
+  if (error !== null) throw new Error(error);
 }

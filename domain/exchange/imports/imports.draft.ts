@@ -57,6 +57,6 @@ export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: b
 }
 
 /** A row that could not be parsed. */
-export function failedRow<K extends ImportKind>(line: number, kind: K, fault: FieldError): ImportRow<K> {
-  return { line, kind, values: {}, clears: [], errors: [fault] };
+export function failedRow<K extends ImportKind>(line: number, kind: K, error: FieldError): ImportRow<K> {
+  return { line, kind, values: {}, clears: [], errors: [error] };
 }

@@ -84,8 +84,8 @@ function readLine<K extends ImportKind>(
   const refuse = (code: string, message: string) =>
     failedRow(line, options.kind, { field: ROW, code, message });
   if (text === undefined) return refuse('too_long', 'is larger than 1 MiB');
-  const fault = findTextError(ROW, text);
-  if (fault) return failedRow(line, options.kind, fault);
+  const error = findTextError(ROW, text);
+  if (error) return failedRow(line, options.kind, error);
   let item: unknown;
   try {
     item = JSON.parse(text);
@@ -140,9 +140,9 @@ function readField(row: Draft, field: string, value: unknown, reader: FieldReade
     row.errors.push(wrongType(field, reader.list ? 'a text or a list of texts' : 'a text'));
     return undefined;
   }
-  const fault = findTextError(field, String(value));
-  if (fault) {
-    row.errors.push(fault);
+  const error = findTextError(field, String(value));
+  if (error) {
+    row.errors.push(error);
     return undefined;
   }
   if (!reader.list) return reader.read(value as string, field, row.errors);
@@ -181,10 +181,10 @@ function readLifecycle(row: Draft, value: Record<string, unknown>): void {
 function readAttributes(row: Draft, value: Record<string, unknown>, options: ReadOptions): void {
   for (const [key, content] of Object.entries(value)) {
     const field = `attributes.${key}`;
-    const fault = options.attributeKeys.has(key)
+    const error = options.attributeKeys.has(key)
       ? attributeFault(row, field, key, content, options)
       : { field: shown(field), code: 'unknown_attribute', message: 'is no attribute of any type' };
-    if (fault) row.errors.push(fault);
+    if (error) row.errors.push(error);
     else setMember(row, 'attributes', key, isBlank(content) ? null : content);
   }
 }

@@ -114,7 +114,7 @@ export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest)
     if (primary.status === 'ACTIVE') {
       throw new EstateError('wrong_state', 'The card is not archived.');
     }
-    const faults = named.flatMap((other, index) => {
+    const errors = named.flatMap((other, index) => {
       const card = cards.get(other);
       const passenger =
         card?.status === 'ARCHIVED' &&
@@ -124,7 +124,7 @@ export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest)
       const message = 'is no archived card that was archived together with this one';
       return { field: `also_restore_card_ids.${index}`, code: 'no_passenger', message };
     });
-    if (faults.length > 0) throw invalidFields(faults);
+    if (errors.length > 0) throw invalidFields(errors);
     const passengers = named.filter((other) => other !== primary.id);
     const restored = [primary, ...passengers.map((other) => requireCard(cards, other))];
     await restoreAll(work, ctx, restored);

@@ -151,13 +151,13 @@ async function relatedOf(
        where target_id = any(${primaries}::uuid[]) and type = any(${metamodel.visibleRelationTypes}::text[]))
      order by c.id`;
   const peers = new Map(rows.map((row) => [row.id, row.status]));
-  const faults = named.flatMap((id, index) => {
+  const errors = named.flatMap((id, index) => {
     const status = peers.get(id);
     if (status === 'ACTIVE' || (status !== undefined && act === 'delete')) return [];
     const message = status ? 'is archived already' : 'is no card related to this one';
     return { field: `related_card_ids.${index}`, code: 'not_related', message };
   });
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   const all = request.cascade_all_related
     ? [...peers].filter(([, status]) => status === 'ACTIVE').map(([id]) => id)
     : [];

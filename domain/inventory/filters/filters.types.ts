@@ -60,14 +60,14 @@ const EXPECTED_SHOWN = 20;
  * `expected` (valid continuations; at most 20, empty if they cannot be listed).
  */
 export function filterError(
-  fault: FilterFault,
+  error: FilterFault,
   message: string,
   position: number,
   expected: Iterable<string> = [],
 ): EstateError {
   const text = `${message} at position ${position}`;
   return new EstateError('validation_failed', `filter: ${text}`, {
-    errors: [{ field: 'filter', code: fault, message: text }],
+    errors: [{ field: 'filter', code: error, message: text }],
     extra: { position, expected: [...expected].slice(0, EXPECTED_SHOWN) },
   });
 }

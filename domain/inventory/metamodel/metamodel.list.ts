@@ -24,18 +24,18 @@ export function cleanTranslations(
   field: string,
   value: unknown,
   members: readonly string[],
-  faults: FieldError[],
+  errors: FieldError[],
 ): Translations {
   const clean: Translations = {};
   for (const [key, part] of entries(value)) {
-    if (typeof part === 'string') addText(clean, field, key, part, faults);
+    if (typeof part === 'string') addText(clean, field, key, part, errors);
     else if (members.includes(key) && isObject(part)) {
       const texts: Translations = {};
-      for (const [language, text] of entries(part)) addText(texts, `${field}.${key}`, language, text, faults);
+      for (const [language, text] of entries(part)) addText(texts, `${field}.${key}`, language, text, errors);
       clean[key] = texts;
     } else {
       const known = members.length > 0 ? `, or one of ${members.join(', ')} with texts by language` : '';
-      faults.push({
+      errors.push({
         field: `${field}.${key}`,
         code: 'bad_translation',
         message: `must be a text by language${known}`,
@@ -43,7 +43,7 @@ export function cleanTranslations(
     }
   }
   if (Object.keys(clean).length > MAX_LANGUAGES) {
-    faults.push({ field, code: 'too_many', message: `has more than ${MAX_LANGUAGES} languages` });
+    errors.push({ field, code: 'too_many', message: `has more than ${MAX_LANGUAGES} languages` });
   }
   return clean;
 }
@@ -53,14 +53,14 @@ const isObject = (value: unknown): value is object =>
 
 const entries = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
 
-function addText(into: Translations, field: string, tag: string, text: unknown, faults: FieldError[]): void {
+function addText(into: Translations, field: string, tag: string, text: unknown, errors: FieldError[]): void {
   const language = canonicalLanguage(tag);
-  const fault = (code: string, message: string) =>
-    void faults.push({ field: `${field}.${tag}`, code, message });
-  if (!language) fault('bad_language', 'is no language tag such as de or pt-BR');
-  else if (typeof text !== 'string') fault('wrong_type', 'must be a text');
-  else if (text.trim() === '') fault('required', 'must not be blank: leave the language out');
-  else if (text.length > MAX_TEXT) fault('too_long', `has more than ${MAX_TEXT} characters`);
+  const error = (code: string, message: string) =>
+    void errors.push({ field: `${field}.${tag}`, code, message });
+  if (!language) error('bad_language', 'is no language tag such as de or pt-BR');
+  else if (typeof text !== 'string') error('wrong_type', 'must be a text');
+  else if (text.trim() === '') error('required', 'must not be blank: leave the language out');
+  else if (text.length > MAX_TEXT) error('too_long', `has more than ${MAX_TEXT} characters`);
   else into[language] = text.trim();
 }
 

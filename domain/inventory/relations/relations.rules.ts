@@ -24,29 +24,29 @@ export function requireFittingEnds(
   source: RelationEnd | undefined,
   target: RelationEnd | undefined,
 ): { source: RelationEnd; target: RelationEnd } {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const check = (field: string, end: RelationEnd | undefined, expected: string) => {
-    if (!end) faults.push({ field, code: 'unknown_card', message: 'is no card' });
+    if (!end) errors.push({ field, code: 'unknown_card', message: 'is no card' });
     else if (end.type !== expected) {
-      faults.push({ field, code: 'end_type', message: `must be a card of the type ${expected}` });
+      errors.push({ field, code: 'end_type', message: `must be a card of the type ${expected}` });
     } else if (end.status !== 'ACTIVE') {
-      faults.push({ field, code: 'end_archived', message: 'is archived' });
+      errors.push({ field, code: 'end_archived', message: 'is archived' });
     }
   };
   check('source_id', source, type.source_type_key);
   check('target_id', target, type.target_type_key);
-  if (faults.length === 0 && source!.id === target!.id) {
-    faults.push({ field: 'target_id', code: 'same_card', message: 'is the same card as source_id' });
+  if (errors.length === 0 && source!.id === target!.id) {
+    errors.push({ field: 'target_id', code: 'same_card', message: 'is the same card as source_id' });
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return { source: source!, target: target! };
 }
 
 /** All errors of the values of a relation. */
 export function validateRelationInput(type: RelationType, input: RelationInput): FieldError[] {
-  const faults = input.attributes ? checkAttributes(type.fields, input.attributes) : [];
+  const errors = input.attributes ? checkAttributes(type.fields, input.attributes) : [];
   const text = input.description && checkText('description', input.description, MAX_DESCRIPTION);
-  return text ? [...faults, text] : faults;
+  return text ? [...errors, text] : errors;
 }
 
 /** The relation merged with valid input; `keep` names the attributes that a cleared `attributes` retains. */

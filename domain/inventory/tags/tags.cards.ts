@@ -175,16 +175,16 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
            and o.tag_group_id = g.id and o.id <> t.id) as beside
        from tags t join tag_groups g on g.id = t.tag_group_id where t.id = any(${tagIds}::uuid[])`;
     const known = new Map(rows.map((tag) => [tag.id, tag]));
-    const faults: FieldError[] = [];
+    const errors: FieldError[] = [];
     const single = new Map<string, string>();
     for (const [n, given] of tagIds.entries()) {
       const id = given.toLowerCase();
       const tag = known.get(id);
       const field = `tag_ids.${n}`;
-      if (!tag) faults.push({ field, code: 'unknown_tag', message: `there is no tag ${given}` });
+      if (!tag) errors.push({ field, code: 'unknown_tag', message: `there is no tag ${given}` });
       else if (tag.types && !tag.types.includes(card.type)) {
         const message = `the tags of ${tag.group} are not for cards of the type ${card.type}`;
-        faults.push({ field, code: 'tag_not_allowed', message });
+        errors.push({ field, code: 'tag_not_allowed', message });
       } else if (tag.mode === 'single') {
         if (tag.beside || (single.get(tag.group_id) ?? id) !== id) {
           throw new EstateError(
@@ -195,7 +195,7 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
         single.set(tag.group_id, id);
       }
     }
-    if (faults.length > 0) throw invalidFields(faults);
+    if (errors.length > 0) throw invalidFields(errors);
     const added = rows.filter((tag) => !tag.present).sort((a, b) => (a.id < b.id ? -1 : 1));
     if (added.length > 0) {
       await sql('card_tags').insert(added.map((tag) => ({ card_id: card.id, tag_id: tag.id })));

@@ -47,9 +47,9 @@ export function defineJob<P extends TSchema>(definition: JobDefinition<P>): JobD
  * @throws Error naming the first error: payloads come from our own code, never directly from a client.
  */
 export function checkPayload<P extends TSchema>(definition: JobDefinition<P>, payload: unknown): Static<P> {
-  const fault = Value.Errors(definition.payload, payload)[0];
-  if (fault) {
-    throw new Error(`the payload of a ${definition.kind} job: ${fault.instancePath || '/'} ${fault.message}`);
+  const error = Value.Errors(definition.payload, payload)[0];
+  if (error) {
+    throw new Error(`the payload of a ${definition.kind} job: ${error.instancePath || '/'} ${error.message}`);
   }
   return payload as Static<P>;
 }

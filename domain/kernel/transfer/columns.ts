@@ -52,7 +52,7 @@ function readHeader(
 ): FileColumn[] {
   const names = new Set<string>();
   const repeated = new Set<string>();
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const columns: FileColumn[] = [];
   for (const [n, cell] of cells.entries()) {
     const name = cell.trim();
@@ -64,14 +64,14 @@ function readHeader(
     const column = findColumn(name, vocabulary);
     if (column) columns.push(column);
     else if (name === '') {
-      faults.push({ field: `column ${n + 1}`, code: 'unknown_column', message: 'has no name in the header' });
-    } else faults.push({ field: name, code: 'unknown_column', message: 'is no column of this kind of file' });
+      errors.push({ field: `column ${n + 1}`, code: 'unknown_column', message: 'has no name in the header' });
+    } else errors.push({ field: name, code: 'unknown_column', message: 'is no column of this kind of file' });
   }
   for (const name of repeated) {
-    faults.push({ field: name, code: 'repeated_column', message: 'stands in the header more than once' });
+    errors.push({ field: name, code: 'repeated_column', message: 'stands in the header more than once' });
   }
-  faults.push(...missing(names));
-  if (faults.length > 0) throw invalidFields(faults);
+  errors.push(...missing(names));
+  if (errors.length > 0) throw invalidFields(errors);
   return columns;
 }
 

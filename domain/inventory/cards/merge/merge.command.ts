@@ -342,7 +342,7 @@ async function planTree(
 
 /** The error for a merge of cards of several types or in the wrong state. */
 function requireMergeable(survivor: StoredCard, merged: StoredCard[]): void {
-  const faults = merged.flatMap((card, n) =>
+  const errors = merged.flatMap((card, n) =>
     card.type === survivor.type
       ? []
       : {
@@ -351,8 +351,8 @@ function requireMergeable(survivor: StoredCard, merged: StoredCard[]): void {
           message: `must be a card of the type ${survivor.type}`,
         },
   );
-  if (faults.length > 0) {
-    throw new EstateError('validation_failed', 'Only cards of one type can be merged.', { errors: faults });
+  if (errors.length > 0) {
+    throw new EstateError('validation_failed', 'Only cards of one type can be merged.', { errors: errors });
   }
   if (survivor.status !== 'ACTIVE') {
     throw new EstateError('wrong_state', 'The surviving card is archived; restore it first.');

@@ -43,19 +43,19 @@ function lentValues(type: CardType, survivor: StoredCard, others: StoredCard[]):
 
 /** The patch that results from the choices. @throws EstateError naming each choice that is not valid. */
 export function chosenInput(choices: FieldChoices, cards: ReadonlyMap<string, StoredCard>): CardInput {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const input: Record<string, unknown> = {};
   const attributes: Record<string, unknown> = {};
   for (const [name, choice] of Object.entries(choices)) {
     const field = `fields.${name}`;
     const key = name.startsWith(ATTRIBUTE) ? name.slice(ATTRIBUTE.length) : undefined;
     if (!key && !fields.includes(name as Field)) {
-      faults.push({ field, code: 'unknown_field', message: 'is no field that can be chosen' });
+      errors.push({ field, code: 'unknown_field', message: 'is no field that can be chosen' });
       continue;
     }
     const card = typeof choice === 'string' ? cards.get(choice.toLowerCase()) : undefined;
     if (typeof choice === 'string' && !card) {
-      faults.push({ field, code: 'unknown_card', message: 'is none of the cards that are merged' });
+      errors.push({ field, code: 'unknown_card', message: 'is none of the cards that are merged' });
       continue;
     }
     const value = card
@@ -65,12 +65,12 @@ export function chosenInput(choices: FieldChoices, cards: ReadonlyMap<string, St
       : (choice as { value: unknown }).value;
     if (key) attributes[key] = value;
     else if (fits(name as Field, value)) input[name] = wholeLifecycle(name, value);
-    else faults.push({ field, code: 'wrong_type', message: 'has a value of another type' });
+    else errors.push({ field, code: 'wrong_type', message: 'has a value of another type' });
   }
   if (typeof input.parent_id === 'string' && !isUuid(input.parent_id)) {
-    faults.push({ field: 'fields.parent_id', code: 'format', message: 'is no card id' });
+    errors.push({ field: 'fields.parent_id', code: 'format', message: 'is no card id' });
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   if (Object.keys(attributes).length > 0) input.attributes = attributes;
   return cleanCardInput(input as CardInput);
 }
@@ -101,11 +101,11 @@ export function survivingValues(
 ): CardValues {
   const summed = [survivor, ...others].flatMap((card) => summedKeys(type, card));
   const checks = { stored: survivor.attributes, summed };
-  const faults = validateCardInput(metamodel, type.key, input, checks);
+  const errors = validateCardInput(metamodel, type.key, input, checks);
   const values = patchedValues(lentValues(type, survivor, others), input);
-  if (faults.length === 0) faults.push(...checkLifecycleOrder(values.lifecycle));
-  if (faults.length > 0) {
-    throw invalidFields(faults.map((fault) => ({ ...fault, field: `fields.${fault.field}` })));
+  if (errors.length === 0) errors.push(...checkLifecycleOrder(values.lifecycle));
+  if (errors.length > 0) {
+    throw invalidFields(errors.map((error) => ({ ...error, field: `fields.${error.field}` })));
   }
   return values;
 }

@@ -101,21 +101,21 @@ async function text({ work, language }: ChangeRun, typeKey: string, key: string)
 }
 
 function cleanRole({ translations, ...input }: RoleInput): Partial<StakeholderRoleRow> {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const values: Partial<StakeholderRoleRow> = { ...input };
-  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', errors);
   if (input.label !== undefined) values.label = input.label.trim();
-  if (translations !== undefined) values.translations = roleTranslations('', translations, faults);
+  if (translations !== undefined) values.translations = roleTranslations('', translations, errors);
   for (const key of Object.keys(input.permissions ?? {})) {
     if (!Object.hasOwn(cardPermissions, key)) {
-      faults.push({
+      errors.push({
         field: `permissions.${key}`,
         code: 'unknown_permission',
         message: 'is no card permission',
       });
     }
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return values;
 }
 
@@ -236,26 +236,26 @@ export async function syncRoles(work: Work, typeKey: string, wanted: WantedRole[
 }
 
 function cleanRoles(wanted: WantedRole[]): CleanRole[] {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const keys = new Set<string>();
   const clean = wanted.map((role, index) => {
     const path = `stakeholder_roles.${index}`;
-    unique(keys, role.key, `${path}.key`, faults);
+    unique(keys, role.key, `${path}.key`, errors);
     const { translations, ...plain } = role;
     return {
       ...plain,
       label: role.label.trim(),
-      ...(translations === undefined ? {} : { translations: roleTranslations(path, translations, faults) }),
+      ...(translations === undefined ? {} : { translations: roleTranslations(path, translations, errors) }),
     };
   });
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return clean;
 }
 
 /** The translations of a role's label and description. */
-function roleTranslations(path: string, value: unknown, faults: FieldError[]) {
+function roleTranslations(path: string, value: unknown, errors: FieldError[]) {
   const field = path === '' ? 'translations' : `${path}.translations`;
-  return cleanTranslations(field, value, ['label', 'description'], faults);
+  return cleanTranslations(field, value, ['label', 'description'], errors);
 }
 
 /** The error for a type without an active role. */
