@@ -14,10 +14,9 @@ export async function lockAdministrators(sql: Sql): Promise<void> {
  * accounts do not count: they cannot log in.
  */
 export async function hasOtherAdministrator(sql: Sql, without: string[]): Promise<boolean> {
-  const rows = await query(sql).rows`select exists (select from users
+  return await query(sql).value`select exists (select from users
     where role = 'admin' and is_active and kind = 'person'
                     and id <> all(${without}::uuid[])) as left`;
-  return rows[0].left;
 }
 
 /** @throws EstateError `conflict` if there is no other active administrator than the given users. */

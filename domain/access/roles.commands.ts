@@ -121,9 +121,8 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
       archived_by: ctx.caller.userId,
     });
     await roleRightsChanged(work, ctx, [key]);
-    const rows = await query(work.sql).rows`select count(*)::int as n from users
+    return await query(work.sql).value`select count(*)::int as n from users
       where role = ${key} and is_active`;
-    return rows[0].n;
   });
 }
 

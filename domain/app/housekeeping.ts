@@ -12,7 +12,7 @@ const ABANDONED_HOURS = 24;
 async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
   const kinds = extensions.jobs.map(({ kind }) => kind);
   const days = extensions.jobs.map(({ retentionDays }) => retentionDays ?? null);
-  const rows = await query(sql).rows`with kept as (select *
+  return await query(sql).value`with kept as (select *
     from unnest(${kinds}::text[], ${days}::int[]) as k(kind, days)),
      gone as (
        delete from jobs where id in (
@@ -25,7 +25,6 @@ async function removeJobs(sql: Sql, { jobs_days }: Retention): Promise<number> {
        update files set expires_at = now() from gone where files.id = gone.result_file_id
      )
      select count(*)::int as n from gone`;
-  return rows[0].n;
 }
 
 /** Deletes expired files with their contents. The row is deleted first: a content without a row is found below. */

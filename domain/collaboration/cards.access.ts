@@ -75,10 +75,9 @@ export async function findCard(
   { lock = false } = {},
 ): Promise<CardWithAccess | undefined> {
   const visible = visibleCards(ctx);
-  const [card] = await query(sql).rows<CardWithAccess>`select c.id, c.type, c.name,
+  return await query(sql).row<CardWithAccess>`select c.id, c.type, c.name,
     (${embed(visible)}) as "isVisible",
        array(select s.role from stakeholders s
        where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
      from cards c where c.id = ${id}::uuid ${embed(lock ? 'for key share of c' : '')}`;
-  return card;
 }

@@ -235,9 +235,8 @@ interface FoundBatch {
 }
 
 async function find(sql: Sql, id: string, lock: '' | 'for share'): Promise<FoundBatch | undefined> {
-  const rows = await query(sql).rows`select id, tool_name, actor_user_id, dry_run, committed_at
+  return await query(sql).row`select id, tool_name, actor_user_id, dry_run, committed_at
     from mutation_batches where id = ${id}::uuid ${embed(lock)}`;
-  return rows[0];
 }
 
 function requireOpen(row: FoundBatch): void {

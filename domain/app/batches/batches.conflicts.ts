@@ -42,7 +42,7 @@ const last = (about: string): string =>
  * attached to it is one.
  */
 export async function findConflicts(sql: Sql, batchId: string): Promise<BatchConflict[]> {
-  const rows = await query(sql).rows`with mine as materialized (
+  return await query(sql).rows`with mine as materialized (
        select batch_id, split_part(event_type, '.', 1) as entity, data ->> 'id' as id, max(position) as last,
          case when bool_or(event_type = 'card.created') then (data ->> 'id')::uuid end as made
        from events where batch_id = ${batchId}::uuid group by 1, 2, 3
@@ -68,5 +68,4 @@ export async function findConflicts(sql: Sql, batchId: string): Promise<BatchCon
      select distinct on (t.entity, t.id) t.entity, t.id, t.card_id, t.batch_id, t.event_type,
        t.position::text as position
      from touched t order by t.entity, t.id, t.position desc`;
-  return rows;
 }

@@ -65,9 +65,8 @@ export interface RollbackSteps {
 /** The number of events in the batch, by event type. @throws EstateError `not_found`. */
 export async function countEvents(sql: Sql, id: string): Promise<{ type: EventType; count: number }[]> {
   if (!(await sql('mutation_batches').where({ id }).first('id'))) throw notFound('batch', id);
-  const rows = await query(sql).rows`select event_type as type, count(*)::int as count from events
+  return await query(sql).rows`select event_type as type, count(*)::int as count from events
     where batch_id = ${id}::uuid group by 1 order by 1`;
-  return rows;
 }
 
 /**
@@ -227,12 +226,11 @@ async function undoAll(
 }
 
 async function readPage(sql: Sql, id: string, before: string): Promise<BatchEvent[]> {
-  const rows = await query(sql).rows`select id as event_id, position, event_type, data ->> 'id' as id,
+  return await query(sql).rows`select id as event_id, position, event_type, data ->> 'id' as id,
     card_id, card_type, peer_card_id,
        peer_card_type, recipient_id, scope, cost_keys, data
      from events where batch_id = ${id}::uuid and position < ${before} order by position desc
      limit ${embed(PAGE)}`;
-  return rows;
 }
 
 /** Groups adjacent events that are undone together: cards with cards, relations with relations, others individually. */

@@ -281,11 +281,10 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
 
 /** Tag groups of the workspace and the archive. */
 async function knownTagGroups({ db, transferId }: Staging): Promise<FilterTagGroup[]> {
-  const rows = await query(db).rows`select id::text, name from tag_groups
+  return await query(db).rows`select id::text, name from tag_groups
     union select content ->> 'id', content ->> 'name'
      from workspace_transfer_rows
      where transfer_id = ${transferId}::uuid and kind = 'tag_groups' and action in ('create', 'update')`;
-  return rows;
 }
 
 /** The error of a signed document. */

@@ -44,8 +44,7 @@ export interface TableShape {
 
 /** The last migration step of the schema, as its version. */
 export async function schemaVersion(sql: Sql): Promise<string> {
-  const rows = await query(sql).rows`select max(name collate "C") as version from schema_steps`;
-  return rows[0].version;
+  return await query(sql).value`select max(name collate "C") as version from schema_steps`;
 }
 
 /** Reads the definitions of tables from PostgreSQL's catalogue, so that new columns are always included. */

@@ -22,10 +22,9 @@ interface StagedRow {
 }
 
 async function staged(work: Work, applying: Applying, kind: string, lines: number[]): Promise<StagedRow[]> {
-  const rows = await query(work.sql).rows`select line, content from workspace_transfer_rows
+  return await query(work.sql).rows`select line, content from workspace_transfer_rows
      where transfer_id = ${applying.job.payload.transfer_id}::uuid and kind = ${kind}
      and line = any(${lines}::integer[]) order by line`;
-  return rows;
 }
 
 /**

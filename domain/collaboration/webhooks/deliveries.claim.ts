@@ -122,7 +122,7 @@ export interface Attempt {
 
 /** Leases deliveries that are due: for each order key only the oldest, so that they are sent in order. */
 export async function claimDeliveries({ db }: Services, limit: number): Promise<ClaimedDelivery[]> {
-  const rows = await query(db).rows`with due as (
+  return await query(db).rows`with due as (
        select d.id from webhook_deliveries d join webhooks w on w.id = d.webhook_id and w.status = 'active'
        where d.status = 'pending' and d.next_attempt_at <= now()
          and (d.leased_until is null or d.leased_until < now())
@@ -138,7 +138,6 @@ export async function claimDeliveries({ db }: Services, limit: number): Promise<
        case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
        d.position, d.event_type, d.attempts
      from claimed d join webhooks w on w.id = d.webhook_id order by d.id`;
-  return rows;
 }
 
 /** The event of a delivery as its owner sees it; undefined when it was deleted or is no longer visible. */

@@ -114,20 +114,18 @@ async function readAttachments(
 }
 
 async function insertDocuments(sql: Knex.Transaction, rows: object[]): Promise<DocumentRow[]> {
-  const made = await query(sql).column<DocumentRow>`insert into documents as d (id, card_id, name, url,
+  return await query(sql).column<DocumentRow>`insert into documents as d (id, card_id, name, url,
     type, created_by)
      select id, card_id, name, url, type, created_by
      from jsonb_populate_recordset(null::documents, ${JSON.stringify(rows)}::jsonb)
      returning to_jsonb(d) as row`;
-  return made;
 }
 
 async function insertComments(sql: Knex.Transaction, rows: object[]): Promise<CommentRow[]> {
-  const made = await query(sql).column<CommentRow>`insert into comments as c (id, card_id, user_id,
+  return await query(sql).column<CommentRow>`insert into comments as c (id, card_id, user_id,
     parent_id, thread_id, depth, content, created_at, updated_at)
      select id, card_id, user_id, parent_id, thread_id, depth, content, coalesce(created_at, now()),
        coalesce(created_at, now())
      from jsonb_populate_recordset(null::comments, ${JSON.stringify(rows)}::jsonb)
      returning to_jsonb(c) as row`;
-  return made;
 }

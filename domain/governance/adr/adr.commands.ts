@@ -37,8 +37,7 @@ import { InvalidFrontMatter, readMadr } from './madr.ts';
  */
 async function nextNumber(sql: Knex.Transaction): Promise<number> {
   await query(sql).run`select pg_advisory_xact_lock(hashtextextended('adr/number', 0))`;
-  const rows = await query(sql).rows`select coalesce(max(number), 0) + 1 as number from adrs`;
-  return rows[0].number;
+  return await query(sql).value`select coalesce(max(number), 0) + 1 as number from adrs`;
 }
 
 /** Creates a decision as a draft with the next number. @throws EstateError `forbidden`, `validation_failed`. */

@@ -56,8 +56,7 @@ export interface TaskContext {
 
 /** The database's day. */
 export async function readToday(sql: Work['sql']): Promise<string> {
-  const rows = await query(sql).rows`select current_date::text as today`;
-  return rows[0].today;
+  return await query(sql).value`select current_date::text as today`;
 }
 
 /** Inserts an occurrence: open within the lead time, with a to-do for its owner; scheduled otherwise. */

@@ -11,8 +11,7 @@ export async function deleteRowsOfCards<T>(
   cardIds: readonly string[],
   column = 'card_id',
 ): Promise<T[]> {
-  const rows = await query(work.sql).column<T>`with deleted as (delete from ${embed(table)} t
+  return await query(work.sql).column<T>`with deleted as (delete from ${embed(table)} t
     where t.${embed(column)} = any(${cardIds}::uuid[]) returning t.id, to_jsonb(t) as row)
      select row from deleted order by id`;
-  return rows;
 }

@@ -86,7 +86,7 @@ export interface WantedRelation {
  */
 export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise<StoredRelation[]> {
   if (wanted.length === 0) return [];
-  const rows = await query(sql).rows<StoredRelation>`with q as (
+  return await query(sql).rows<StoredRelation>`with q as (
        select * from unnest(${wanted.map((relation) => relation.type.key)}::text[],
        ${wanted.map((relation) => relation.source_id)}::uuid[],
        ${wanted.map((relation) => relation.target_id)}::uuid[],
@@ -103,7 +103,6 @@ export async function loadCompeting(sql: Sql, wanted: WantedRelation[]): Promise
      union
      select ${embed(COLUMNS)} from q join relations r on r.type = q.type and r.source_id = q.source_id
      where q.cardinality = '1:1'`;
-  return rows;
 }
 
 /**

@@ -70,7 +70,7 @@ const fraction = (value: number | undefined) =>
  * @returns undefined if the run is not (or no longer) to be executed.
  */
 export async function claimRun(sql: Sql, run: Run, owner: string): Promise<ClaimedRow | undefined> {
-  const rows = await query(sql).rows`with picked as (
+  return await query(sql).row`with picked as (
        select id from jobs where id = ${run.id} and attempt = ${run.attempt} and status = 'queued' for update
      )
      update jobs j set status = 'running', lease_owner = ${owner},
@@ -79,7 +79,6 @@ export async function claimRun(sql: Sql, run: Run, owner: string): Promise<Claim
      from picked where j.id = picked.id
      returning j.id, j.kind, j.payload, j.owner_id, j.rights, j.request_id, j.counts, j.checkpoint, j.attempt,
        j.failures, j.deaths, j.slot, pg_notify('${embed(JOB_STATE_CHANNEL)}', j.id::text)`;
-  return rows[0];
 }
 
 /**

@@ -48,10 +48,9 @@ export async function ensureSchedule(sql: Sql, schedule: BuiltInSchedule): Promi
 
 /** The enabled schedules. */
 export async function activeSchedules(sql: Sql): Promise<Schedule[]> {
-  const rows = await query(sql).rows`select key, kind, cron, time_zone as "timeZone",
+  return await query(sql).rows`select key, kind, cron, time_zone as "timeZone",
     greatest(last_slot, updated_at) as after
      from job_schedules where enabled order by key`;
-  return rows;
 }
 
 /**

@@ -154,13 +154,12 @@ async function namedApprovers(
 
 /** Users whose role allows them to approve any flow: all of `first`, and a bounded number of others. */
 async function holdersOf({ sql }: Work, first: readonly string[]): Promise<string[]> {
-  const holders = await query(sql).rows<{ id: string }>`select u.id from users u
+  return await query(sql).column`select u.id from users u
     join roles r on r.key = u.role
      where u.is_active and u.kind = 'person' and not r.is_archived
        and (r.permissions @> '{"*": true}'
        or r.permissions @> ${JSON.stringify({ [rights.approve.app]: true })}::jsonb)
      order by u.id = any(${first}::uuid[]) desc, u.id limit ${first.length + MAX_ASKED} for share of u, r`;
-  return holders.map(({ id }) => id);
 }
 
 async function askedToApprove(
