@@ -5,11 +5,10 @@ import { requireGrantable } from '../../kernel/permissions/grants.ts';
 import {
   type CardForPolicy,
   forbidden,
-  hasCostRoleSql,
+  hasCostRole,
   may,
   mayOnCard,
   requirePermission,
-  userWithinScope,
 } from '../../kernel/permissions/policy.ts';
 import type { SettingKey } from '../../kernel/settings/settings.read.ts';
 import type { RequiredRight, UndoRight, UndoSpec } from '../../kernel/undo/undo.types.ts';
@@ -167,13 +166,10 @@ async function cardsOf(
 /** Costs, and roles that show them, can only be written by users who see the costs of the card. */
 async function requireSeenCosts(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
   if (may(ctx.caller, 'costs.view')) return;
-  const { rows } = await sql.raw(
-    `select exists (select from events e where e.batch_id = ?::uuid
+  const rows = await query(sql).rows`select exists (select from events e where e.batch_id = ${batchId}::uuid
        and (cardinality(e.cost_keys) > 0 or starts_with(e.event_type, 'stakeholder.')
             or (e.event_type = 'attachment.moved' and e.data ->> 'entity' = 'stakeholder'))
-       and not ${hasCostRoleSql('e.card_id, e.peer_card_id')}) as hidden`,
-    [batchId, userWithinScope(ctx.caller, 'costs.view')],
-  );
+       and not ${embed(hasCostRole(ctx.caller, 'e.card_id, e.peer_card_id'))}) as hidden`;
   if (rows[0].hidden) throw forbidden('costs.view');
 }
 

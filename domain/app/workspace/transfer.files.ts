@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { checkFile } from '../../collaboration/files/files.check.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../collaboration/files/files.types.ts';
@@ -55,10 +56,12 @@ async function pictureType(content: Buffer): Promise<string | undefined> {
 
 /** Skips attachments whose name, type or size differ from their file, or whose file belongs to a user. */
 export async function checkAttachments({ db, transferId }: Checking): Promise<void> {
-  await db.raw(
-    `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb
+  await query(db).run`update workspace_transfer_rows r
+    set action = 'conflict', reason = ${JSON.stringify(otherFile)}::jsonb
      from (
-       select s.line from ${stagedAs('file_attachments')} s cross join lateral (
+       select s.line
+       from ${embed({ sql: stagedAs('file_attachments'), bindings: [transferId, 'file_attachments'] })} s
+       cross join lateral (
          select f.name, f.media_type, f.size, f.owner_id from files f where f.id = (s.n).file_id
          union all
          select x.content ->> 'name', x.content ->> 'media_type', (x.content ->> 'size')::bigint, null
@@ -68,9 +71,7 @@ export async function checkAttachments({ db, transferId }: Checking): Promise<vo
        where s.action in ('create', 'update') and (f.owner_id is not null
          or (f.name, f.media_type, f.size) is distinct from ((s.n).name, (s.n).mime_type, (s.n).size))
      ) d
-     where r.transfer_id = ?::uuid and r.kind = 'file_attachments' and r.line = d.line`,
-    [JSON.stringify(otherFile), transferId, 'file_attachments', transferId],
-  );
+     where r.transfer_id = ${transferId}::uuid and r.kind = 'file_attachments' and r.line = d.line`;
 }
 
 const otherFile = {

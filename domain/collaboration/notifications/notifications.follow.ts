@@ -1,4 +1,4 @@
-import { query } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { FeedRow } from '../../kernel/events/feed.read.ts';
@@ -44,11 +44,9 @@ export async function followFeed(services: Services, signal: AbortSignal): Promi
 
 async function isBehind({ db }: Services): Promise<boolean> {
   const minutes = await readSetting(db, 'notification_digest_minutes');
-  const { rows } = await db.raw(
-    `select f.position < coalesce((select max(position) from events), 0) or exists (${sqlMailDue('n.id')}) as behind
-     from feed_followers f where f.name = ?`,
-    [minutes, FOLLOWER],
-  );
+  const rows = await query(db).rows`select f.position < coalesce((select max(position) from events), 0)
+    or exists (${embed({ sql: sqlMailDue('n.id'), bindings: [minutes] })}) as behind
+     from feed_followers f where f.name = ${FOLLOWER}`;
   return rows[0]?.behind ?? false;
 }
 

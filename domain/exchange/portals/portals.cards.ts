@@ -93,12 +93,12 @@ async function matching(sql: Sql, text: string, described: boolean): Promise<Con
     if (!described) return { sql: named, bindings: [like, like] };
     // A word that is neither in the alias nor in the external id was found in the name or the description, without
     // folding them again.
-    return {
-      sql: `(${named} or (search_words(c.name_key, c.alias, c.external_id, c.description) @@ to_tsquery('simple', ?)
-        and (coalesce(fold(c.alias), '') not like ? and coalesce(lower(c.external_id), '') not like ?
-          or fold(c.description) like ?)))`,
-      bindings: [like, like, `'${word}':*`, like, like, like],
-    };
+    return fragment`(${embed({ sql: named, bindings: [like, like] })}
+      or (search_words(c.name_key, c.alias, c.external_id, c.description) @@ to_tsquery('simple',
+      ${`'${word}':*`})
+        and (coalesce(fold(c.alias), '') not like ${like}
+        and coalesce(lower(c.external_id), '') not like ${like}
+          or fold(c.description) like ${like})))`;
   });
   return {
     sql: parts.map((part) => part.sql).join(' and '),

@@ -12,13 +12,7 @@ import type {
   ListSpec,
   SortField,
 } from '../../kernel/lists/lists.types.ts';
-import {
-  forbidden,
-  hasCostRoleSql,
-  may,
-  requirePermission,
-  userWithinScope,
-} from '../../kernel/permissions/policy.ts';
+import { forbidden, hasCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
 import { responseStatuses, Survey, SurveyResponse, surveyStatuses } from './surveys.model.ts';
 
@@ -91,11 +85,8 @@ const {
 /** The answers as far as they are visible to the caller: costs need `costs.view` or a role on the card. */
 function visibleAnswers(ctx: Ctx): Fragment {
   if (may(ctx.caller, 'costs.view')) return fragment`r.responses`;
-  return {
-    sql: `case when ${hasCostRoleSql('r.card_id')}
-          then r.responses else r.responses - r.cost_keys end`,
-    bindings: [userWithinScope(ctx.caller, 'costs.view')],
-  };
+  return fragment`case when ${embed(hasCostRole(ctx.caller, 'r.card_id'))}
+          then r.responses else r.responses - r.cost_keys end`;
 }
 
 /** The responses to a survey. @throws EstateError `forbidden`, `not_found`. */

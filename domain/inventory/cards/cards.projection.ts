@@ -6,7 +6,7 @@ import { columnMembers } from '../../kernel/lists/lists.run.ts';
 import { projection, textLiteral } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { forbidden, hasCostRoleSql, inScope, may, userWithinScope } from '../../kernel/permissions/policy.ts';
+import { forbidden, hasCostRole, inScope, may, userWithinScope } from '../../kernel/permissions/policy.ts';
 import { Card } from './cards.model.ts';
 
 /**
@@ -102,12 +102,9 @@ export function visibleAttributes(ctx: Ctx): Fragment {
   for (const type of ctx.metamodel.cardTypes.values()) {
     if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
   }
-  return {
-    sql: `case when ${hasCostRoleSql('c.id')}
+  return fragment`case when ${embed(hasCostRole(ctx.caller, 'c.id'))}
           then c.attributes
-          else c.attributes - array(select jsonb_array_elements_text(?::jsonb -> c.type)) end`,
-    bindings: [userWithinScope(ctx.caller, 'costs.view'), JSON.stringify(costs)],
-  };
+          else c.attributes - array(select jsonb_array_elements_text(${JSON.stringify(costs)}::jsonb -> c.type)) end`;
 }
 
 const { archive_batch_id: _internal, ...columns } = columnMembers('c', Card);

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { fragment, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import {
@@ -20,7 +20,7 @@ import type {
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import type { ResultCache } from '../../kernel/lists/result.cache.ts';
-import { hasCostRoleSql, may, requirePermission, userWithinScope } from '../../kernel/permissions/policy.ts';
+import { hasCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { visibleCards } from '../cards/cards.projection.ts';
 import { Relation } from './relations.model.ts';
@@ -49,19 +49,16 @@ interface RelationListNeeds {
 
 const FROM = 'relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id';
 
-/** Attributes without costs, unless the caller may see them or has a stakeholder role on either end that shows costs. */
-function visibleAttributes(ctx: Ctx): Fragment {
+/** The attributes of the relation `r` that the caller may see: costs by permission, or by a role on either end. */
+export function visibleRelationAttributes(ctx: Ctx): Fragment {
   const costs: Record<string, string[]> = {};
   for (const type of ctx.metamodel.relationTypes.values()) {
     if (type.costKeys.length > 0) costs[type.key] = type.costKeys;
   }
   if (may(ctx.caller, 'costs.view')) return fragment`r.attributes`;
-  return {
-    sql: `case when ${hasCostRoleSql('r.source_id, r.target_id')}
+  return fragment`case when ${embed(hasCostRole(ctx.caller, 'r.source_id, r.target_id'))}
           then r.attributes
-          else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
-    bindings: [userWithinScope(ctx.caller, 'costs.view'), JSON.stringify(costs)],
-  };
+          else r.attributes - array(select jsonb_array_elements_text(${JSON.stringify(costs)}::jsonb -> r.type)) end`;
 }
 
 const end = (alias: string) =>
@@ -81,7 +78,7 @@ function relationList(ctx: Ctx): ListSpec {
       ...columns,
       source: end('s'),
       target: end('t'),
-      attributes: visibleAttributes(ctx),
+      attributes: visibleRelationAttributes(ctx),
     },
     search: "s.name_key || ' ' || t.name_key",
   };

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { counted } from '../../../platform/counted.ts';
-import { query, queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -101,14 +101,11 @@ interface RemovedTag extends TaggedCard {
 
 /** Deletes the tags of cards by a condition on `card_tags`, limited in number if requested. */
 async function deleteCardTags(work: Work, where: string, ids: readonly string[]): Promise<RemovedTag[]> {
-  const removed = await queryRows<RemovedTag>(
-    work.sql,
-    `with deleted as (delete from card_tags where ${where} returning card_id, tag_id)
+  const removed = await query(work.sql).rows<RemovedTag>`with deleted as (delete from card_tags
+    where ${embed({ sql: where, bindings: [ids] })} returning card_id, tag_id)
      select c.id, c.type, c.name, t.id as tag_id, t.name as tag_name, g.name as "group"
      from deleted join cards c on c.id = deleted.card_id join tags t on t.id = deleted.tag_id
-     join tag_groups g on g.id = t.tag_group_id order by c.id, t.id`,
-    [ids],
-  );
+     join tag_groups g on g.id = t.tag_group_id order by c.id, t.id`;
   for (const { tag_id, tag_name, group, ...card } of removed) {
     work.emit(tagEvent(card, { id: tag_id, name: tag_name, group }, false));
     work.raise(cardsTopic(card.type));

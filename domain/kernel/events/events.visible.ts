@@ -1,7 +1,7 @@
-import { fragment } from '../../../platform/database.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import type { Caller, Ctx } from '../context.ts';
 import type { Condition } from '../lists/lists.types.ts';
-import { hasCostRoleSql, inScope, may, userWithinScope } from '../permissions/policy.ts';
+import { hasCostRole, inScope, may } from '../permissions/policy.ts';
 import { kindPermissions } from './events.catalogue.ts';
 
 /**
@@ -34,11 +34,9 @@ export function visibleEvents(ctx: Ctx): Condition {
  */
 export function visibleData(ctx: Ctx): Condition {
   if (may(ctx.caller, 'costs.view')) return fragment`e.data`;
-  return {
-    sql: `case when e.cost_keys is null or ${hasCostRoleSql('e.card_id, e.peer_card_id')}
-          then e.data else cut_costs(e.data, e.cost_keys) end`,
-    bindings: [userWithinScope(ctx.caller, 'costs.view')],
-  };
+  return fragment`case when e.cost_keys is null
+    or ${embed(hasCostRole(ctx.caller, 'e.card_id, e.peer_card_id'))}
+          then e.data else cut_costs(e.data, e.cost_keys) end`;
 }
 
 /** The kinds whose events the caller may not read because a permission is missing. */

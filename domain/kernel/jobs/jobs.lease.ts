@@ -143,10 +143,8 @@ export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<
  * @throws JobLeaseLost, JobCancelled.
  */
 export async function lockRun(work: JobTransaction, lease: Lease): Promise<void> {
-  const { rows } = await work.sql.raw(`select cancel_requested from jobs where ${held} for key share`, [
-    lease.id,
-    lease.owner,
-  ]);
+  const rows = await query(work.sql).rows`select cancel_requested from jobs
+    where ${embed({ sql: held, bindings: [lease.id, lease.owner] })} for key share`;
   requireLease(rows[0]);
 }
 

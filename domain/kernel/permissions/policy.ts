@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Caller, Ctx } from '../context.ts';
 import type { AppPermission, CardPermission, TokenScope } from './permissions.data.ts';
@@ -117,11 +118,12 @@ export const OBSERVER = 'observer';
 export const showsCosts = (role: string): boolean => role !== OBSERVER;
 
 /**
- * An SQL condition with one binding, the user's id: the user has a role that shows costs on one of the cards.
+ * The condition that the caller has a role that shows costs on one of the cards.
  * @param cardIds SQL of the cards' ids, separated by commas.
  */
-export const hasCostRoleSql = (cardIds: string): string =>
-  `exists (select from stakeholders h where h.user_id = ?::uuid and h.card_id in (${cardIds}) and h.role <> '${OBSERVER}')`;
+export const hasCostRole = (caller: Caller, cardIds: string) =>
+  fragment`exists (select from stakeholders h where h.user_id = ${userWithinScope(caller, 'costs.view')}::uuid
+    and h.card_id in (${embed(cardIds)}) and h.role <> ${embed(`'${OBSERVER}'`)})`;
 
 /** Whether the caller may see the card's cost values: by permission, or by a stakeholder role on the card. */
 export function seesCosts(ctx: Ctx, card: CardForPolicy): boolean {

@@ -1,9 +1,10 @@
 import type { Knex } from 'knex';
+import { embed, fragment } from '../../../platform/database.ts';
 import { loadCards, requireCard } from '../../inventory/cards/cards.load.ts';
 import { saveCards } from '../../inventory/cards/cards.save.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
-import { hasCostRoleSql, may, userWithinScope } from '../../kernel/permissions/policy.ts';
+import { hasCostRole, may } from '../../kernel/permissions/policy.ts';
 import { blankErrors, dayErrors, refuse, requireAssignable } from './ppm.checks.ts';
 import { nameOf, type PpmKind, ppmMembers, requireInitiative, requirePpmReader } from './ppm.kinds.ts';
 import {
@@ -73,10 +74,7 @@ export type LineTable = keyof typeof summed;
 /** A column that holds costs, over the alias `t`: null for users who do not see the costs of the initiative. */
 function cost(ctx: Ctx, column: string): string | Fragment {
   if (may(ctx.caller, 'costs.view')) return `t.${column}`;
-  return {
-    sql: `case when ${hasCostRoleSql('t.card_id')} then t.${column} end`,
-    bindings: [userWithinScope(ctx.caller, 'costs.view')],
-  };
+  return fragment`case when ${embed(hasCostRole(ctx.caller, 't.card_id'))} then t.${embed(column)} end`;
 }
 
 const category = { sql: 't.category', type: 'text', filled: true } as const;

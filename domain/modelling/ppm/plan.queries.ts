@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -97,11 +97,11 @@ export async function loadPlan(sql: Sql, cardId: string): Promise<TitledPlan> {
   const parts = Object.entries(reads).map(
     ([name, read]) => `(select to_json(r) from (${read} where t.card_id = ?::uuid) r) as ${name}`,
   );
-  const [read] = await queryRows<{
+  const [read] = await query(sql).rows<{
     items: ReadParts;
     tasks: ReadParts;
     dependencies: { preds: string[]; succs: string[] };
-  }>(sql, `select ${parts.join(', ')}`, [cardId, cardId, cardId]);
+  }>`select ${embed({ sql: parts.join(', '), bindings: [cardId, cardId, cardId] })}`;
   const { items, tasks, dependencies } = read!;
   const ids = [...items.ids, ...tasks.ids];
   const indexes = new Map(ids.map((id, index) => [id, index]));

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
+import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
@@ -13,7 +14,6 @@ import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.t
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import { exportName, mediaTypes } from './extraction.manifest.ts';
 import { planExtraction, snapshotPosition } from './extraction.plan.ts';
-import { visibleRelationAttributes } from './extraction.relations.ts';
 import { prepareExtraction } from './extraction.write.ts';
 
 export interface CsvQuery {

@@ -1,6 +1,6 @@
+import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { hasCostRoleSql, may, userWithinScope } from '../../../domain/kernel/permissions/policy.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import type { RowSource } from './extraction.rows.ts';
 
@@ -10,21 +10,6 @@ export interface RelationSelection {
   cards: CardSelection;
   /** Only what may have changed, see {@link RowSource}. */
   changed?: Fragment;
-}
-
-/** The attributes of the relation `r` that the caller may see: costs by permission, or by a role on either end. */
-export function visibleRelationAttributes(ctx: Ctx): Fragment {
-  if (may(ctx.caller, 'costs.view')) return { sql: 'r.attributes', bindings: [] };
-  const costs = Object.fromEntries(
-    [...ctx.metamodel.relationTypes.values()]
-      .filter((type) => type.costKeys.length > 0)
-      .map((type) => [type.key, type.costKeys]),
-  );
-  return {
-    sql: `case when ${hasCostRoleSql('r.source_id, r.target_id')}
-          then r.attributes else r.attributes - array(select jsonb_array_elements_text(?::jsonb -> r.type)) end`,
-    bindings: [userWithinScope(ctx.caller, 'costs.view'), JSON.stringify(costs)],
-  };
 }
 
 const values: Record<string, string> = {

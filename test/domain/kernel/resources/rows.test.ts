@@ -7,6 +7,7 @@ import {
   lockRow,
   type RowOf,
   rowModel,
+  SqlArray,
   updateRow,
 } from '../../../../domain/kernel/resources/rows.ts';
 import { Nullable, OpenObject, Timestamp, Uuid } from '../../../../domain/kernel/shapes.ts';
@@ -16,7 +17,7 @@ class Sample extends rowModel('row_samples', {
   id: Uuid,
   name: Type.String(),
   parent_id: Nullable(Uuid),
-  labels: Type.Array(Type.String()),
+  labels: SqlArray(Type.String()),
   parts: Type.Array(OpenObject),
   amount: Nullable(Type.Number()),
   seen_on: Nullable(Type.String()),
