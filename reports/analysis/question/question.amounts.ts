@@ -1,4 +1,4 @@
-import type { QueryMeasure } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { QueryMeasure } from '../../../domain/inventory/reports/report.job.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import grammar from './question.grammar.json' with { type: 'json' };

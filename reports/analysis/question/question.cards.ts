@@ -1,4 +1,4 @@
-import { visibleCards } from '../../../domain/inventory/cards/cards.visible.ts';
+import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { queryRows } from '../../../platform/database.ts';
 import type { CardMeaning } from './question.vocabulary.ts';

@@ -1,4 +1,4 @@
-import type { QueryDimension } from '../../../domain/inventory/reports/report-query.job.ts';
+import type { QueryDimension } from '../../../domain/inventory/reports/report.job.ts';
 import type { LifecyclePhase } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { AmountReader, amountOf } from './question.amounts.ts';
 import {
