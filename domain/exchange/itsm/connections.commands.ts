@@ -7,7 +7,7 @@ import { ownedBy } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch } from '../../kernel/context.ts';
 import { rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
+import { columnMembers } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { ConnectionCreate, ConnectionPatch } from './connections.input.ts';

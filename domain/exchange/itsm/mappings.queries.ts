@@ -1,7 +1,6 @@
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers } from '../../kernel/lists/lists.members.ts';
-import { readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';

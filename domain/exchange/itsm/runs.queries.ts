@@ -231,5 +231,5 @@ export async function listRuns(ctx: Ctx, params: ListParams & RunFilters): Promi
     'r.status': status,
     'r.direction': direction,
   });
-  return await runList(ctx.db, runListSpec, where, rest, { owner: ctx.caller.userId });
+  return await runList(ctx, runListSpec, where, rest);
 }
