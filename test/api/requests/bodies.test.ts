@@ -1,12 +1,17 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hasOptionalBody } from '../../../api/operation.ts';
 import { bodyLimits, bodyMemoryLimits, watchBody } from '../../../api/plugins/bodies.ts';
 import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
+const shipped = { ...bodyLimits };
+Object.assign(bodyLimits, { publicMs: 1_000, restMs: 500 });
+afterAll(() => {
+  Object.assign(bodyLimits, shipped);
+});
 const { t, admin } = await openApp(['admin']);
 await t.app.listen({ port: 0, host: '127.0.0.1' });
 const port = (t.app.server.address() as AddressInfo).port;
@@ -152,7 +157,7 @@ describe('bodies that do not end', () => {
     const clients = Array.from({ length: 40 }, () => begin('/api/v1/auth/login', json));
     for (const { socket } of clients) socket.write('{"email":"');
     // somebody who sends a little all the time does no better
-    const trickle = setInterval(() => clients[0]!.socket.write('x'), 500);
+    const trickle = setInterval(() => clients[0]!.socket.write('x'), 100);
     await Promise.all(clients.map(({ closed }) => closed));
     clearInterval(trickle);
     for (const { status, text } of clients) {
