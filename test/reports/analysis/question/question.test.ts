@@ -50,6 +50,11 @@ describe('counting and grouping', () => {
       'attributes.technicalSuitability = unreasonable',
     ],
     ['How many applications are not approved?', ['Application'], 'not approval_status = APPROVED'],
+    [
+      'How many applications are not in the cloud?',
+      ['Application'],
+      'not attributes.hostingType in (cloudSaaS, cloudPaaS, cloudIaaS)',
+    ],
     ['how many commercial applications', ['Application'], 'attributes.commercialApplication = true'],
     [
       'how many applications without an end of life',
