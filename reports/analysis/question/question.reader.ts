@@ -19,7 +19,7 @@ import grammar from './question.grammar.json' with { type: 'json' };
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
 import { RelatedReader } from './question.related.ts';
 import { findSubject, isNeutral } from './question.subject.ts';
-import type { Vocabulary } from './question.vocabulary.ts';
+import type { Meaning, Vocabulary } from './question.vocabulary.ts';
 import { normalised } from './question.words.ts';
 
 const ignored = new Set(grammar.ignored.map(normalised));
@@ -265,25 +265,7 @@ export class QuestionReader {
       if (cursor.at === cursor.words.length - 1) cursor.takeAny(grammar.optionVerbs);
       return options;
     }
-    if (phase && !own) {
-      cursor.at += phase.length;
-      const { phase: key, label } = phase.meanings[0]!;
-      const path = this.#names.pathOf(`lifecycle.${key}`);
-      const { isEvent, isLasting } = phase.meanings[0]!;
-      // "active in 2027" is not "going live in 2027"
-      const tested = cursor.attempt(() => {
-        const test = readDateTest(cursor, { path, label });
-        return isLasting && !test?.filter.startsWith(`${path} >=`) ? undefined : test;
-      });
-      if (tested) this.#show(path);
-      const asksDay = this.#asksDay || (this.#asksValue && (this.#draft.isCard || cursor.sees('of')));
-      if (!tested && asksDay && bare) return this.#showDay(path, label);
-      if (!tested && isEvent) {
-        cursor.at -= phase.length;
-        return undefined;
-      }
-      return tested ?? this.#phaseToday(key, path);
-    }
+    if (phase && !own) return this.#phaseCondition(phase, bare);
     const start = cursor.at;
     const field = this.#names.takeField();
     if (!field) return undefined;
@@ -299,6 +281,31 @@ export class QuestionReader {
     this.#bareField = bare && this.#asksFor(field);
     if (!this.#bareField) cursor.at = start;
     return undefined;
+  }
+
+  /** "phased out in 2027", "active": a phase with a day, or today. */
+  #phaseCondition(
+    phase: { length: number; meanings: Extract<Meaning, { kind: 'phase' }>[] },
+    bare: boolean,
+  ): Condition | undefined {
+    const cursor = this.#cursor;
+    cursor.at += phase.length;
+    const { phase: key, label } = phase.meanings[0]!;
+    const path = this.#names.pathOf(`lifecycle.${key}`);
+    const { isEvent, isLasting } = phase.meanings[0]!;
+    // "active in 2027" is not "going live in 2027"
+    const tested = cursor.attempt(() => {
+      const test = readDateTest(cursor, { path, label });
+      return isLasting && !test?.filter.startsWith(`${path} >=`) ? undefined : test;
+    });
+    if (tested) this.#show(path);
+    const asksDay = this.#asksDay || (this.#asksValue && (this.#draft.isCard || cursor.sees('of')));
+    if (!tested && asksDay && bare) return this.#showDay(path, label);
+    if (!tested && isEvent) {
+      cursor.at -= phase.length;
+      return undefined;
+    }
+    return tested ?? this.#phaseToday(key, path);
   }
 
   /** "what is the end of life of PolicyDesk": the day. */

@@ -5,7 +5,7 @@ import { inList, quote } from './oql.ts';
 import { type RangePosition, readRange, startPosition } from './ranges.ts';
 import { remoteId } from './records.ts';
 import { earliestLocalTime, fromLocal } from './times.ts';
-import type { ItopObject, ItopTransport } from './transport.ts';
+import type { ItopObject, ItopTransport, Query } from './transport.ts';
 
 /**
  * How long before a time a read starts. An entry has the time of its change, which for an import or a synchronisation of
@@ -67,6 +67,21 @@ function wrongZoneError(timeZone: string): RemoteError {
   return new RemoteError('refused', 'class CMDBChangeOp', what);
 }
 
+const recentChanges = (objects: readonly ItopObject[], since: string): Query => ({
+  class: 'CMDBChangeOp',
+  conditions: [
+    inList('objclass', [...new Set(objects.map(({ class: className }) => className))]),
+    inList(
+      'objkey',
+      objects.map(({ key }) => Number(key)),
+    ),
+    since,
+  ],
+  fields: 'objclass,objkey,date',
+  limit: ENTRIES_AT_ONCE,
+  doing: 'Reading times of changes',
+});
+
 /** Reads the service's history of changes: `CMDBChangeOp` and its subclasses. */
 export function createHistory(
   transport: ItopTransport,
@@ -94,20 +109,8 @@ export function createHistory(
 
   const readRecentTimes: History['readRecentTimes'] = async (objects) => {
     if (objects.length === 0) return new Map();
-    const { objects: entries, found } = await transport.get({
-      class: 'CMDBChangeOp',
-      conditions: [
-        inList('objclass', [...new Set(objects.map(({ class: className }) => className))]),
-        inList(
-          'objkey',
-          objects.map(({ key }) => Number(key)),
-        ),
-        from(now() - recentMs),
-      ],
-      fields: 'objclass,objkey,date',
-      limit: ENTRIES_AT_ONCE,
-      doing: 'Reading times of changes',
-    });
+    const request = recentChanges(objects, from(now() - recentMs));
+    const { objects: entries, found } = await transport.get(request);
     if (found <= entries.length || objects.length === 1) return timesOf(entries, 'objclass');
     const middle = Math.ceil(objects.length / 2);
     return new Map([

@@ -6,7 +6,7 @@ import { type ChangeTimes, type History, OVERLAP_MS } from './history.ts';
 import { findFilterProblem, inList } from './oql.ts';
 import { type RangePosition, readRange, startPosition } from './ranges.ts';
 import { outputFields, recordOf, remoteId, splitId, UNKNOWN_TIME } from './records.ts';
-import type { ItopObject, ItopTransport } from './transport.ts';
+import type { ItopObject, ItopTransport, Query } from './transport.ts';
 
 /** Number of objects in one lookup. */
 const IDS_PER_REQUEST = 200;
@@ -54,6 +54,16 @@ function conditionOf(table: string, filter = ''): string {
   return filter;
 }
 
+const keysOf = (items: readonly { key: number }[]): number[] => items.map(({ key }) => key);
+
+const objectsByKey = (className: string, fields: string, keys: number[], condition = ''): Query => ({
+  class: className,
+  conditions: [condition, inList('id', keys)],
+  fields,
+  limit: 0,
+  doing: `Reading ${className}`,
+});
+
 export function createReading(transport: ItopTransport, description: Description, history: History): Reading {
   const readClass: Reading['readClass'] = async ({ class: className, fields, filter, limit, cursor }) => {
     const conditions = [conditionOf(className, filter)];
@@ -78,13 +88,7 @@ export function createReading(transport: ItopTransport, description: Description
     // the history covers all classes, and keys are unique in each root class only: the class of the found object decides
     const keys = [...new Set([...times.keys()].flatMap((id) => splitId(id)?.key ?? []))];
     if (keys.length === 0) return { objects: [], next, times };
-    const { objects } = await transport.get({
-      class: className,
-      conditions: [condition, inList('id', keys)],
-      fields,
-      limit: 0,
-      doing: `Reading ${className}`,
-    });
+    const { objects } = await transport.get(objectsByKey(className, fields, keys, condition));
     return { objects: objects.filter((object) => times.has(idOf(object))), next, times };
   };
 
@@ -147,18 +151,7 @@ export function createReading(transport: ItopTransport, description: Description
         return key === undefined ? [] : [{ id, key }];
       });
       for (const some of chunksOf(wanted, IDS_PER_REQUEST)) {
-        const found = await transport.get({
-          class: table,
-          conditions: [
-            inList(
-              'id',
-              some.map(({ key }) => key),
-            ),
-          ],
-          fields: output,
-          limit: 0,
-          doing: `Reading ${table}`,
-        });
+        const found = await transport.get(objectsByKey(table, output, keysOf(some)));
         const objects = new Map(found.objects.map((object) => [idOf(object), object]));
         const existing = some.flatMap(({ id }) => objects.get(id) ?? []);
         const times = await readTimes(existing);
@@ -171,7 +164,7 @@ export function createReading(transport: ItopTransport, description: Description
         if (missing.length === 0) continue;
         const deleted = history.findDeleted(
           missing.map(({ id }) => id),
-          missing.map(({ key }) => key),
+          keysOf(missing),
         );
         // a missing object may belong to a hidden organisation: only the history proves its deletion
         const gone: ChangeTimes = await withFallback(deleted, ['forbidden'], new Map());
