@@ -30,13 +30,14 @@ export function watchStages(db: Db, notify: (stage: Stage, moment: Moment) => vo
     // applying outside goes on until the run looks at what it has written
     if (reached && !(reached === 'here' && stage === 'outside')) stage = reached;
   };
-  const before = ({ sql }: Query) => {
-    if (/set progress = 'begun'/.test(sql)) stage = 'outside';
+  const before = ({ sql, bindings }: Query) => {
+    if (/^update "itsm_plan_rows" set "progress" = /.test(sql) && bindings?.includes('begun'))
+      stage = 'outside';
     notify(stage, 'before');
   };
   const after = (response: { rows?: { stage?: unknown }[] } | undefined, { sql, bindings }: Query) => {
     if (/^update "itsm_runs" set "stage" = /.test(sql)) reach(bindings?.[0]);
-    else if (/from itsm_runs where id = /.test(sql)) reach(response?.rows?.[0]?.stage);
+    else if (/from itsm_runs r where r.id = /.test(sql)) reach(response?.rows?.[0]?.stage);
     notify(stage, 'after');
   };
   db.on('query', before);
