@@ -1,9 +1,11 @@
+import { agreementOf } from './agreement.ts';
 import { BINS } from './bits.ts';
 import { type Corpus, inPieces, isName, isWordy, joined, wordsFor } from './corpus.ts';
 import { listSimilarity } from './lists.ts';
 import {
   ALL_CODES,
   ALL_WORDS,
+  type FieldKind,
   type MatchField,
   type MatchModel,
   type MatchRecord,
@@ -31,6 +33,8 @@ import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
 /** A comparison of two records in one respect. */
 interface Aspect {
   name: string;
+  /** That of its field; absent for aspects of several fields. */
+  kind?: FieldKind;
   weight: number;
   /** For a rule, which is not learned: by bin, the share of the bits that outweigh all word aspects. */
   rule?: readonly number[];
@@ -90,8 +94,8 @@ export function* aspectsOf(
   const all = yield* wordSpaces(corpus, 'all', yield* joinedFields(corpus, wordy), space);
   const codes = yield* space('codes', corpus.codes.terms, corpus.codes.left, corpus.codes.right);
   const together: Aspect[] = [
-    { name: ALL_WORDS, weight, isNaming: true, similarity: alike([all.words, all.pieces]) },
-    { name: ALL_CODES, weight, isCode: true, isNaming: true, similarity: alike([codes]) },
+    { name: ALL_WORDS, weight, isNaming: true, similarity: alikeWords(all.words, all.pieces) },
+    { name: ALL_CODES, weight, isCode: true, isNaming: true, similarity: alikeCodes(codes) },
   ];
   return {
     aspects: [
@@ -161,8 +165,27 @@ function alike(spaces: readonly Space[]): Aspect['similarity'] {
   };
 }
 
+/** A code of more rows than this power of their number names no object, but a series or a site. */
+const RARE_CODE = 0.5;
+
+/** The cosine of codes, reduced if the rarest common one is in many rows. */
+function alikeCodes(codes: Space): Aspect['similarity'] {
+  const similarity = alike([codes]);
+  const rare = RARE_CODE * Math.log(codes.rows + 1);
+  return (a, b) => {
+    const cosine = similarity(a, b);
+    if (!(cosine > 0)) return cosine;
+    const { starts, terms } = codes.left;
+    const others = codes.right.terms.subarray(codes.right.starts[b]!, codes.right.starts[b + 1]!);
+    let rarest = 0;
+    for (let at = starts[a]!; at < starts[a + 1]!; at++)
+      if (others.includes(terms[at]!)) rarest = Math.max(rarest, codes.idf[terms[at]!]!);
+    return cosine * Math.min(1, rarest / rare);
+  };
+}
+
 /** Like `alike` over words and their pieces, with tolerance for misspellings. */
-const alikeNames =
+const alikeWords =
   (words: Space, pieces: Space): Aspect['similarity'] =>
   (a, b) => {
     if (isEmpty(words.left, a) || isEmpty(words.right, b)) return Number.NaN;
@@ -172,10 +195,19 @@ const alikeNames =
     return (whole + cosine(pieces.left, a, pieces.right, b)) / 2;
   };
 
+/** The mean of alikeWords and the agreement of names. */
+function alikeNames(words: Space, pieces: Space): Aspect['similarity'] {
+  const similarity = alikeWords(words, pieces);
+  return (a, b) => {
+    const alike = similarity(a, b);
+    return Number.isNaN(alike) ? alike : (alike + agreementOf(words, a, b)) / 2;
+  };
+}
+
 function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Paused<Aspect[]> {
   const { name, kind, weight = 1 } = field;
   const text = (record: MatchRecord) => textOf(record, name);
-  const aspect = (similarity: Aspect['similarity']): Aspect[] => [{ name, weight, similarity }];
+  const aspect = (similarity: Aspect['similarity']): Aspect[] => [{ name, kind, weight, similarity }];
   const compared = <T>(
     make: (record: MatchRecord) => T,
     similarity: (a: T, b: T) => number,
@@ -210,6 +242,7 @@ function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Pau
       return [
         {
           name,
+          kind,
           weight,
           isCode: true,
           isExact: true,

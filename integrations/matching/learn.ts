@@ -1,5 +1,7 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
-import { type PairGraph, withRivals } from './rivals.ts';
+import type { FieldKind } from './matching.types.ts';
+import { priorOf } from './prior.ts';
+import { type PairGraph, transitivityOf, withRivals } from './rivals.ts';
 
 /** The similarities of the candidate pairs by aspect, NaN if missing. */
 export interface Compared {
@@ -9,6 +11,8 @@ export interface Compared {
 
 export interface ComparedAspect {
   name: string;
+  /** That of its field; absent for aspects of several fields. */
+  kind?: FieldKind;
   weight: number;
   /** For a rule, which is not learned: by bin, the share of the bits that outweigh all word aspects. */
   rule?: readonly number[];
@@ -36,6 +40,8 @@ export interface Shape {
   degrees: [number, number] | null;
 }
 
+/** Minimum transitivity of matches for them to be treated as groups. */
+const LEAST_TRANSITIVITY = 0.9;
 const MOST_STEPS = 30;
 /** Convergence threshold of the probabilities. */
 const SETTLED = 1e-3;
@@ -50,49 +56,128 @@ const LEAST_UNMATCHED = 0.02;
 /** The first bin of nearly equal codes. */
 const NEARLY_EQUAL = 6;
 /** Minimum similarity of some name aspect; pairs below it are never matches. */
-const LEAST_NAMED = 0.25;
+export const LEAST_NAMED = 0.25;
 /** Limit of log odds (e^40), so that sums remain finite. */
 const MOST_LOG_ODDS = 40;
 
 /**
- * Learns the bits of each aspect without labels, by expectation maximisation: starting from initially probable pairs, it
- * alternates between estimating the distributions of matches and non-matches and the probabilities of pairs until convergence.
- * Yields the share of completed steps.
+ * Learns the bits of each aspect without labels, by expectation maximisation: starting from the prior, it alternates between
+ * estimating the distributions of matches and non-matches and the probabilities of pairs until convergence. The result is
+ * between the prior and what was estimated, see trustIn. Yields the share of completed steps.
  */
 export function* learn(compared: Compared, shape: Shape): Generator<number, Learned> {
-  const { graph, aspects } = compared;
-  const shares: number[] = [];
-  for (const aspect of aspects) {
-    yield 0;
-    shares.push(aspect.weight * independence(aspect, aspects));
-  }
-  let probabilities = initialWeights(compared);
-  let model: Learned = { aspects: [], priorBits: 0, exclusive: shape.exclusive };
+  const { graph } = compared;
+  const estimate = estimator(compared, shape);
+  yield 0;
+  const prior = { ...shiftedPrior(compared), exclusive: shape.exclusive };
+  const expected = probabilitiesOf(graph, oddsOf(compared, prior), shape.exclusive);
+  let probabilities = expected;
+  let model: Learned = prior;
   for (let step = 0; step < MOST_STEPS; step++) {
     yield step / MOST_STEPS;
-    const bits = aspects.map(({ similarities, isExact }) => {
-      const learned = bitsOf(similarities, probabilities);
-      return isExact ? learned.map((bit, bin) => (bin < NEARLY_EQUAL ? Math.min(0, bit) : bit)) : learned;
-    });
-    const at = (similarity: number) =>
-      bits.reduce((sum, one, index) => sum + shares[index]! * bitsAt(one, similarity), 0);
-    const sums = sumsOf(compared, bits, shares);
-    const { slope, middle } = separation(sums, probabilities, at(BELIEVED.matches), at(BELIEVED.others));
-    const prior = oddsFor(shareOf(probabilities), shape);
-    model = {
-      ...model,
-      aspects: aspects.map(({ name }, index) => ({
-        aspect: name,
-        bits: Array.from(bits[index]!, (bit) => bit * shares[index]! * slope),
-      })),
-      priorBits: Math.log2(prior) - slope * middle,
-    };
+    const own = estimate(probabilities);
+    const owned = probabilitiesOf(graph, oddsOf(compared, own), shape.exclusive);
+    model = between(prior, own, trustIn(owned, expected));
     const next = probabilitiesOf(graph, oddsOf(compared, model), shape.exclusive);
     const change = next.reduce((most, value, at) => Math.max(most, Math.abs(value - probabilities[at]!)), 0);
     probabilities = next;
     if (change < SETTLED) break;
   }
   return model;
+}
+
+/** Learns from one list, in which matches form groups of any size or, if they are not transitive, exclude each other. */
+export function* learnList(
+  compared: Compared,
+): Generator<number, { learned: Learned; transitivity: number }> {
+  const groups = yield* learn(compared, { exclusive: false, degrees: null });
+  const transitivity = transitivityOf(
+    compared.graph,
+    probabilitiesOf(compared.graph, oddsOf(compared, groups), false),
+  );
+  if (transitivity >= LEAST_TRANSITIVITY) return { learned: groups, transitivity };
+  return { learned: yield* learn(compared, { exclusive: true, degrees: null }), transitivity };
+}
+
+/** Returns a function that estimates a model from the probabilities of pairs. */
+function estimator(compared: Compared, shape: Shape): (probabilities: Float64Array) => Learned {
+  const { aspects } = compared;
+  const shares = aspects.map((aspect) => aspect.weight * independence(aspect, aspects));
+  const coverage = aspects.map(({ similarities }) => shareOf(similarities, (value) => !Number.isNaN(value)));
+  return (probabilities) => {
+    const bits = aspects.map(({ similarities, isExact }) => {
+      const learned = bitsOf(similarities, probabilities);
+      return isExact ? learned.map((bit, bin) => (bin < NEARLY_EQUAL ? Math.min(0, bit) : bit)) : learned;
+    });
+    // an aspect that few pairs have adds little to their sums
+    const at = (similarity: number) =>
+      bits.reduce((sum, one, index) => sum + shares[index]! * coverage[index]! * bitsAt(one, similarity), 0);
+    const sums = sumsOf(compared, bits, shares);
+    const { slope, middle } = separation(sums, probabilities, at(BELIEVED.matches), at(BELIEVED.others));
+    return {
+      aspects: aspects.map(({ name }, index) => ({
+        aspect: name,
+        bits: Array.from(bits[index]!, (bit) => bit * shares[index]! * slope),
+      })),
+      priorBits: Math.log2(oddsFor(matchesIn(probabilities), shape)) - slope * middle,
+      exclusive: shape.exclusive,
+    };
+  };
+}
+
+const SHIFT_STEPS = 15;
+/** Weight of the prior share of matches in a list, in pairs, relative to that of the training lists; and of the
+ * shift, which names alone need more: how seldom similar names are one object differs most between lists. */
+const SHIFT_BELIEF = { pairs: 100, share: 0.2, weight: 0.5, weightOfNames: 1 };
+
+/** The prior, moved half way to the share of matches in these pairs. */
+function shiftedPrior(compared: Compared): Pick<Learned, 'aspects' | 'priorBits'> {
+  const { share, model, isOfNames } = priorOf(compared.aspects);
+  const odds = oddsOf(compared, model).filter((odd) => odd > 0);
+  const bits = (part: number) => Math.log2(part / (1 - part));
+  const weight = isOfNames ? SHIFT_BELIEF.weightOfNames : SHIFT_BELIEF.weight;
+  let shift = 0;
+  for (let step = 0; step < SHIFT_STEPS; step++) {
+    const factor = 2 ** shift;
+    const matches = odds.reduce((sum, odd) => sum + 1 - 1 / (1 + odd * factor), 0);
+    const { pairs, share: part } = SHIFT_BELIEF;
+    shift = weight * (bits((matches + pairs * share * part) / (odds.length + pairs)) - bits(share));
+  }
+  return { ...model, priorBits: model.priorBits + shift };
+}
+
+/** The mean probability by the prior of what the list's own model takes for matches, without and with full trust in it. */
+const CONFIRMED = { least: 0.3, most: 0.6 };
+/** Number of matches for half trust. */
+const TRUSTED = 20;
+
+/**
+ * The weight of a list's own model in relation to the prior, 0..1: without matches, a model learns to separate what is only
+ * similar, which the prior does not confirm.
+ */
+function trustIn(own: Float64Array, prior: Float64Array): number {
+  let [matches, confirmed] = [0, 0];
+  for (const [at, probability] of own.entries()) {
+    matches += probability;
+    confirmed += probability * prior[at]!;
+  }
+  if (matches === 0) return 0;
+  const { least, most } = CONFIRMED;
+  const trust = Math.min(1, Math.max(0, (confirmed / matches - least) / (most - least)));
+  return (trust * matches) / (matches + TRUSTED);
+}
+
+/** The weighted mean of two models of the same aspects. */
+function between(prior: Learned, own: Learned, weight: number): Learned {
+  const mean = (a: number, b: number) => a * (1 - weight) + b * weight;
+  return {
+    aspects: own.aspects.map(({ aspect, bits }, index) => ({
+      aspect,
+      bits: bits.map((bit, bin) => mean(prior.aspects[index]!.bits[bin]!, bit)),
+    })),
+    priorBits: mean(prior.priorBits, own.priorBits),
+    exclusive: own.exclusive,
+  };
 }
 
 /** Share of a rule's bits from which on it counts as a contradiction. */
@@ -197,65 +282,6 @@ function correlation(a: Float32Array, b: Float32Array): number {
   return count >= BELIEF && spread > 1e-9 ? (products - (sumA * sumB) / count) / Math.sqrt(spread) : 0;
 }
 
-/** Bins of the histogram for the gap search: their number, the first possible bin of a gap, and its minimum width. */
-const GAP_BINS = 20;
-const FIRST_GAP = 5;
-const GAP = 3;
-/** Minimum pairs of the fullest bin above a gap, and maximum share of these within the gap. */
-const LEAST_BEYOND = 10;
-const MOST_IN_GAP = 0.1;
-
-/**
- * The similarity of a gap that separates the pairs of a list into two groups; undefined if there is none.
- */
-function gapIn(likeness: Float64Array): number | undefined {
-  const counts = new Float64Array(GAP_BINS);
-  for (const alike of likeness) counts[Math.min(GAP_BINS - 1, Math.floor(alike * GAP_BINS))]!++;
-  for (let bin = FIRST_GAP; bin + GAP < GAP_BINS; bin++) {
-    const before = Math.max(...counts.slice(0, bin));
-    const within = Math.max(...counts.slice(bin, bin + GAP));
-    const beyond = Math.max(...counts.slice(bin + GAP));
-    // unrelated records without a common piece are not among the pairs
-    if (beyond >= LEAST_BEYOND && within <= MOST_IN_GAP * Math.min(Math.max(1, before), beyond))
-      return (bin + GAP / 2) / GAP_BINS;
-  }
-  return undefined;
-}
-
-/** The weighted mean similarity of each pair over some aspects; 0 if all are missing. */
-function meansOf({ graph: { left }, aspects }: Compared): Float64Array {
-  return Float64Array.from(left, (_, at) => {
-    let [sum, weights] = [0, 0];
-    for (const { similarities, weight } of aspects) {
-      if (Number.isNaN(similarities[at]!)) continue;
-      sum += similarities[at]! * weight;
-      weights += weight;
-    }
-    return weights > 0 ? sum / weights : 0;
-  });
-}
-
-/**
- * The mean similarity of initially probable pairs, 0 for others: pairs above a gap in the similarity of names, regardless of
- * the cluster size; without a gap, mutual nearest neighbours.
- */
-function initialWeights(compared: Compared): Float64Array {
-  const { graph, aspects } = compared;
-  const means = meansOf(compared);
-  const named = meansOf({
-    graph,
-    aspects: aspects.flatMap((aspect) => (aspect.isNaming && !aspect.isCode ? { ...aspect, weight: 1 } : [])),
-  });
-  const gap = gapIn(named);
-  if (gap !== undefined) return means.map((mean, at) => (named[at]! >= gap ? mean : 0));
-  const best = new Float64Array(graph.nodes);
-  for (const [at, mean] of means.entries())
-    for (const node of [graph.left[at]!, graph.right[at]!]) best[node] = Math.max(best[node]!, mean);
-  return means.map((mean, at) =>
-    mean === best[graph.left[at]!] && mean === best[graph.right[at]!] ? mean : 0,
-  );
-}
-
 function sumsOf({ graph, aspects }: Compared, bits: Float64Array[], shares: number[]): Float64Array {
   const sums = new Float64Array(graph.left.length);
   for (const [index, { similarities }] of aspects.entries())
@@ -293,8 +319,12 @@ function separation(sums: Float64Array, probabilities: Float64Array, high: numbe
   };
 }
 
+/** The share of values for which a condition holds; 0 without values. */
+const shareOf = (values: Float32Array, holds: (value: number) => boolean): number =>
+  values.reduce((sum, value) => sum + (holds(value) ? 1 : 0), 0) / Math.max(1, values.length);
+
 /** The share of matches among the pairs. */
-const shareOf = (probabilities: Float64Array): number =>
+const matchesIn = (probabilities: Float64Array): number =>
   (probabilities.reduce((sum, probability) => sum + probability, 0) + SHARE_BELIEF * BELIEVED.share) /
   (probabilities.length + SHARE_BELIEF);
 

@@ -2,7 +2,16 @@ import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
 import { withDecisions } from './decisions.ts';
 import { type Drift, driftOf, newWordsIn, seenIn } from './drift.ts';
-import { type Compared, learn, oddsOf, probabilitiesOf, type Shape, undecided, withRules } from './learn.ts';
+import {
+  type Compared,
+  learn,
+  learnList,
+  oddsOf,
+  probabilitiesOf,
+  type Shape,
+  undecided,
+  withRules,
+} from './learn.ts';
 import {
   type Decision,
   type MatchField,
@@ -14,7 +23,6 @@ import {
   MODEL_FORMAT,
 } from './matching.types.ts';
 import { finish } from './numbers.ts';
-import { transitivityOf } from './rivals.ts';
 import { type Snapshot, snapshotFrom, snapshotOf, updatedSnapshot, type Work } from './snapshots.ts';
 import {
   allNeighbours,
@@ -29,8 +37,6 @@ import {
 } from './stages.ts';
 
 const THRESHOLDS = { match: 0.5, possible: 0.1 };
-/** Minimum transitivity of matches for them to be treated as clusters. */
-const LEAST_TRANSITIVITY = 0.9;
 
 /**
  * Finds the matching pairs of two lists in which each record matches at most one of the other list. No record is in two
@@ -189,13 +195,7 @@ function* learnShape(open: Compared, { left, right }: Comparison) {
     const shape: Shape = { exclusive: true, degrees: [pairs / left.length, pairs / right.length] };
     return { learned: yield* learn(open, shape), transitivity: 1 };
   }
-  const groups = yield* within(0, 0.5, learn(open, { exclusive: false, degrees: null }));
-  const transitivity = transitivityOf(open.graph, probabilitiesOf(open.graph, oddsOf(open, groups), false));
-  if (transitivity >= LEAST_TRANSITIVITY) return { learned: groups, transitivity };
-  return {
-    learned: yield* within(0.5, 1, learn(open, { exclusive: true, degrees: null })),
-    transitivity,
-  };
+  return yield* learnList(open);
 }
 
 /** The similarities of decided pairs, including non-candidates; pairs with missing records are omitted. */

@@ -139,7 +139,7 @@ export interface MatchModel {
 }
 
 /** Incremented when models of an earlier format become incompatible. */
-export const MODEL_FORMAT = 3;
+export const MODEL_FORMAT = 4;
 
 export interface MatchOptions {
   fields: readonly MatchField[];

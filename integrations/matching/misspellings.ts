@@ -21,7 +21,7 @@ export function editDistance(a: string, b: string, most: number): number {
 }
 
 /** Minimum word lengths for one and two wrong letters. */
-const [ONE_WRONG, TWO_WRONG] = [5, 10];
+const [ONE_WRONG, TWO_WRONG] = [5, 8];
 
 /** The share of correct letters if one word is a misspelling of the other; else 0. */
 export function misspelling(a: string, b: string): number {

@@ -167,8 +167,9 @@ export function comparedOf(
   return {
     graph: graphOf(candidates, left.length, right?.length ?? null),
     aspects: aspects.map(
-      ({ name, weight, rule, isCode = false, isExact = false, isNaming = false }, index) => ({
+      ({ name, kind, weight, rule, isCode = false, isExact = false, isNaming = false }, index) => ({
         name,
+        ...(kind ? { kind } : {}),
         weight,
         isCode,
         isExact,

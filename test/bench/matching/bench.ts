@@ -1,11 +1,14 @@
+import { writeFileSync } from 'node:fs';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { clustersOf } from '../../../integrations/matching/clusters.ts';
 import { type DuplicatesResult, findDuplicates, matchLists } from '../../../integrations/matching/match.ts';
 import type { MatchResult } from '../../../integrations/matching/matching.types.ts';
 import { baselinePairs } from './baseline.ts';
+import { listClasses } from './classes.ts';
 import { type Judged, pairKey, readJudged } from './judged.ts';
 import { otherLists } from './others.ts';
 import { KINDS, planted, plantedIn } from './planted.ts';
+import { sampleOf, train } from './train.ts';
 
 /** Above this many records the baseline is left out, which takes the square of the time. */
 const MOST_FOR_BASELINE = 5_000;
@@ -17,7 +20,8 @@ interface Run {
 
 /**
  * Prints how well and how fast records are matched: `--data <folder of judged sets>`, `--records <number>`, and/or `--others`, made-up
- * lists of many kinds, sizes and shares of duplicates.
+ * lists of many kinds, sizes and shares of duplicates, and/or `--lists`, ordinary lists by class. `--train` with `--data` trains the
+ * prior from all of them and writes it.
  */
 export function benchMatching(args: string[]): void {
   const { values } = parseArgs({
@@ -26,13 +30,18 @@ export function benchMatching(args: string[]): void {
       data: { type: 'string' },
       records: { type: 'string' },
       others: { type: 'boolean', default: false },
+      lists: { type: 'boolean', default: false },
+      train: { type: 'boolean', default: false },
       errors: { type: 'string', default: '0' },
     },
   });
-  if (!values.data && !values.records && !values.others)
-    throw new RangeError('Give --data <folder>, --records <number> or --others.');
-  for (const judged of values.data ? readJudged(values.data) : []) report(judged, Number(values.errors));
+  if (values.train) writePrior(values.data ? readJudged(values.data) : []);
+  else if (!values.data && !values.records && !values.others && !values.lists)
+    throw new RangeError('Give --data <folder>, --records <number>, --others or --lists.');
+  for (const judged of values.data && !values.train ? readJudged(values.data) : [])
+    report(judged, Number(values.errors));
   if (values.others) table(otherLists());
+  if (values.lists) classes();
   if (values.records) scale(Number(values.records), Number(values.errors));
 }
 
@@ -62,6 +71,48 @@ function report(judged: Judged, errors: number): Run {
     );
   return { result, ms };
 }
+
+const PRIOR_FILE = new URL('../../../integrations/matching/prior.json', import.meta.url);
+
+function writePrior(known: readonly Judged[]): void {
+  const lists = [
+    ...known,
+    ...otherLists(),
+    ...KINDS.map((kind) => plantedIn(kind, 3_000)),
+    ...listClasses().flatMap(({ lists }) => lists),
+  ];
+  writeFileSync(PRIOR_FILE, `${JSON.stringify(train(lists.map(sampleOf)), null, 2)}\n`);
+}
+
+/** Ordinary lists, each class in one line. */
+function classes(): void {
+  console.log('\nprecision, recall, F1; pairs found, true pairs; certain and false ones among them');
+  for (const { name, lists } of listClasses()) {
+    const runs = lists.map((judged) => ({ judged, result: run(judged).result }));
+    const sum = (count: (one: (typeof runs)[0]) => number) => runs.reduce((all, one) => all + count(one), 0);
+    const foundIn = ({ judged, result }: (typeof runs)[0]) =>
+      judged.right
+        ? new Set(
+            result.pairs
+              .filter((pair) => pair.class === 'match')
+              .map((pair) => pairKey(pair.left, pair.right)),
+          )
+        : inClusters(result);
+    const right = sum((one) => [...foundIn(one)].filter((key) => one.judged.truth.has(key)).length);
+    const [found, truth] = [sum((one) => foundIn(one).size), sum(({ judged }) => judged.truth.size)];
+    const certain = runs.flatMap(({ judged, result }) =>
+      result.pairs
+        .filter(({ score }) => score >= CERTAIN)
+        .map((pair) => judged.truth.has(pairKey(pair.left, pair.right))),
+    );
+    const numbers = [right / (found || 1), right / (truth || 1), (2 * right) / (found + truth || 1)];
+    console.log(
+      `  ${numbers.map((value) => value.toFixed(3)).join('  ')}  ${found} of ${truth}; ${certain.length}, ${certain.filter((isTrue) => !isTrue).length} false  ${name}`,
+    );
+  }
+}
+
+const CERTAIN = 0.95;
 
 /** Many lists, each in one line. */
 function table(lists: readonly Judged[]): void {
