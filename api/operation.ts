@@ -274,12 +274,17 @@ export function hasOptionalBody({ method, body }: Pick<OperationSpec, 'method' |
   return type === 'object' && required.every((name) => 'default' in properties[name]!);
 }
 
-const emptyBody = {
-  preValidation: (request: FastifyRequest, _reply: unknown, done: () => void) => {
-    request.body ??= {};
-    done();
-  },
-};
+/** Refuses a body that the operation does not take, and completes one that can be omitted. */
+function bodyHook(spec: OperationSpec) {
+  if (spec.consumes) return {};
+  if (!spec.body) return { preValidation: refuseBody };
+  return hasOptionalBody(spec) ? { preValidation: completeBody } : {};
+}
+
+function completeBody(request: FastifyRequest, _reply: unknown, done: () => void): void {
+  request.body ??= {};
+  done();
+}
 
 /** Declares one operation of a method: `routes.get('/api/v1/cards/:id', { id: 'readCard', summary: ..., handler })`. */
 type Declare = <P extends TSchema, Q extends TSchema, B extends TSchema, const U extends string>(
@@ -326,11 +331,7 @@ function addOperation(app: App, spec: OperationSpec): void {
     bodyLimit:
       spec.bodyLimit ?? (spec.permission === 'public' ? bodyLimits.publicBytes : bodyLimits.jsonBytes),
     ...(spec.early ? { onRequest: spec.early } : {}),
-    ...(spec.consumes || (spec.body && !hasOptionalBody(spec))
-      ? {}
-      : spec.body
-        ? emptyBody
-        : { preValidation: refuseBody }),
+    ...bodyHook(spec),
     ...(spec.secretAnswer ? { onSend: forbidCaching } : {}),
     config: {
       permission: spec.permission,
