@@ -1,16 +1,9 @@
 import type { Mapping } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { canonical, convertCard, isEqual, localFields, mapValues } from './fields.ts';
+import { convertCard, localFields, mapValues } from './fields.ts';
 import type { LocalCard } from './model.types.ts';
 import { recordStateOf } from './plan.fields.ts';
 import type { MatchItem } from './plan.types.ts';
-import {
-  endedPairs,
-  hashIdentity,
-  itemOfCard,
-  newValues,
-  planCreation,
-  writtenValues,
-} from './plan.unmatched.ts';
+import { endedPairs, hashIdentity, itemOfCard, newValues, planCreation } from './plan.unmatched.ts';
 import { addRow, findActiveCard, type Planning, survivorOf } from './state.ts';
 
 /**
@@ -72,23 +65,11 @@ export function planCards(
 
 /** Plans a record for a card without one. */
 function planCreateRemote(planning: Planning, card: LocalCard): void {
-  const { mapping, transformContext, observation } = planning;
+  const { mapping, transformContext } = planning;
   const locals = localFields(mapping, card);
   const converted = convertCard(mapping, card, transformContext);
-  const diff = newValues(converted.fields);
-  const refusal = observation.refusals?.find(
-    ({ remoteId, cardId, values }) =>
-      remoteId === null &&
-      cardId === card.id &&
-      isEqual(canonical(values.remote), canonical(writtenValues(diff))),
-  );
-  if (refusal) {
-    const { reason, side: refusedBy } = refusal;
-    addRow(planning, { action: 'stage', cardId: card.id, reason, diff, refusedBy });
-    return;
-  }
   planCreation(planning, 'remote', { remoteId: null, cardId: card.id }, converted, locals, {
-    diff,
+    diff: newValues(converted.fields),
     reason: 'The card has no record',
     expects: { unbound: true, card: { there: true, fields: locals } },
     origin: 'pushed',

@@ -175,6 +175,7 @@ export const writtenValues = (diff: PlanRow['diff']): Record<Path, Value> =>
 
 /**
  * Plans a card or a record for an object without one. Values that cannot be converted yet are omitted, and written when they can.
+ * What a side has refused with the same values remains a review item.
  * @param source the values of the object, by path.
  */
 export function planCreation(
@@ -183,8 +184,21 @@ export function planCreation(
   ids: { remoteId: string | null; cardId: string | null },
   { fields, problems, awaitedIds }: ReturnType<typeof convertRecord>,
   source: Record<Path, Value>,
-  draft: Pick<PlanRow, 'reason' | 'expects' | 'origin'> & { diff?: PlanRow['diff'] },
+  draft: Pick<PlanRow, 'reason' | 'expects' | 'origin' | 'diff'>,
 ): void {
+  const refusal = planning.observation.refusals?.find(
+    ({ remoteId, cardId, path, values }) =>
+      remoteId === ids.remoteId &&
+      cardId === ids.cardId &&
+      path === null &&
+      isEqual(canonical(values.remote), canonical(writtenValues(draft.diff))),
+  );
+  if (refusal) {
+    if (ids.remoteId !== null) planning.again.add(ids.remoteId);
+    const { reason, side: refusedBy } = refusal;
+    addRow(planning, { ...ids, action: 'stage', reason, diff: draft.diff, refusedBy });
+    return;
+  }
   const both = (path: Path, converted: Value) => {
     const values = { local: source[path] ?? null, remote: source[path] ?? null };
     return { ...values, [side]: converted };
@@ -194,7 +208,6 @@ export function planCreation(
     ...ids,
     action: 'create',
     side,
-    diff: newValues(fields),
     agreed: mapValues(fields, (value, path) => both(path, value)),
     ...draft,
     reason: why.length > 0 ? `${draft.reason}; omitted: ${why.join(', ')}` : draft.reason,
@@ -219,7 +232,7 @@ export function planCreation(
 
 /** Plans a card for a record without one. */
 function planCreateLocal(planning: Planning, record: RemoteRecord): void {
-  const { mapping, syncState, observation, transformContext } = planning;
+  const { mapping, syncState, transformContext } = planning;
   const converted = convertRecord(mapping, record, transformContext);
   const { fields, problems } = converted;
   if (fields.name == null) {
@@ -230,18 +243,6 @@ function planCreateLocal(planning: Planning, record: RemoteRecord): void {
   }
   const filled = mapValues(fields, (value) => value ?? undefined);
   const diff = newValues({ ...mapping.card_defaults, ...filled });
-  const refusal = observation.refusals?.find(
-    (one) =>
-      one.remoteId === record.id &&
-      one.path === null &&
-      isEqual(canonical(one.values.remote), canonical(writtenValues(diff))),
-  );
-  if (refusal) {
-    planning.again.add(record.id);
-    const { reason, side: refusedBy } = refusal;
-    addRow(planning, { action: 'stage', remoteId: record.id, reason, diff, refusedBy });
-    return;
-  }
   const ids = { remoteId: record.id, cardId: null };
   planCreation(planning, 'local', ids, converted, remoteFields(mapping, record), {
     diff,

@@ -9,7 +9,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { recordIn } from '../connectors/responses.ts';
+import { optionalFilter, pagesOf, recordIn } from '../connectors/responses.ts';
 import { convertRecord, localFields, type TransformContext, toRemote } from '../engine/fields.ts';
 import { matchIdentities } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
@@ -117,20 +117,14 @@ async function readSample(
     const lookups = await remote.readByIds(mapping.remote_table, ids.slice(0, limit), fields);
     return [...lookups.values()].flatMap((lookup) => recordIn(lookup) ?? []);
   }
+  const request = { table: mapping.remote_table, fields, limit, ...optionalFilter(mapping.filter_query) };
   const records: RemoteRecord[] = [];
-  let cursor: string | null = null;
+  let pages = 0;
   // a page can be empty although more records follow, where the first keys of a table are unused
-  for (let pages = 0; pages < MAX_PAGES && records.length < limit; pages += 1) {
-    const page = await remote.readPage({
-      table: mapping.remote_table,
-      fields,
-      limit,
-      cursor,
-      ...(mapping.filter_query === null ? {} : { filter: mapping.filter_query }),
-    });
+  for await (const page of pagesOf((cursor) => remote.readPage({ ...request, cursor }))) {
     records.push(...page.records);
-    cursor = page.next;
-    if (cursor === null) break;
+    pages += 1;
+    if (pages === MAX_PAGES || records.length >= limit) break;
   }
   return records.slice(0, limit);
 }

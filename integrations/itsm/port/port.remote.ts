@@ -2,6 +2,7 @@ import type { Mapping, Value } from '../../../domain/exchange/itsm/mappings.type
 import { counted } from '../../../platform/counted.ts';
 import type { Sql } from '../../../platform/database.ts';
 import type { Connector, Page, RemoteColumn, RemoteRelation, RemoteValues } from '../connectors/connector.ts';
+import { pagesOf } from '../connectors/responses.ts';
 import { changedColumn } from '../connectors/safe-write.ts';
 import { canonical } from '../engine/fields.ts';
 import type { AgreedLink } from '../engine/model.types.ts';
@@ -262,15 +263,14 @@ const valuesOf = ({ fields }: RemoteRecord): RemoteValues =>
 
 async function relationsOf(connector: Connector, ids: ReadonlySet<string>): Promise<RemoteRelation[]> {
   const found: RemoteRelation[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const page = connector.readRelations({ types: [], since: null, limit: PAGE, cursor, ends: [...ids] });
-    const relationPage: Awaited<typeof page> | null = await ifReadable(page);
-    if (relationPage === null) break;
-    const { relations, next } = relationPage;
+  const request = { types: [], since: null, limit: PAGE, ends: [...ids] };
+  const readPage = async (cursor: string | null) =>
+    (await ifReadable(connector.readRelations({ ...request, cursor }))) ?? { relations: [], next: null };
+  let pages = 0;
+  for await (const { relations } of pagesOf(readPage)) {
     found.push(...relations.filter(({ from, to }) => ids.has(from) || ids.has(to)));
-    cursor = next;
-    if (cursor === null) break;
+    pages += 1;
+    if (pages === MAX_PAGES) break;
   }
   return found;
 }
