@@ -17,9 +17,9 @@ import { command } from '../domain/kernel/command.ts';
 import type { JobDefinition } from '../domain/kernel/jobs/jobs.define.ts';
 import { type JobEndTransaction, type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
-import { findDuplicateCards } from '../integrations/duplicates/run.ts';
-import { createCardReader } from '../integrations/models/read-compliance.ts';
-import { analyseSuppliers } from '../integrations/suppliers/suppliers.run.ts';
+import { findDuplicateCards } from '../integrations/analysis/duplicates/run.ts';
+import { createCardReader } from '../integrations/analysis/models/read-compliance.ts';
+import { analyseSuppliers } from '../integrations/analysis/suppliers/suppliers.run.ts';
 
 /**
  * The processor of an analysis: starts its run, and ends it together with the job.

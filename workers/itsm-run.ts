@@ -10,9 +10,9 @@ import {
   type RunningJob,
 } from '../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../domain/kernel/services.ts';
-import { isRemoteError } from '../integrations/itsm/remote.ts';
-import { defaultConditions } from '../integrations/itsm/runs/run.state.ts';
-import { executeRun } from '../integrations/itsm/runs/run.ts';
+import { isRemoteError } from '../integrations/exchange/itsm/remote.ts';
+import { defaultConditions } from '../integrations/exchange/itsm/runs/run.state.ts';
+import { executeRun } from '../integrations/exchange/itsm/runs/run.ts';
 import { isConnectionLoss } from '../platform/database.ts';
 import { EstateError, isStorageFull } from '../platform/errors.ts';
 

@@ -38,8 +38,8 @@ import { kpiSnapshotJob } from '../domain/inventory/reports/kpi-snapshot.job.ts'
 import { reportJob, reportQueryJob } from '../domain/inventory/reports/report.job.ts';
 import { type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { mailJob } from '../domain/kernel/mail/mail.enqueue.ts';
-import { refreshFacts } from '../integrations/eol/eol.refresh.ts';
-import { runMail } from '../integrations/mail/mail.run.ts';
+import { runMail } from '../integrations/collaboration/mail/mail.run.ts';
+import { refreshFacts } from '../integrations/governance/eol/eol.refresh.ts';
 import { EstateError } from '../platform/errors.ts';
 import { runQueryJob } from '../reports/analysis/query/query.files.ts';
 import { runWorkspaceExport } from '../reports/app/workspace/workspace.export.ts';

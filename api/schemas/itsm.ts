@@ -9,7 +9,7 @@ import {
   object,
   Timestamp,
 } from '../../domain/kernel/shapes.ts';
-import { advice } from '../../integrations/itsm/remote.ts';
+import { advice } from '../../integrations/exchange/itsm/remote.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
 

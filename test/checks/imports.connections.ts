@@ -8,11 +8,11 @@ const connecting: [RegExp, RegExp][] = [
   [/^(node:)?(http|https|http2|tls|net|dgram|dns|dns\/promises)$/, /^platform\/outbound\.ts$/],
   [/^undici(\/|$)/, /^platform\/outbound\.ts$/],
   // libraries that are given the guard's connections
-  [/^nodemailer\/lib\/smtp-connection$/, /^integrations\/mail\/mail\.smtp\.ts$/],
-  [/^nodemailer(\/lib\/(?!mail-composer).*)?$/, /^integrations\/mail\/mail\.smtp\.ts$/],
-  [/^openid-client$/, /^integrations\/sso\/sso\.provider\.ts$/],
-  [/^@aws-sdk\//, /^integrations\/storage\/s3\.ts$/],
-  [/^@ai-sdk\/(?!provider$)/, /^integrations\/models\/models\.open\.ts$/],
+  [/^nodemailer\/lib\/smtp-connection$/, /^integrations\/collaboration\/mail\/mail\.smtp\.ts$/],
+  [/^nodemailer(\/lib\/(?!mail-composer).*)?$/, /^integrations\/collaboration\/mail\/mail\.smtp\.ts$/],
+  [/^openid-client$/, /^integrations\/access\/sso\/sso\.provider\.ts$/],
+  [/^@aws-sdk\//, /^integrations\/exchange\/storage\/s3\.ts$/],
+  [/^@ai-sdk\/(?!provider$)/, /^integrations\/analysis\/models\/models\.open\.ts$/],
 ];
 
 const globals = new Set(['WebSocket', 'EventSource', 'XMLHttpRequest']);

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { matchLists } from '../../integrations/matching/match.ts';
-import { explain } from '../../integrations/matching/reasons.ts';
+import { matchLists } from '../../integrations/analysis/matching/match.ts';
+import { explain } from '../../integrations/analysis/matching/reasons.ts';
 
 it('shows pairs as they are explained', async () => {
   const page = await readFile(path.join(import.meta.dirname, '../../docs/matching.md'), 'utf8');

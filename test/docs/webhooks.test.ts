@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { signBody } from '../../integrations/webhooks/sign.ts';
+import { signBody } from '../../integrations/collaboration/webhooks/sign.ts';
 
 it('shows receivers a check that takes what is signed here, and nothing else', async () => {
   const page = await readFile(path.join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { type Clock, systemClock } from '../../integrations/itsm/remote.ts';
+import { type Clock, systemClock } from '../../integrations/exchange/itsm/remote.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 
 /** What lies at a path: a file, or whatever the answer to a request is. */

@@ -1,4 +1,4 @@
-import { type Clock, DeadlinePassed } from '../../integrations/itsm/remote.ts';
+import { type Clock, DeadlinePassed } from '../../integrations/exchange/itsm/remote.ts';
 
 interface Sleeper {
   at: number;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { type Db, openDatabase } from '../../platform/database.ts';
 import { administrator, baseline, fixtureSql, restoreFixture } from '../fixtures/fixture.ts';
-import { mappedField, plainMapping } from '../integrations/itsm/mapping.support.ts';
+import { mappedField, plainMapping } from '../integrations/exchange/itsm/mapping.support.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { createTestApp, type TestApp, type TestClient } from '../support/harness.ts';
 

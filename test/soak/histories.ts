@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { TestProject } from 'vitest/node';
 import { createVirtualClock } from '../emulators/virtual-clock.ts';
-import { everyStoredHistoryConverges } from '../integrations/itsm/histories/convergence.stored.ts';
-import { everyHistoryConverges } from '../integrations/itsm/histories/convergence.ts';
-import { prepareInventory } from '../integrations/itsm/histories/stored.ts';
+import { everyStoredHistoryConverges } from '../integrations/exchange/itsm/histories/convergence.stored.ts';
+import { everyHistoryConverges } from '../integrations/exchange/itsm/histories/convergence.ts';
+import { prepareInventory } from '../integrations/exchange/itsm/histories/stored.ts';
 import setup from '../support/global-setup.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';
 import { liveManyRelations, openRelationHistories } from './itsm/relations.ts';

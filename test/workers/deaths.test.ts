@@ -9,7 +9,7 @@ import {
   storeStep,
 } from '../../domain/kernel/jobs/jobs.lease.ts';
 import type { JobStep } from '../../domain/kernel/jobs/jobs.running.ts';
-import { systemClock } from '../../integrations/itsm/remote.ts';
+import { systemClock } from '../../integrations/exchange/itsm/remote.ts';
 import { inTransaction } from '../../platform/database.ts';
 import { processesRuns } from '../../workers/itsm-run.ts';
 import { createRunner } from '../../workers/runner.ts';

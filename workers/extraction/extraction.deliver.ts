@@ -1,6 +1,6 @@
 import { openContent } from '../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../domain/kernel/services.ts';
-import type { OutgoingFile, Storage } from '../../integrations/storage/storage.types.ts';
+import type { OutgoingFile, Storage } from '../../integrations/exchange/storage/storage.types.ts';
 import { notFound } from '../../platform/errors.ts';
 import { runNames } from '../../reports/exchange/schedules/extraction-runs.names.ts';
 import { type ExtractionRun, hasNewerRun } from '../../reports/exchange/schedules/extraction-runs.store.ts';

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Services } from '../../domain/kernel/services.ts';
-import { extractionsFolder } from '../../integrations/storage/storage.open.ts';
+import { extractionsFolder } from '../../integrations/exchange/storage/storage.open.ts';
 import {
   type OutdatedRun,
   outdatedRuns,

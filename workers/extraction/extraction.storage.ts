@@ -1,6 +1,6 @@
 import type { Services } from '../../domain/kernel/services.ts';
-import { openStorage } from '../../integrations/storage/storage.open.ts';
-import type { Storage } from '../../integrations/storage/storage.types.ts';
+import { openStorage } from '../../integrations/exchange/storage/storage.open.ts';
+import type { Storage } from '../../integrations/exchange/storage/storage.types.ts';
 import { EstateError } from '../../platform/errors.ts';
 import {
   endpointOf,

@@ -15,7 +15,7 @@ import { createCardListMemory } from '../../../domain/inventory/cards/cards.list
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { Choice, closed, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { wordArchitecture } from '../../../integrations/models/word-architecture.ts';
+import { wordArchitecture } from '../../../integrations/analysis/models/word-architecture.ts';
 import { readObjectiveDependencies } from '../../../reports/analysis/dependencies/dependencies.objectives.ts';
 import { GraphAnswer } from '../../../reports/analysis/dependencies/dependencies.report.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';

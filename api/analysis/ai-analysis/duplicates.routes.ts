@@ -25,7 +25,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
-import { explainCluster, explainPair } from '../../../integrations/duplicates/read.ts';
+import { explainCluster, explainPair } from '../../../integrations/analysis/duplicates/read.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { StartedRunSchema } from '../../schemas/analysis.ts';
 import { CardMergeAnswer, CardMergeBody } from '../../schemas/card-merge.ts';

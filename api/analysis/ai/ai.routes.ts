@@ -2,9 +2,13 @@ import Type from 'typebox';
 import { aiStatus } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { component, Nullable, OpenObject, object } from '../../../domain/kernel/shapes.ts';
-import { rewordInsights } from '../../../integrations/models/insights.ts';
-import { runningModels } from '../../../integrations/models/models.running.ts';
-import { SuggestionsSchema, suggestBody, suggestFields } from '../../../integrations/models/suggest.ts';
+import { rewordInsights } from '../../../integrations/analysis/models/insights.ts';
+import { runningModels } from '../../../integrations/analysis/models/models.running.ts';
+import {
+  SuggestionsSchema,
+  suggestBody,
+  suggestFields,
+} from '../../../integrations/analysis/models/suggest.ts';
 import { insightMembers } from '../../../reports/analysis/portfolio-insights/insights.words.ts';
 import { readPortfolioInsights } from '../../../reports/analysis/portfolio-insights/portfolio-insights.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';

@@ -4,7 +4,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.read.ts';
-import { type ModelReading, readByModel } from '../../../integrations/models/question.ts';
+import { type ModelReading, readByModel } from '../../../integrations/analysis/models/question.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { planQuery } from '../../../reports/analysis/query/query.plan.ts';
 import { runQuery } from '../../../reports/analysis/query/query.run.ts';

@@ -17,9 +17,9 @@ import {
 } from '../../../domain/kernel/settings/settings.read.ts';
 import { settingTable } from '../../../domain/kernel/settings/settings.table.ts';
 import { component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { sendNow } from '../../../integrations/mail/mail.send.ts';
-import { apiAddress } from '../../../integrations/models/models.open.ts';
-import { testModel } from '../../../integrations/models/models.test-provider.ts';
+import { apiAddress } from '../../../integrations/analysis/models/models.open.ts';
+import { testModel } from '../../../integrations/analysis/models/models.test-provider.ts';
+import { sendNow } from '../../../integrations/collaboration/mail/mail.send.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';

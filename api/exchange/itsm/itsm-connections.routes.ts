@@ -8,13 +8,13 @@ import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm
 import { listConnections, readConnection } from '../../../domain/exchange/itsm/connections.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { readHealth } from '../../../integrations/itsm/connections/connections.health.ts';
+import { readHealth } from '../../../integrations/exchange/itsm/connections/connections.health.ts';
 import {
   listRemoteFields,
   listRemoteRelationTypes,
   listRemoteTables,
   testConnection,
-} from '../../../integrations/itsm/connections/connections.remote.ts';
+} from '../../../integrations/exchange/itsm/connections/connections.remote.ts';
 import { sendResource } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';

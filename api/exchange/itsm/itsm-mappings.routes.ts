@@ -7,10 +7,10 @@ import {
   createMapping,
   deleteMapping,
   patchMapping,
-} from '../../../integrations/itsm/mappings/mapping.commands.ts';
-import { readCoverage } from '../../../integrations/itsm/mappings/mapping.coverage.ts';
-import { previewMapping } from '../../../integrations/itsm/mappings/mapping.preview.ts';
-import { validateMapping } from '../../../integrations/itsm/mappings/mapping.validate.ts';
+} from '../../../integrations/exchange/itsm/mappings/mapping.commands.ts';
+import { readCoverage } from '../../../integrations/exchange/itsm/mappings/mapping.coverage.ts';
+import { previewMapping } from '../../../integrations/exchange/itsm/mappings/mapping.preview.ts';
+import { validateMapping } from '../../../integrations/exchange/itsm/mappings/mapping.validate.ts';
 import { sendResource } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';

@@ -5,8 +5,8 @@ import { readRun, runText, startRun } from '../../../domain/exchange/itsm/runs.c
 import { listPlanRows, listRunLog, listRuns } from '../../../domain/exchange/itsm/runs.queries.ts';
 import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
 import { Choice, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
-import { downloadPlan } from '../../../reports/itsm/itsm-plan.download.ts';
+import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
+import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';

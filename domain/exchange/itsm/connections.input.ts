@@ -25,7 +25,7 @@ export interface ConnectionKindRules {
   correlationColumn?: true;
 }
 
-/** The kinds of remotes; `integrations/itsm/connections` has a connector for each. */
+/** The kinds of remotes; `integrations/exchange/itsm/connections` has a connector for each. */
 export const connectionKinds = {
   servicenow: {
     address: 'host',

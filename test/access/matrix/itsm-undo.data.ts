@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { emptyRow } from '../../../integrations/itsm/engine/state.ts';
+import { emptyRow } from '../../../integrations/exchange/itsm/engine/state.ts';
 import { authority } from '../../emulators/certificates.ts';
 import { syncBase as base, storeMapping } from '../../support/itsm.ts';
 import { type Row, row } from '../matrix.row.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadConnection, loadMapping } from '../../../domain/exchange/itsm/itsm.load.ts';
-import { openConnection } from '../../../integrations/itsm/connections/connections.open.ts';
-import { checkDrift } from '../../../integrations/itsm/mappings/mapping.drift.ts';
+import { openConnection } from '../../../integrations/exchange/itsm/connections/connections.open.ts';
+import { checkDrift } from '../../../integrations/exchange/itsm/mappings/mapping.drift.ts';
 import { failure } from '../../emulators/servicenow/http.ts';
 import { furnish } from '../../emulators/servicenow/landscape.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';

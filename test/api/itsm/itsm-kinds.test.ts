@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import { furnish } from '../../integrations/itsm/netbox.remote.ts';
+import { furnish } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import { openApp, pluck } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';

@@ -5,7 +5,7 @@ import { startLists } from '../../emulators/http-lists.ts';
 import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
+import { furnish as furnishNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import { closeAfterAll, ok, openApp } from '../../support/harness.ts';
 import {
   connectKind,

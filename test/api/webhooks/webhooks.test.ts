@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { verifySignature } from '../../../integrations/webhooks/sign.ts';
+import { verifySignature } from '../../../integrations/collaboration/webhooks/sign.ts';
 import { startWebhooks } from '../../../workers/webhooks.ts';
 import { startWebhookReceiver } from '../../emulators/webhook-receiver.ts';
 import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';

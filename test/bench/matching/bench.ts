@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { clustersOf } from '../../../integrations/matching/clusters.ts';
-import { type DuplicatesResult, findDuplicates, matchLists } from '../../../integrations/matching/match.ts';
-import type { MatchResult } from '../../../integrations/matching/matching.types.ts';
+import { clustersOf } from '../../../integrations/analysis/matching/clusters.ts';
+import {
+  type DuplicatesResult,
+  findDuplicates,
+  matchLists,
+} from '../../../integrations/analysis/matching/match.ts';
+import type { MatchResult } from '../../../integrations/analysis/matching/matching.types.ts';
 import { baselinePairs } from './baseline.ts';
 import { listClasses } from './classes.ts';
 import { type Judged, pairKey, readJudged } from './judged.ts';
@@ -72,7 +76,7 @@ function report(judged: Judged, errors: number): Run {
   return { result, ms };
 }
 
-const PRIOR_FILE = new URL('../../../integrations/matching/prior.json', import.meta.url);
+const PRIOR_FILE = new URL('../../../integrations/analysis/matching/prior.json', import.meta.url);
 
 function writePrior(known: readonly Judged[]): void {
   const lists = [

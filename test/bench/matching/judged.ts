@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import type { MatchField, MatchRecord } from '../../../integrations/matching/matching.types.ts';
+import type { MatchField, MatchRecord } from '../../../integrations/analysis/matching/matching.types.ts';
 
 /** Records with the pairs that are known to match. */
 export interface Judged {

@@ -1,4 +1,4 @@
-import type { MatchField } from '../../../integrations/matching/matching.types.ts';
+import type { MatchField } from '../../../integrations/analysis/matching/matching.types.ts';
 import { type Judged, pairKey } from './judged.ts';
 import { Random } from './planted.ts';
 

@@ -1,4 +1,8 @@
-import type { MatchField, MatchRecord, MatchValue } from '../../../integrations/matching/matching.types.ts';
+import type {
+  MatchField,
+  MatchRecord,
+  MatchValue,
+} from '../../../integrations/analysis/matching/matching.types.ts';
 import { type Judged, pairKey } from './judged.ts';
 import { KINDS, Random } from './planted.ts';
 

@@ -1,4 +1,4 @@
-import type { MatchField, MatchRecord } from '../../../integrations/matching/matching.types.ts';
+import type { MatchField, MatchRecord } from '../../../integrations/analysis/matching/matching.types.ts';
 import { mulberry32 } from '../landscape/random.ts';
 import { type Judged, pairKey } from './judged.ts';
 import otherwise from './planted.otherwise.json' with { type: 'json' };

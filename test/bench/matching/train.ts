@@ -1,8 +1,8 @@
-import { BINS } from '../../../integrations/matching/bits.ts';
-import { LEAST_NAMED, undecided } from '../../../integrations/matching/learn.ts';
-import { ALL_WORDS } from '../../../integrations/matching/matching.types.ts';
-import { finish } from '../../../integrations/matching/numbers.ts';
-import { type Prior, priorShares } from '../../../integrations/matching/prior.ts';
+import { BINS } from '../../../integrations/analysis/matching/bits.ts';
+import { LEAST_NAMED, undecided } from '../../../integrations/analysis/matching/learn.ts';
+import { ALL_WORDS } from '../../../integrations/analysis/matching/matching.types.ts';
+import { finish } from '../../../integrations/analysis/matching/numbers.ts';
+import { type Prior, priorShares } from '../../../integrations/analysis/matching/prior.ts';
 import {
   allNeighbours,
   allSimilarities,
@@ -10,7 +10,7 @@ import {
   comparisonOf,
   pairsBetween,
   pairsIn,
-} from '../../../integrations/matching/stages.ts';
+} from '../../../integrations/analysis/matching/stages.ts';
 import { type Judged, pairKey } from './judged.ts';
 
 /** The pairs of a list that training uses: by aspect its kind, share and similarities; and which pairs are true. */

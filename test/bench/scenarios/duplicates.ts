@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { MatchRecord } from '../../../integrations/matching/matching.types.ts';
+import type { MatchRecord } from '../../../integrations/analysis/matching/matching.types.ts';
 import type { Api } from '../harness/api.ts';
 import { connect } from '../harness/database.ts';
 import { sampleMemory } from '../harness/memory.ts';

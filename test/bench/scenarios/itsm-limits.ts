@@ -1,4 +1,4 @@
-import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
+import { connectServiceNow } from '../../../integrations/exchange/itsm/connectors/servicenow/servicenow.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { memoryLimiterStore } from '../../support/memory-limiter.ts';
 import { type Row, under, within } from '../harness/rows.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectServiceNow } from '../../../integrations/itsm/connectors/servicenow/servicenow.ts';
+import { connectServiceNow } from '../../../integrations/exchange/itsm/connectors/servicenow/servicenow.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { authority } from '../../emulators/certificates.ts';
 import { memoryLimiterStore } from '../../support/memory-limiter.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../integrations/itsm/remote.ts';
+import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import { attributesOf, lineage, model, rootOf } from './model.ts';
 
 /** An object, or an entry of the history. */

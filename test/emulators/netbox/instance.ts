@@ -1,4 +1,4 @@
-import type { Clock } from '../../../integrations/itsm/remote.ts';
+import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import type { CallKind, Faults } from './faults.ts';
 import type { Row, Store } from './store.ts';
 

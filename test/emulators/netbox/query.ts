@@ -1,4 +1,4 @@
-import { microsOf } from '../../../integrations/itsm/connectors/netbox/records.ts';
+import { microsOf } from '../../../integrations/exchange/itsm/connectors/netbox/records.ts';
 import type { Row } from './store.ts';
 
 /** Filters that a list knows, beside those on custom fields; all others are passed over in silence. */

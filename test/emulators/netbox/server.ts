@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { type Clock, systemClock } from '../../../integrations/itsm/remote.ts';
+import { type Clock, systemClock } from '../../../integrations/exchange/itsm/remote.ts';
 import { serveOnLoopback } from '../../support/loopback.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { type CallKind, Faults } from './faults.ts';

@@ -1,4 +1,4 @@
-import { timeOf } from '../../../integrations/itsm/connectors/netbox/records.ts';
+import { timeOf } from '../../../integrations/exchange/itsm/connectors/netbox/records.ts';
 import { schema } from './schema.ts';
 
 export type Row = Record<string, unknown> & { id: number };

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../integrations/itsm/remote.ts';
+import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import type { Call } from './calls.ts';
 import type { Faults } from './faults.ts';
 import type { Answer } from './http.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../../integrations/itsm/remote.ts';
+import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import type { Answer } from './http.ts';
 
 type Grant = 'password' | 'refresh_token' | 'client_credentials';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../integrations/itsm/remote.ts';
+import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 
 export interface RateRule {
   /** Requests that a window lets through; undefined lets all through. */

@@ -1,5 +1,5 @@
 import type { ServerOptions } from 'node:https';
-import { type Clock, systemClock } from '../../../integrations/itsm/remote.ts';
+import { type Clock, systemClock } from '../../../integrations/exchange/itsm/remote.ts';
 import { serveOnLoopback } from '../../support/loopback.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import type { CallKind } from './calls.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../../integrations/itsm/remote.ts';
+import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import { type FieldSchema, systemFields, type TableSchema } from './schema.ts';
 
 /** A row; every value is text, as in the database below an instance. */

@@ -1,7 +1,7 @@
 import { itsmRunJob } from '../../../domain/exchange/itsm/runs.job.ts';
 import { JobInterrupted, type JobProcessor } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { undoRun } from '../../../integrations/itsm/runs/run.undo.ts';
+import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { processesRuns } from '../../../workers/itsm-run.ts';
 import { createRunner } from '../../../workers/runner.ts';

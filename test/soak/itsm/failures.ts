@@ -1,4 +1,4 @@
-import { advice, type RemoteErrorCode } from '../../../integrations/itsm/remote.ts';
+import { advice, type RemoteErrorCode } from '../../../integrations/exchange/itsm/remote.ts';
 import type { Fault } from '../../emulators/servicenow/faults.ts';
 import type { Ended } from './world.ts';
 

@@ -9,7 +9,7 @@ import { faults as netboxFaults } from '../../emulators/netbox/faults.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import type { FaultScript } from '../../emulators/scripted-faults.ts';
 import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
-import { furnish as furnishNetBox } from '../../integrations/itsm/netbox.remote.ts';
+import { furnish as furnishNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import type { TestApp } from '../../support/harness.ts';
 import { connectKind, createSync } from '../../support/itsm.ts';
 import { createDriver } from './drive.ts';

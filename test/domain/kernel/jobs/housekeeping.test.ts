@@ -7,7 +7,7 @@ import { cleanUp } from '../../../../domain/app/housekeeping.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { feedEnds } from '../../../../domain/kernel/events/changes.ts';
 import { storeContent, storeFile } from '../../../../domain/kernel/files/files.store.ts';
-import { storeMapping } from '../../../integrations/itsm/stored.ts';
+import { storeMapping } from '../../../integrations/exchange/itsm/stored.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const t = closeAfterAll(await createTestServices());

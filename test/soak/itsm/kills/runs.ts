@@ -1,4 +1,4 @@
-import { undoRun } from '../../../../integrations/itsm/runs/run.undo.ts';
+import { undoRun } from '../../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { openDatabase } from '../../../../platform/database.ts';
 import { createRunner } from '../../../../workers/runner.ts';
 import { jobRow } from '../../../support/jobs.ts';

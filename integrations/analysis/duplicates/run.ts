@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import {
+  type ComparedField,
+  comparedFields,
+  valuedFields,
+} from '../../../domain/analysis/duplicates/duplicates.fields.ts';
+import type { DuplicateParameters } from '../../../domain/analysis/duplicates/duplicates.model.ts';
+import { type CardRecord, recordPages } from '../../../domain/analysis/duplicates/duplicates.records.ts';
+import { type ActiveRun, type AnalysisJob, runParts } from '../../../domain/analysis/runs/runs.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { type Db, READER_IDLE_TIMEOUT } from '../../../platform/database.ts';
+import { unpack } from '../../../platform/pack.ts';
+import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
+import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
+import { type Find, openSearch } from './find.ts';
+import { type Packed, type Stage, stages } from './find.types.ts';
+import { storeFound, type TypeFigures } from './run.store.ts';
+
+/** Stored figures with the version of the decisions that they are based on. */
+type LastFigures = TypeFigures & { decided: string };
+
+/** By searched type. */
+type Done = Record<string, TypeFigures>;
+
+/** Minimum bytes of a stored result: recomputing a smaller one is as fast as reading it. */
+const LEAST_STORED = 500_000;
+
+/**
+ * Executes a run: finds, type by type, cards that represent the same object, and stores the results. After a
+ * worker's death it resumes with the current stage if the cards are unchanged.
+ */
+export async function findDuplicateCards(
+  job: AnalysisJob,
+  run: ActiveRun,
+  { db }: Pick<Services, 'db'>,
+): Promise<void> {
+  const { mode, card_types } = run.parameters as unknown as DuplicateParameters;
+  const { metamodel } = job.ctx;
+  const types = (card_types ?? metamodel.visibleTypes).filter((type) => metamodel.cardTypes.has(type));
+  const done: Done = (job.resume as { done: Done } | null)?.done ?? {};
+  const counts = await countCards(db, types);
+  const all = Math.max(
+    1,
+    types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0),
+  );
+  const searched = new Set(await db('duplicate_states').pluck('card_type'));
+  const search = openSearch(job.signal);
+  try {
+    let before = 0;
+    for (const type of types) {
+      const cards = counts.get(type) ?? 0;
+      // nothing to compare; stored results remain
+      if (!done[type] && (cards > 1 || searched.has(type))) {
+        const from = before;
+        const share = (part: number) => Math.min(0.99, (from + part * cards) / all);
+        await searchType(job, run, db, { metamodel, key: type, cards, mode, share, done, find: search.find });
+      }
+      before += cards;
+    }
+  } finally {
+    search.close();
+  }
+  await command(job.ctx, async (work) => {
+    const sum = (of: (figures: TypeFigures) => number) =>
+      Object.values(done).reduce((total, figures) => total + of(figures), 0);
+    await run.finish(work, {
+      modelVersion: versionOf(done),
+      results: {
+        cards: sum(({ cards }) => cards),
+        changed: sum(({ changed }) => changed),
+        compared_now: sum(({ compared_now }) => compared_now),
+        pairs: sum(({ pairs }) => pairs),
+        matches: sum(({ matches }) => matches),
+        clusters: sum(({ clusters }) => clusters),
+        pending: sum(({ pending }) => pending),
+        learn_advised: Object.keys(done).filter((type) => done[type]!.learn_advised),
+        types: done,
+      },
+    });
+  });
+}
+
+/** One version for the models of all types. */
+function versionOf(done: Done): string | null {
+  const models = Object.entries(done)
+    .map(([type, { model }]) => `${type} ${model}`)
+    .sort();
+  if (models.length === 0) return null;
+  return createHash('sha256').update(models.join('\n')).digest('hex').slice(0, 32);
+}
+
+async function countCards(db: Db, types: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await db.raw(
+    `select type, count(*)::int as n from cards where status = 'ACTIVE' and type = any(?::text[]) group by type`,
+    [types],
+  );
+  return new Map(rows.map(({ type, n }: { type: string; n: number }) => [type, n]));
+}
+
+interface Searched {
+  metamodel: Metamodel;
+  key: string;
+  cards: number;
+  mode: DuplicateParameters['mode'];
+  /** Maps the progress of this type to the progress of the run. */
+  share(part: number): number;
+  done: Done;
+  find: Find;
+}
+
+async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Searched): Promise<void> {
+  const { metamodel, key, share, done, cards } = type;
+  const { ctx } = job;
+  const label = metamodel.cardTypes.get(key)!.label;
+  job.progress(share(0), `Reads ${label}`);
+  const facts = comparedFields(metamodel, metamodel.cardTypes.get(key)!);
+  const { base, previous, fields, figures: last } = await known(db, type, facts);
+  const parts = runParts(job, run.id);
+  const partOf = (stage: Stage) => `${key}/${stage}`;
+  const decided = await decidedPairs(db, metamodel, key, facts);
+  const found = await type.find({
+    fields,
+    base,
+    previous,
+    records: inSnapshot(db, metamodel, key, fields),
+    decisions: lessons(decided),
+    maySkip: last?.decided === versionOfDecided(decided),
+    stored: (stage) => parts.read(partOf(stage)),
+    async store(stage, packed) {
+      const progress = share((stages.indexOf(stage) + 1) / (stages.length + 1));
+      const isLarge = packed && packed.length >= LEAST_STORED;
+      const step = { progress, message: messages[stage](label), checkpoint: { done } };
+      await parts.store(partOf(stage), isLarge ? packed : null, step);
+    },
+  });
+  job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Storing the results of ${label}`);
+  await command(ctx, async (work) => {
+    await job.hold(work);
+    const figures = found
+      ? await storeFound(work, run, { key, cards, fields: facts }, found, () => job.signal.throwIfAborted())
+      : unchanged(last!);
+    done[key] = figures;
+    await job.checkpoint(work, { progress: share(1), checkpoint: { done } });
+  });
+}
+
+/** The figures of a run with the same result as the previous one. */
+function unchanged({ decided: _, ...figures }: LastFigures): TypeFigures {
+  return { ...figures, changed: 0, compared_now: 0 };
+}
+
+const messages: Record<Stage, (label: string) => string> = {
+  neighbours: (label) => `Compares ${label}`,
+  similarities: (label) => `Comparing the candidates of ${label}`,
+  model: (label) => `Groups ${label}`,
+};
+
+/** The model and snapshot of earlier runs for the type, unless this run learns a new model. */
+async function known(
+  db: Db,
+  { key, mode }: Searched,
+  all: readonly ComparedField[],
+): Promise<{
+  base: Packed | null;
+  previous: Packed | null;
+  fields: ComparedField[];
+  figures: LastFigures | undefined;
+}> {
+  const state =
+    mode === 'learn'
+      ? undefined
+      : await db('duplicate_states').where({ card_type: key }).first('base_model', 'snapshot', 'figures');
+  const model = unpack<MatchModel>(state?.base_model);
+  // a model of another version of the service is learned again
+  const fields = model?.format === MODEL_FORMAT ? sameFields(model, all) : undefined;
+  if (!fields)
+    return { base: null, previous: null, fields: await valuedFields(db, key, all), figures: undefined };
+  return {
+    base: state.base_model,
+    previous: mode === 'changes' ? state.snapshot : null,
+    fields,
+    figures: mode === 'changes' ? state.figures : undefined,
+  };
+}
+
+/** The fields of a model, if all of them still exist. */
+function sameFields(model: MatchModel, all: readonly ComparedField[]): ComparedField[] | undefined {
+  const found = model.fields.map(({ name, kind }) =>
+    all.find((field) => field.name === name && field.kind === kind),
+  );
+  return found.every((field) => field !== undefined) ? found : undefined;
+}
+
+/** All cards of the type in one snapshot. */
+async function* inSnapshot(
+  db: Db,
+  metamodel: Metamodel,
+  type: string,
+  fields: readonly ComparedField[],
+): AsyncGenerator<CardRecord[]> {
+  const sql = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  try {
+    await sql.raw(READER_IDLE_TIMEOUT);
+    yield* recordPages(sql, metamodel, type, fields);
+  } finally {
+    await sql.commit();
+  }
+}

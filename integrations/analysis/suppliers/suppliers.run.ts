@@ -1,0 +1,219 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import {
+  type ActiveRun,
+  type AnalysisJob,
+  type RunParts,
+  runParts,
+} from '../../../domain/analysis/runs/runs.ts';
+import {
+  type NamedSuppliers,
+  readNamedSuppliers,
+  readSupplied,
+} from '../../../domain/analysis/suppliers/suppliers.read.ts';
+import type {
+  FoundProduct,
+  FoundSupplier,
+  ResolvedSupplier,
+} from '../../../domain/analysis/suppliers/suppliers.types.ts';
+import { storeSuppliers } from '../../../domain/analysis/suppliers/suppliers.write.ts';
+import { command } from '../../../domain/kernel/command.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { inTransaction } from '../../../platform/database.ts';
+import { pack, unpack } from '../../../platform/pack.ts';
+import { plainNameWords } from '../matching/names.ts';
+import { createRunModel } from '../models/models.run.ts';
+import { runRetryPolicy } from '../models/models.types.ts';
+import { type AskedCategories, categoriseByModel } from './categories.model.ts';
+import { addCard, type CardEvidence, categorise, noEvidence } from './categories.ts';
+import { productOf } from './products.ts';
+import { resolveSuppliers } from './resolve.ts';
+import { spellingOf } from './spelling.ts';
+
+/** Cards per page. */
+const PAGE = 1_000;
+
+/** What a run computes in addition to names. */
+export type SupplierPart = 'categories' | 'hierarchy';
+
+/** Results of the steps of a run, in order. */
+interface Steps {
+  names: { said: NamedSuppliers; resolved: ResolvedSupplier[] };
+  found: { suppliers: FoundSupplier[]; products: FoundProduct[] | null };
+  asked: AskedCategories;
+}
+
+/**
+ * Executes a run over the suppliers in steps: names, evidence, and answers of a model. Results of steps are stored, so that
+ * after a worker's death only the current step, or one request to a model, is repeated. The final result is one transaction.
+ */
+export async function analyseSuppliers(
+  services: Services,
+  job: AnalysisJob,
+  run: ActiveRun,
+  part: SupplierPart,
+): Promise<void> {
+  const parts = runParts(job, run.id);
+  let found = unpack<Steps['found']>(await parts.read('found'));
+  // answers refer to suppliers by index
+  const asked = found && unpack<Steps['asked']>(await parts.read('asked'));
+  found ??= await findSuppliers(job, parts, part);
+  const model = createRunModel(services, run.id, job.signal, runRetryPolicy, asked?.model);
+  const { suppliers, byModel } = await categoriseByModel(
+    job.ctx,
+    model,
+    found.suppliers,
+    asked,
+    (said, share) =>
+      parts.store('asked', pack(said), {
+        progress: 0.9 + 0.09 * share,
+        message: 'asking the language model',
+      }),
+  );
+  const { products } = found;
+  const stopped = model.stopped();
+  const figures = {
+    ...figuresOf(suppliers, products),
+    ...(byModel > 0 ? { categorised_by_model: byModel } : {}),
+    ...(stopped ? { model_stopped: stopped.reason } : {}),
+  };
+  await command(job.ctx, async (work) => {
+    await job.hold(work);
+    await storeSuppliers(work.sql, { suppliers, products }, () => job.signal.throwIfAborted());
+    await run.finish(work, { results: figures, modelParts: model.parts() });
+  });
+}
+
+async function findSuppliers(job: AnalysisJob, parts: RunParts, part: SupplierPart): Promise<Steps['found']> {
+  const { db, metamodel } = job.ctx;
+  let names = unpack<Steps['names']>(await parts.read('names'));
+  if (!names) {
+    names = await findNames(job);
+    await parts.store('names', pack(names), { progress: 0.6 });
+  }
+  job.progress(0.6, part === 'categories' ? 'finding categories' : 'finding products');
+  const { said, resolved } = names;
+  const gathered = gatherer(withCards(resolved, said), said, part);
+  const cards = [...said.supplied.keys()].sort();
+  for (let from = 0; from < cards.length; from += PAGE) {
+    job.signal.throwIfAborted();
+    gathered.add(await readSupplied(db, metamodel, cards.slice(from, from + PAGE)));
+    job.progress(0.6 + (0.3 * Math.min(from + PAGE, cards.length)) / cards.length);
+    await breathe();
+  }
+  const found = gathered.end();
+  await parts.store('found', pack(found), { progress: 0.9 });
+  return found;
+}
+
+async function findNames(job: AnalysisJob): Promise<Steps['names']> {
+  const { db, metamodel } = job.ctx;
+  const said = await inTransaction(db, (sql) => readNamedSuppliers(sql, metamodel), {
+    isolationLevel: 'repeatable read',
+    readOnly: true,
+  });
+  job.progress(0.1, 'comparing names');
+  const steps = resolveSuppliers(said.named);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) {
+    job.progress(0.1 + 0.5 * step.value, 'comparing names');
+    await breathe();
+    job.signal.throwIfAborted();
+  }
+  return { said, resolved: step.value };
+}
+
+/** A supplier with the data to distinguish words of its cards from those of its name. */
+interface Gathered extends FoundSupplier {
+  leading: ReadonlySet<string>;
+}
+
+/** Assigns to each supplier its own cards and the supplied cards. */
+function withCards(resolved: readonly ResolvedSupplier[], { named, supplied }: NamedSuppliers): Gathered[] {
+  const found = resolved.map(
+    (supplier): Gathered => ({
+      ...supplier,
+      cards: supplier.names.flatMap(({ cards }) => cards),
+      supplied: [],
+      categorised: null,
+      placed: false,
+      leading: new Set(supplier.names.flatMap(({ name }) => plainNameWords(name))),
+    }),
+  );
+  const byKey = new Map(found.flatMap((supplier, at) => supplier.names.map(({ key }) => [key, at] as const)));
+  const places = named.map(({ name }) => byKey.get(spellingOf(name)?.key ?? ''));
+  for (const card of [...supplied.keys()].sort()) {
+    const by = new Set(supplied.get(card)!.flatMap((at) => places[at] ?? []));
+    for (const at of by) found[at]!.supplied.push({ card, sharedBy: by.size });
+  }
+  return found;
+}
+
+/** Aggregates the evidence of the cards, page by page. */
+function gatherer(found: readonly Gathered[], said: NamedSuppliers, part: SupplierPart) {
+  const byCard = new Map<string, { at: number; sharedBy: number }[]>();
+  for (const [at, { supplied }] of found.entries()) {
+    for (const { card, sharedBy } of supplied) {
+      const known = byCard.get(card);
+      if (known) known.push({ at, sharedBy });
+      else byCard.set(card, [{ at, sharedBy }]);
+    }
+  }
+  const evidence = found.map((): CardEvidence => noEvidence());
+  const products = new Map<string, FoundProduct>();
+  return {
+    add(cards: Awaited<ReturnType<typeof readSupplied>>): void {
+      for (const card of cards) {
+        for (const { at, sharedBy } of byCard.get(card.id) ?? []) {
+          if (part === 'categories') addCard(evidence[at]!, card);
+          else addProduct(products, found[at]!, at, card, sharedBy);
+        }
+      }
+    },
+    end(): Steps['found'] {
+      const suppliers = found.map(
+        (supplier, at): FoundSupplier => ({
+          ...supplier,
+          categorised: part === 'categories' ? categorised(supplier, said, evidence[at]!) : null,
+          placed: part === 'hierarchy',
+        }),
+      );
+      return { suppliers, products: part === 'hierarchy' ? [...products.values()] : null };
+    },
+  };
+}
+
+function categorised({ names, cards }: FoundSupplier, said: NamedSuppliers, evidence: CardEvidence) {
+  return categorise(
+    names.map(({ name }) => name),
+    cards.flatMap((card) => said.descriptions.get(card) ?? []),
+    evidence,
+  );
+}
+
+function addProduct(
+  products: Map<string, FoundProduct>,
+  { leading }: Gathered,
+  at: number,
+  card: { id: string; name: string; product: string | null },
+  sharedBy: number,
+): void {
+  const product = productOf(card.product ?? card.name, leading);
+  if (!product) return;
+  const key = `${at} ${product.key}`;
+  const known = products.get(key);
+  if (known) known.supplied.push({ card: card.id, sharedBy });
+  else products.set(key, { supplier: at, ...product, supplied: [{ card: card.id, sharedBy }] });
+}
+
+/** Figures of a run: only counts, since everybody who can read runs sees them. */
+function figuresOf(suppliers: readonly FoundSupplier[], products: readonly FoundProduct[] | null) {
+  const names = suppliers.reduce((sum, supplier) => sum + supplier.names.length, 0);
+  const counts = {
+    suppliers: suppliers.length,
+    names,
+    subsidiaries: suppliers.filter(({ parent }) => parent !== null).length,
+  };
+  if (products) return { ...counts, products: products.length };
+  const uncategorised = suppliers.filter((one) => one.categorised?.confidence === null).length;
+  return { ...counts, categorised: suppliers.length - uncategorised, uncategorised };
+}

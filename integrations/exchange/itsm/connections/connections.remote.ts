@@ -1,0 +1,262 @@
+import { storeTestResult } from '../../../../domain/exchange/itsm/connections.commands.ts';
+import { MANAGE_SYNC } from '../../../../domain/exchange/itsm/connections.queries.ts';
+import {
+  type LoadedConnection,
+  loadConnection,
+  loadMappingsOf,
+} from '../../../../domain/exchange/itsm/itsm.load.ts';
+import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import type { Ctx } from '../../../../domain/kernel/context.ts';
+import { runList } from '../../../../domain/kernel/lists/lists.run.ts';
+import { textLiteral } from '../../../../domain/kernel/lists/lists.sql.ts';
+import type { JsonText, ListParams, ListSpec } from '../../../../domain/kernel/lists/lists.types.ts';
+import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
+import { EstateError, notFound } from '../../../../platform/errors.ts';
+import type { Connector, Right, RightResult } from '../connectors/connector.ts';
+import { isRemoteError, RemoteError, withFallback } from '../remote.ts';
+import { openConnection, type RemoteTools, remoteKinds, type TestedTable } from './connections.open.ts';
+
+/** Maximum duration of a request to a remote. */
+const MAX_MS = 10_000;
+/** A test reads many tables, and the remote may be slow. */
+const MAX_TEST_MS = 30_000;
+
+/** A right that was tested. */
+interface TestedRight extends Omit<RightResult, 'blocksRuns'> {
+  /** The test fails without it. */
+  needed: boolean;
+}
+
+/** The result of a connection test. */
+export interface ConnectionTest {
+  success: boolean;
+  message: string;
+  /** Why the remote could not be called; null if it could. */
+  failure: RemoteError['code'] | null;
+  rights: TestedRight[];
+}
+
+/**
+ * Logs in and tests the account's rights table by table, without writing to the remote; stores the result.
+ * @throws EstateError `forbidden`, `not_found`, `conflict`.
+ */
+export async function testConnection(ctx: Ctx, tools: RemoteTools, id: string): Promise<ConnectionTest> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  const connection = await loadConnection(ctx.db, tools.secrets, id);
+  const kind = remoteKinds[connection.settings.kind];
+  const tested = addMappedTables(kind.rightsToTest(connection), await loadMappingsOf(ctx.db, id));
+  const needs = tested.map(({ table, rights }) => ({ table, rights }));
+  const test = await callWithin(tools, connection, (remote) => remote.testRights(needs), MAX_TEST_MS).then(
+    (found) => summarizeRights(found, tested),
+    (error) => {
+      if (!isRemoteError(error)) throw error;
+      return { success: false, message: describeRemoteError(error), failure: error.code, rights: [] };
+    },
+  );
+  await storeTestResult(ctx, connection, {
+    test_status: test.success ? 'passed' : 'failed',
+    test_message: test.message,
+  });
+  return test;
+}
+
+/** Maximum number of tested tables of mappings, since a request waits for the test. */
+const MAX_MAPPED_TABLES = 10;
+
+/** Adds the tables of the connection's mappings, with the rights that they need. */
+function addMappedTables(defaults: readonly TestedTable[], mappings: readonly Mapping[]): TestedTable[] {
+  const tested = new Map(defaults.map((one) => [one.table, one]));
+  for (const { remote_table: table, sync_direction, sync_mode } of mappings) {
+    if (!tested.has(table) && tested.size >= defaults.length + MAX_MAPPED_TABLES) continue;
+    const writes = sync_direction !== 'pull';
+    const { rights, needed } = tested.get(table) ?? { rights: [], needed: [] };
+    const mapped: Right[] = ['read'];
+    if (writes) mapped.push('create', 'update');
+    if (writes && sync_mode !== 'additive') mapped.push('delete');
+    tested.set(table, {
+      table,
+      rights: [...new Set([...rights, ...mapped])],
+      needed: [...new Set([...needed, 'read' as const])],
+    });
+  }
+  return [...tested.values()];
+}
+
+function summarizeRights(found: RightResult[], tested: readonly TestedTable[]): ConnectionTest {
+  const rights = found.map(({ blocksRuns: blocks = false, ...one }) => ({
+    ...one,
+    needed: blocks || tested.some(({ table, needed }) => table === one.table && needed.includes(one.right)),
+  }));
+  const missing = rights.filter(({ needed, granted }) => needed && granted === false);
+  const denied = rights.filter(({ needed, granted }) => !needed && granted === false);
+  const list = (some: TestedRight[]) => some.map(({ right, table }) => `${right} ${table}`).join(', ');
+  const blocking = found.find(({ blocksRuns, granted }) => blocksRuns && granted === false);
+  const message = blocking
+    ? blocking.how
+    : missing.length > 0
+      ? `The account lacks rights: ${list(missing)}.`
+      : denied.length > 0
+        ? `The account can read. It lacks other rights: ${list(denied)}.`
+        : 'The account can read; no missing right was found.';
+  return { success: missing.length === 0, message, failure: null, rights };
+}
+
+const describeRemoteError = ({ what, advice }: RemoteError): string => `${what}. ${advice}`;
+
+/** Pages, sorts and searches rows that a remote returned. */
+async function listRows(
+  ctx: Ctx,
+  found: unknown[],
+  {
+    columns,
+    params,
+    ...list
+  }: Pick<ListSpec, 'name' | 'id' | 'members' | 'search'> & {
+    /** Names and types of the columns of `found`. */
+    columns: string;
+    params: ListParams;
+    asked: unknown[];
+  },
+): Promise<JsonText> {
+  const { asked, ...rest } = list;
+  const spec: ListSpec = {
+    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(found))}::jsonb) as r(${columns})`,
+    idType: 'text',
+    sorts: { name: { sql: 'r.name', type: 'text', filled: true } },
+    defaultSort: 'name',
+    ...rest,
+  };
+  return await runList(ctx, spec, [], params, { asked });
+}
+
+/**
+ * The tables of the remote whose name or label contains the search text.
+ * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function listRemoteTables(
+  ctx: Ctx,
+  tools: RemoteTools,
+  id: string,
+  { search = '', ...params }: ListParams,
+): Promise<JsonText> {
+  const connection = await loadActive(ctx, tools, id);
+  const tables = await callRemote(tools, connection, (remote) => remote.describeTables(search));
+  return await listRows(ctx, tables, {
+    name: 'itsm-remote-tables',
+    id: 'r.name',
+    columns: 'name text, label text, parent text',
+    members: { name: 'r.name', label: 'r.label', parent: 'r.parent' },
+    params,
+    asked: [id, search],
+  });
+}
+
+/**
+ * The columns of a table of the remote, inherited ones included.
+ * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function listRemoteFields(
+  ctx: Ctx,
+  tools: RemoteTools,
+  id: string,
+  table: string,
+  params: ListParams,
+): Promise<JsonText> {
+  const connection = await loadActive(ctx, tools, id);
+  const fields = await callRemote(tools, connection, (remote) =>
+    withFallback(remote.describeFields(table), ['not_found'], null),
+  );
+  if (fields === null) throw notFound('table at the remote', table);
+  return await listRows(ctx, fields, {
+    name: 'itsm-remote-fields',
+    id: 'r.name',
+    columns: `name text, label text, kind text, "remoteKind" text, reference text, "maxLength" int, mandatory boolean,
+      choices jsonb`,
+    members: {
+      name: 'r.name',
+      label: 'r.label',
+      type: 'r.kind',
+      remote_type: 'r."remoteKind"',
+      reference: 'r.reference',
+      max_length: 'r."maxLength"',
+      mandatory: 'r.mandatory',
+      choices: 'r.choices',
+    },
+    search: `fold(r.name || ' ' || r.label)`,
+    params,
+    asked: [id, table, params.search],
+  });
+}
+
+/**
+ * The relation types of the remote.
+ * @throws EstateError `forbidden`, `not_found`, `upstream_failed`, `wrong_state`.
+ */
+export async function listRemoteRelationTypes(
+  ctx: Ctx,
+  tools: RemoteTools,
+  id: string,
+  params: ListParams,
+): Promise<JsonText> {
+  const connection = await loadActive(ctx, tools, id);
+  const types = await callRemote(tools, connection, (remote) => remote.describeRelationTypes());
+  return await listRows(ctx, types, {
+    name: 'itsm-remote-relation-types',
+    id: 'r.id',
+    columns: 'id text, name text, forward text, reverse text',
+    members: { id: 'r.id', name: 'r.name', forward: 'r.forward', reverse: 'r.reverse' },
+    search: `fold(r.name || ' ' || r.forward || ' ' || r.reverse)`,
+    params,
+    asked: [id, params.search],
+  });
+}
+
+/** Loads a connection that may be called. @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is paused. */
+export async function loadActive(ctx: Ctx, tools: RemoteTools, id: string): Promise<LoadedConnection> {
+  requirePermission(ctx.caller, MANAGE_SYNC);
+  const connection = await loadConnection(ctx.db, tools.secrets, id);
+  if (connection.settings.is_active) return connection;
+  throw new EstateError('wrong_state', 'The connection is paused; set is_active to true.');
+}
+
+/** Calls a remote with fewer attempts and shorter waits than a run. @throws RemoteError */
+async function callWithin<T>(
+  tools: RemoteTools,
+  connection: LoadedConnection,
+  call: (remote: Connector) => Promise<T>,
+  maxMs: number,
+): Promise<T> {
+  const remote = openConnection(tools, connection, {
+    signal: AbortSignal.timeout(maxMs),
+    transport: { timeoutMs: 8_000, attempts: 2, maxWaitMs: 3_000 },
+  });
+  try {
+    return await call(remote);
+  } catch (error) {
+    if (!isRemoteError(error, 'stopped')) throw error;
+    throw new RemoteError('timed_out', error.where, `The remote did not respond within ${maxMs / 1000} s`);
+  } finally {
+    await remote.close();
+  }
+}
+
+/** Calls a remote within an API request. @throws EstateError `upstream_failed`, with the advice of the error. */
+export async function callRemote<T>(
+  tools: RemoteTools,
+  connection: LoadedConnection,
+  call: (remote: Connector) => Promise<T>,
+): Promise<T> {
+  try {
+    return await callWithin(tools, connection, call, MAX_MS);
+  } catch (error) {
+    if (!isRemoteError(error)) throw error;
+    const { code, retryAfterMs } = error;
+    const headers: Record<string, string> = retryAfterMs
+      ? { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
+      : {};
+    throw new EstateError('upstream_failed', describeRemoteError(error), {
+      extra: { failure: code },
+      headers,
+    });
+  }
+}

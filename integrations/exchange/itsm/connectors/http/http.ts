@@ -1,0 +1,196 @@
+import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
+import { sha256 } from '../../../../../platform/crypto.ts';
+import type { Limiter } from '../../limiter/limiter.ts';
+import { RemoteError } from '../../remote.ts';
+import type { Connector, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import {
+  absentColumns,
+  type Dialect,
+  pagesOf,
+  type ResponseReader,
+  readRefusal,
+  searchTables,
+} from '../responses.ts';
+import { testRights } from '../rights.ts';
+import { basicAuth, type ConnectorParts, openTransport } from '../transport.ts';
+import { defaultConfig, type HttpAuth, type HttpConfig } from './config.ts';
+import { columnsOf } from './description.ts';
+import { createFetch, type Fetch } from './fetching.ts';
+import { createFiles, requireColumns } from './files.ts';
+import { type PagedSource, readList } from './lists.ts';
+import { columnsInFilter, idOf, keyIn, recordOf } from './records.ts';
+import { type Row, valueAt } from './values.ts';
+
+/** How long before the watermark a delta starts. */
+const OVERLAP_MS = 60_000;
+/** Rows whose values show the kinds of columns. */
+const SAMPLE = 1_000;
+const PAGE = 1_000;
+
+export type HttpParts = ConnectorParts<Pick<HttpConfig, 'url' | 'auth' | 'sources'> & Partial<HttpConfig>>;
+
+// the form of errors is unknown
+const dialect: Dialect = { errorOf: () => undefined };
+
+/** Reads the bytes of a response; undefined for 304, if nothing has changed. */
+const readResponse: ResponseReader = (response, context) => {
+  const { status, headers, body } = response;
+  if (status === 304) return { kind: 'done', result: undefined };
+  const refused = readRefusal(response, context, dialect, undefined);
+  if (refused) return refused;
+  const start = body.subarray(0, 100).toString('latin1');
+  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
+  if (!isPage) return { kind: 'done', result: body };
+  const what = `${context.doing} returned a web page instead of data`;
+  return { kind: 'outage', error: new RemoteError('unreadable_answer', context.where, what, { status }) };
+};
+
+function headerOf(auth: HttpAuth): string {
+  if (auth.kind === 'none') return '';
+  return auth.kind === 'basic' ? basicAuth(auth.username, auth.password) : `Bearer ${auth.token}`;
+}
+
+/** The account whose rate limit applies; a token is identified by its digest. */
+function accountOf(host: string, auth: HttpAuth): string {
+  if (auth.kind === 'none') return `${host} http`;
+  const name = auth.kind === 'basic' ? auth.username : sha256(auth.token).slice(0, 16);
+  return `${host} http ${name}`;
+}
+
+/** Lists of rows at HTTP addresses: files, and paged JSON. They are read only. */
+export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } {
+  const config: HttpConfig = { ...defaultConfig, ...parts.config };
+  const { origin, host } = new URL(config.url);
+  const header = headerOf(config.auth);
+  const transport = openTransport(
+    { ...parts, config },
+    {
+      base: origin,
+      account: accountOf(host, config.auth),
+      read: readResponse,
+      session: { authorization: async () => header },
+      maxBytes: config.maxBytes,
+    },
+  );
+  const fetch = createFetch(transport, config.url);
+  const files = createFiles(fetch);
+  const { limiter, clockAheadMs, calls, close } = transport;
+
+  const sourceOf = (name: string): HttpSource => {
+    const source = config.sources.find((one) => one.name === name);
+    if (source) return source;
+    throw new RemoteError('not_found', `source ${name}`, `The connection has no source ${name}`);
+  };
+
+  const read = ({ table, fields, filter, limit, cursor }: ReadRequest, from?: number): Promise<Page> => {
+    const source = sourceOf(table);
+    const request = { fields, filter, limit, cursor, from };
+    return isPaged(source) ? readList(fetch, source, request) : files.page(source, request);
+  };
+
+  /** The first rows of a source. */
+  const sampleOf = async (source: HttpSource): Promise<Row[]> => {
+    const found = isPaged(source) ? await fetch(source, { limit: SAMPLE }) : await files.snapshot(source);
+    return (found?.rows ?? []).slice(0, SAMPLE).map(({ row }) => row);
+  };
+
+  const describeFields = async (table: string) => {
+    const source = sourceOf(table);
+    return columnsOf(source, await sampleOf(source));
+  };
+
+  const readOnly = async (name: string): Promise<never> => {
+    const what = `${name} is read only: HTTP lists cannot be written`;
+    throw new RemoteError('refused', `source ${name}`, what);
+  };
+
+  return {
+    limiter,
+    async describeTables(search = '') {
+      const tables = config.sources.map(({ name, label }) => ({ name, label: label || name, parent: null }));
+      return searchTables(tables, search);
+    },
+    describeFields,
+    describeRelationTypes: async () => [],
+    async findUnknownColumns(table, filter) {
+      const known = new Set((await describeFields(table)).map(({ name }) => name));
+      return columnsInFilter(filter).filter((name) => !known.has(name));
+    },
+    async findHiddenColumns(table, fields) {
+      return absentColumns(await sampleOf(sourceOf(table)), fields, valueAt);
+    },
+    async findNewestChange(table) {
+      const source = sourceOf(table);
+      // before a paged list is read, only the server's current time is known
+      const found = isPaged(source) ? await fetch(source, { limit: 1 }) : await files.snapshot(source);
+      return found?.at ?? null;
+    },
+    readPage: async (request) => read(request),
+    async readSince(request) {
+      const { since, overlapMs = OVERLAP_MS } = request;
+      return read(request, since === null ? undefined : Date.parse(since) - overlapMs);
+    },
+    readByIds: async (table, ids, fields) => lookUpRows(fetch, files, sourceOf(table), ids, fields),
+    async readRelations({ types }) {
+      if (types.length === 0) return { relations: [], next: null, hasHiddenRows: false };
+      const what = 'HTTP lists have no relations; map the columns that refer to other rows';
+      throw new RemoteError('not_found', `relation ${types[0]}`, what);
+    },
+    readDeletions: async () => [],
+    readRelationDeletions: async () => [],
+    create: readOnly,
+    findCreated: async () => null,
+    update: readOnly,
+    delete: readOnly,
+    createRelation: readOnly,
+    deleteRelation: readOnly,
+    testRights: (needs) =>
+      testRights(needs, {
+        unreadable: ({ what }) => `${what}.`,
+        async read(table) {
+          const rows = await sampleOf(sourceOf(table));
+          return { granted: true, how: `Read; ${rows.length} rows were read.` };
+        },
+        write: async () => ({ granted: false, how: 'HTTP lists are read only.' }),
+      }),
+    clockAheadMs,
+    calls,
+    close,
+  };
+}
+
+const isPaged = (source: HttpSource): source is PagedSource => source.paging !== undefined;
+
+/** Finds rows by id: reads the list until all are found. */
+async function lookUpRows(
+  fetch: Fetch,
+  files: ReturnType<typeof createFiles>,
+  source: HttpSource,
+  ids: string[],
+  fields: string[],
+): Promise<Map<string, RecordLookup>> {
+  const lookups = new Map<string, RecordLookup>();
+  const table = source.name;
+  if (isPaged(source)) {
+    const missing = new Set(ids);
+    const pages = pagesOf((cursor) => readList(fetch, source, { fields, limit: PAGE, cursor }));
+    if (missing.size > 0)
+      for await (const { records } of pages) {
+        for (const record of records)
+          if (missing.delete(record.id)) lookups.set(record.id, { kind: 'there', record });
+        if (missing.size === 0) break;
+      }
+  } else {
+    const snapshot = (await files.snapshot(source))!;
+    requireColumns(source, snapshot, fields);
+    const wanted = new Set(ids.map((id) => keyIn(table, id)));
+    for (const { key, row } of snapshot.rows) {
+      if (!wanted.has(key)) continue;
+      const record = recordOf(source, key, row, fields, snapshot.at);
+      lookups.set(idOf(table, key), { kind: 'there', record });
+    }
+  }
+  // the list may lack the row for other reasons: only full reads show that it is gone
+  for (const id of ids) if (!lookups.has(id)) lookups.set(id, { kind: 'unknown' });
+  return lookups;
+}

@@ -1,0 +1,69 @@
+import { sha256 } from '../../../../../platform/crypto.ts';
+import type { Limiter } from '../../limiter/limiter.ts';
+import { type RemoteTombstone, withFallback } from '../../remote.ts';
+import type { Connector } from '../connector.ts';
+import { byTime } from '../responses.ts';
+import { testRights } from '../rights.ts';
+import type { ConnectorParts } from '../transport.ts';
+import { defaultConfig, type ItopAuth, type ItopConfig } from './config.ts';
+import { createDescription } from './description.ts';
+import { type ChangeTimes, createHistory, MISSING_HISTORY_EFFECTS } from './history.ts';
+import { createReading } from './reading.ts';
+import { readRelations } from './relations.ts';
+import { rightsTest } from './rights.ts';
+import { openItopTransport } from './transport.ts';
+import { createWriting } from './writing.ts';
+
+export type ItopParts = ConnectorParts<Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>>;
+
+/** The account whose rate limit applies. */
+function accountOf(url: string, auth: ItopAuth): string {
+  const { host, pathname } = new URL(url);
+  const name = auth.kind === 'basic' ? auth.username : `token ${sha256(auth.token).slice(0, 16)}`;
+  return `${host}${pathname} ${name}`;
+}
+
+/** A connection to one instance as one account. */
+export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } {
+  const config: ItopConfig = { ...defaultConfig, ...parts.config };
+  const base = config.url.replace(/\/+$/, '');
+  const transport = openItopTransport({ ...parts, config }, base, accountOf(base, config.auth));
+  const history = createHistory(transport, config);
+  const description = createDescription(transport);
+  const reading = createReading(transport, description, history);
+  const { limiter, clockAheadMs, calls, close } = transport;
+
+  const tombstones = async (
+    table: string,
+    since: string,
+    isOne: (id: string) => boolean,
+  ): Promise<RemoteTombstone[]> => {
+    // `explainMissingDelta` reports an unreadable history
+    const deleted: ChangeTimes = await withFallback(history.readDeleted(since), ['forbidden'], new Map());
+    const found = [...deleted].filter(([id]) => isOne(id)).map(([id, at]) => ({ table, id, at }));
+    return found.sort(byTime);
+  };
+
+  return {
+    limiter,
+    // objects of hidden organisations and archived objects are missing too
+    omitsHiddenRecords: true,
+    ...description,
+    ...reading,
+    readRelations: (request) => readRelations(reading, request),
+    async explainMissingDelta() {
+      const why = `The account may not read the history of iTop (CMDBChangeOp). ${MISSING_HISTORY_EFFECTS}`;
+      return (await withFallback(history.readLag(), ['forbidden'], null)) ? null : why;
+    },
+    // the subclasses of the table are unknown: tombstones of other classes match no pair
+    readDeletions: (table, since) => tombstones(table, since, (id) => !isLink(id)),
+    readRelationDeletions: (since) => tombstones('relations', since, isLink),
+    ...createWriting(transport, { reading, history, description }, config),
+    testRights: (needs) => testRights(needs, rightsTest(transport, { reading, history }, config)),
+    clockAheadMs,
+    calls,
+    close,
+  };
+}
+
+const isLink = (id: string): boolean => id.startsWith('lnk');

@@ -1,0 +1,46 @@
+import {
+  connectNetBox,
+  type NetBoxParts,
+} from '../../../../integrations/exchange/itsm/connectors/netbox/netbox.ts';
+import type { NetBox } from '../../../emulators/netbox/instance.ts';
+import type { Row } from '../../../emulators/netbox/store.ts';
+import { memoryLimiterStore } from '../../../support/memory-limiter.ts';
+
+/** A connection to an emulated NetBox on its clock, by its usual token. */
+export function connect(netbox: NetBox, config: Partial<NetBoxParts['config']> = {}) {
+  return connectNetBox({
+    config: { url: netbox.base, token: 'nbt_estate.secret', ...config },
+    outboundAllow: ['127.0.0.1:*'],
+    limits: memoryLimiterStore(),
+    clock: netbox.clock,
+    random: () => 0.5,
+  });
+}
+
+/** Sites, a role, a tenant, and so many devices. */
+export function furnish({ store }: NetBox, devices: number): { sites: Row[]; role: Row; tenant: Row } {
+  store.customFields.push({
+    id: 2,
+    name: 'owner',
+    label: 'Owner',
+    type: 'text',
+    object_types: ['dcim.device'],
+  });
+  const tenant = store.insert('tenancy/tenants', { name: 'Contoso', slug: 'contoso' });
+  const role = store.insert('dcim/device-roles', { name: 'Server', slug: 'server' });
+  const sites = ['Frankfurt', 'Paris'].map((name) =>
+    store.insert('dcim/sites', { name, slug: name.toLowerCase(), tenant: tenant.id }),
+  );
+  for (let at = 0; at < devices; at += 1) {
+    store.insert('dcim/devices', {
+      name: `host ${at}`,
+      role: role.id,
+      site: sites[at % 2]!.id,
+      serial: `S${at}`,
+      status: at % 5 === 0 ? 'planned' : 'active',
+      tags: at % 2 === 0 ? [{ slug: 'web' }, { slug: 'prod' }] : [],
+      custom_fields: { owner: at % 3 === 0 ? 'ops' : null },
+    });
+  }
+  return { sites, role, tenant };
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mix, mulberry32, pick } from '../../../bench/landscape/random.ts';
+import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
+import { createDriver, type Driver } from '../../../soak/itsm/drive.ts';
+import { applications, components } from '../../../soak/itsm/landscape.ts';
+import { createWorld, readLocal, readRemote, type World } from '../../../soak/itsm/world.ts';
+import { createTestServices, type TestServices } from '../../../support/harness.ts';
+
+const seed = Number(process.env.ITSM_SEED ?? 2611);
+const HISTORIES = 4;
+const RELATIONS = 'cmdb_rel_ci';
+
+const clock = createVirtualClock(Date.now());
+let t: TestServices;
+let driver: Driver;
+beforeAll(async () => {
+  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
+  driver = createDriver(t.services, clock, 3);
+});
+afterAll(async () => {
+  await driver.close();
+  await t.close();
+});
+
+async function inWorld(name: string, live: (world: World) => Promise<void>): Promise<void> {
+  const size = { applications: 5, components: 4, relations: 9 };
+  const world = await createWorld({ services: t.services, ctx: await t.ctx() }, size, { clock, seed: name });
+  try {
+    for (const { key } of [components, applications]) await driver.run(world, world.mappings[key]);
+    expect((await readLocal(world)).relations).toHaveLength(9);
+    await live(world);
+  } finally {
+    await world.close();
+  }
+}
+
+const related = async (world: World) => ({
+  here: (await readLocal(world)).relations,
+  there: readRemote(world).relations,
+});
+
+const runOf = async (world: World, how: { complete?: boolean } = {}) => {
+  clock.advance(600_000);
+  const { run } = await driver.run(world, world.mappings.application, how);
+  expect(run.error_message).toBeNull();
+  expect(run.status).toBe('completed');
+};
+
+it.each([
+  [1, 'completed'],
+  [100, 'failed'],
+])('a tombstone is not lost if another row replaces it, in %i pages', async (pages, status) => {
+  await inWorld(`repeated ${pages}`, async (world) => {
+    const { instance } = world;
+    clock.advance(600_000);
+    for (const { values } of instance.store.of(RELATIONS).slice(0, 3))
+      instance.elsewhere.remove(values.sys_id!);
+    instance.repeats = { table: 'sys_audit_delete', pages };
+    const { run } = await driver.run(world, world.mappings.application);
+    expect(run.status).toBe(status);
+    expect(instance.repeats.pages).toBeLessThan(pages);
+    instance.repeats = undefined;
+    if (status === 'failed') await runOf(world);
+    const { here, there } = await related(world);
+    expect(here).toEqual(there);
+  });
+});
+
+it(`a full read corrects all relations, whatever was stored before (seed ${seed})`, async () => {
+  for (let at = 0; at < HISTORIES; at += 1) {
+    await inWorld(`${seed} ${at}`, async (world) => {
+      const { instance, services, mappings } = world;
+      const { db } = services;
+      const random = mulberry32(mix(seed, at));
+      const rows = () => instance.store.of(RELATIONS);
+      clock.advance(600_000);
+      for (let step = 0; step < 8; step += 1) {
+        const { sys_id, parent = '', child = '', type = '' } = pick(random, rows()).values;
+        const what = random();
+        if (what < 0.7) instance.elsewhere.remove(sys_id!);
+        // replaced by another relation with the same ends
+        if (what < 0.2) instance.elsewhere.insert(RELATIONS, { parent, child, type });
+        // what an earlier run has stored about it is wrong
+        if (what < 0.4) {
+          const key = { mapping_id: mappings.application, remote_relation_id: sys_id! };
+          await db('itsm_remote_links')
+            .where(key)
+            .update({ remote_relation_id: `ghost ${step}` });
+        }
+        // its tombstone is hidden
+        for (const { values } of random() < 0.5 ? instance.store.of('sys_audit_delete') : [])
+          instance.store.rows.get(values.sys_id!)!.values.documentkey = 'kept back';
+        if (random() < 0.4) await runOf(world, { complete: random() < 0.3 });
+        instance.store.skew = pick(random, [0, 420_000]);
+      }
+      instance.store.skew = 0;
+      await runOf(world, { complete: true });
+      const { here, there } = await related(world);
+      expect(here).toEqual(there);
+      const left = await db('itsm_remote_links')
+        .where({ mapping_id: mappings.application })
+        .pluck('remote_relation_id');
+      expect(left.sort()).toEqual(rows().map(({ values }) => values.sys_id));
+    });
+  }
+}, 120_000);

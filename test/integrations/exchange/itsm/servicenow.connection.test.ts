@@ -1,0 +1,99 @@
+import { afterEach, expect, test } from 'vitest';
+import { connectServiceNow } from '../../../../integrations/exchange/itsm/connectors/servicenow/servicenow.ts';
+import { authority, clientCertificate, serverCertificate } from '../../../emulators/certificates.ts';
+import { furnish } from '../../../emulators/servicenow/landscape.ts';
+import {
+  type Options,
+  type ServiceNowEmulator,
+  startServiceNow,
+} from '../../../emulators/servicenow/server.ts';
+import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
+import { memoryLimiterStore } from '../../../support/memory-limiter.ts';
+import { connect, failure } from './remote.ts';
+
+const table = 'cmdb_ci_linux_server';
+const request = { table, fields: ['name'], limit: 10, cursor: null };
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+async function start(options: Options = {}): Promise<ServiceNowEmulator> {
+  const instance = await startServiceNow({ clock: createVirtualClock(), ...options });
+  open.push(instance);
+  furnish(instance, { items: { [table]: 5 }, relations: 0 });
+  return instance;
+}
+
+test('a connection can have its own CA and client certificate', async () => {
+  const instance = await start({
+    tls: { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true },
+  });
+  const remotes = [{}, { ca: authority }, { ca: authority, ...clientCertificate }].map((tls) =>
+    connect(instance, { tls }),
+  );
+  open.push(...remotes);
+  const [stranger, halfKnown, known] = remotes;
+  const distrusted = await failure(stranger!.readPage(request));
+  expect([distrusted.code, stranger!.calls()]).toEqual(['unreachable', 1]);
+  expect((await failure(halfKnown!.readPage(request))).code).toBe('unreachable');
+  expect((await known!.readPage(request)).records).toHaveLength(5);
+});
+
+test('an aborted connection stops waiting, with an error', async () => {
+  const instance = await start();
+  const stop = new AbortController();
+  const remote = connect(instance, {}, { signal: stop.signal });
+  open.push(remote);
+  instance.faults.arm({ fault: 'limited_with_wait', times: 99 });
+  const reading = failure(remote.readPage(request));
+  stop.abort(new Error('cancelled'));
+  expect((await reading).code).toBe('stopped');
+  expect((await failure(remote.create(table, { name: 'x' }, 'x'))).code).toBe('stopped');
+});
+
+test('an aborted write may have been executed', async () => {
+  const instance = await start({ latency: { write: 100 } });
+  const stop = new AbortController();
+  const remote = connectServiceNow({
+    config: { url: instance.base, auth: { kind: 'basic', username: 'estate', password: 'secret' } },
+    outboundAllow: ['127.0.0.1:*'],
+    limits: memoryLimiterStore(),
+    clock: instance.clock,
+    signal: stop.signal,
+  });
+  open.push(remote);
+  instance.hold = async () => stop.abort(new Error('cancelled'));
+  expect((await failure(remote.create(table, { name: 'x' }, 'x'))).code).toBe('answer_lost');
+});
+
+test('all users of an account share its limits; another account has its own', async () => {
+  const instance = await start({
+    accounts: [
+      { userName: 'estate', password: 'secret' },
+      { userName: 'second', password: 'secret' },
+    ],
+  });
+  const limits = memoryLimiterStore();
+  const one = connect(instance, {}, { limits });
+  const same = connect(instance, {}, { limits });
+  const other = connect(
+    instance,
+    { auth: { kind: 'basic', username: 'second', password: 'secret' } },
+    { limits },
+  );
+  open.push(one, same, other);
+  await one.limiter.recordOutcome({ kind: 'limited', retryAfterMs: 600_000 });
+  expect(await failure(same.readPage(request))).toMatchObject({ code: 'limited', retryAfterMs: 600_000 });
+  await other.readPage(request);
+});
+
+test("the remote's clock is known from its responses, however wrong it is", async () => {
+  const instance = await start();
+  instance.impose('clock_skew');
+  const remote = connect(instance);
+  open.push(remote);
+  expect(remote.clockAheadMs()).toBeNull();
+  await remote.readPage(request);
+  expect(remote.clockAheadMs()).toBe(7 * 60_000);
+});
