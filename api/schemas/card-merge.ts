@@ -80,9 +80,8 @@ export const UndoMergeAnswer = component('UndoMergeAnswer', {
   ),
 });
 
-const { journal: _internal, ...columns } = CardMerge.columns;
 const members = {
-  ...columns,
+  ...CardMerge.columns,
   survivor_name: Nullable(Type.String({ description: 'Null if the card was deleted' })),
   created_by_name: Nullable(Type.String()),
   undone_by_name: Nullable(Type.String()),

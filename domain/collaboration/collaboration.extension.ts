@@ -128,10 +128,7 @@ const resources: readonly Resource[] = [
         column: 'card_id',
         once: {
           by: ['user_id', 'role'],
-          event: (card, type, row, user, gone) => {
-            const stored = row as StakeholderRow;
-            return stakeholderEvent(card, type, user, gone ? stored : null, gone ? null : stored);
-          },
+          event: (card, type, row, user) => stakeholderEvent(card, type, user, row as StakeholderRow, null),
         },
       },
     ],

@@ -131,14 +131,8 @@ export interface CardReference {
     by: string[];
     /** SQL on `t`: the rows that a merge may delete; by default any. Other rows take precedence over them. */
     only?: string;
-    /** The event of a row that a merge deletes (`gone`) or its undo restores; `user` is the display name of its user. */
-    event(
-      card: { id: string; name: string },
-      type: CardType,
-      row: StoredRow,
-      user: string,
-      gone: boolean,
-    ): EventDraft;
+    /** The event of a row that a merge deletes; `user` is the display name of its user. */
+    event(card: { id: string; name: string }, type: CardType, row: StoredRow, user: string): EventDraft;
   };
 }
 

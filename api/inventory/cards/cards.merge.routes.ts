@@ -1,3 +1,4 @@
+import { undoMerge } from '../../../domain/app/batches/merge.undo.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import {
   listMerges,
@@ -5,7 +6,6 @@ import {
   mergeSorts,
   readMerge,
 } from '../../../domain/inventory/cards/merge/merge.list.ts';
-import { undoMerge } from '../../../domain/inventory/cards/merge/merge.undo.ts';
 import { ok, routesOf } from '../../operation.ts';
 import * as schemas from '../../schemas/card-merge.ts';
 import { listQuery } from '../../schemas/common.ts';

@@ -1,4 +1,4 @@
-import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { lockHierarchy } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards } from '../../inventory/cards/cards.save.ts';
@@ -7,6 +7,7 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { EventDraft } from '../../kernel/events/row-changes.ts';
+import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import type { BatchEvent, NotUndone } from '../../kernel/undo/undo.rows.ts';
 import { notUndone, undoRow } from '../../kernel/undo/undo.rows.ts';
@@ -183,7 +184,11 @@ async function undoAll(
   await lockHierarchy(work.sql, 'exclusive');
   let before = '9223372036854775807';
   for (;;) {
-    const events = await readPage(work.sql, id, before);
+    const events = await readEvents(
+      work.sql,
+      fragment`batch_id = ${id}::uuid and position < ${before}`,
+      PAGE,
+    );
     if (events.length === 0) break;
     const going = goes ? await deletedWithCards(work.sql, id, events, conflicted) : new Set();
     reportRun(
@@ -225,16 +230,16 @@ async function undoAll(
   if (!request.dry_run) await held.record();
 }
 
-async function readPage(sql: Sql, id: string, before: string): Promise<BatchEvent[]> {
+/** Events with all that their undo needs, newest first. */
+export async function readEvents(sql: Sql, where: Fragment, limit: number): Promise<BatchEvent[]> {
   return await query(sql).rows`select id as event_id, position, event_type, data ->> 'id' as id,
     card_id, card_type, peer_card_id,
        peer_card_type, recipient_id, scope, cost_keys, data
-     from events where batch_id = ${id}::uuid and position < ${before} order by position desc
-     limit ${embed(PAGE)}`;
+     from events where ${embed(where)} order by position desc limit ${limit}`;
 }
 
 /** Groups adjacent events that are undone together: cards with cards, relations with relations, others individually. */
-function* runsOf(events: BatchEvent[]): Generator<BatchEvent[]> {
+export function* runsOf(events: BatchEvent[]): Generator<BatchEvent[]> {
   let run: BatchEvent[] = [];
   for (const event of events) {
     if (ignoredEvents.includes(event.event_type)) continue;
@@ -249,7 +254,7 @@ function* runsOf(events: BatchEvent[]): Generator<BatchEvent[]> {
 }
 
 /** Undoes a group together or, if that is refused, one at a time, so that the report names the conflicting object. */
-async function undoRun(
+export async function undoRun(
   work: Work,
   ctx: Ctx,
   run: BatchEvent[],
@@ -336,7 +341,7 @@ async function act(
 }
 
 /** Whether an event is undone field by field. */
-function isUpdate(kind: 'card' | 'relation' | UndoSpec, type: EventType): boolean {
+export function isUpdate(kind: 'card' | 'relation' | UndoSpec, type: EventType): boolean {
   if (typeof kind === 'string') return !/\.(created|deleted)$/.test(type);
   return !kind.undo && kind.events.updated?.includes(type) === true;
 }

@@ -1,10 +1,13 @@
-import { query } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import { deleteRelations, deleteRows } from '../../inventory/cards/cards.removal.ts';
 import { type CardWrite, insertCards, nothingFilled, saveCards } from '../../inventory/cards/cards.save.ts';
 import { guardUnique } from '../../inventory/cards/cards.unique.ts';
+import { loadCompeting } from '../../inventory/relations/relations.load.ts';
 import type { StoredRelation } from '../../inventory/relations/relations.model.ts';
 import { type NamedEnd, saveRelations } from '../../inventory/relations/relations.save.ts';
+import { createWorkingSet } from '../../inventory/relations/relations.working-set.ts';
 import { deleteTags } from '../../inventory/tags/tags.cards.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
@@ -13,6 +16,7 @@ import {
   changedLater,
   missing,
   type NotUndone,
+  notUndone,
   revertFields,
 } from '../../kernel/undo/undo.rows.ts';
 
@@ -100,7 +104,8 @@ export async function undoCards(
 
 function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
   const { changes } = data;
-  const values = { ...card, attributes: { ...card.attributes } };
+  // Lines may be undone later; the sums are recomputed at the end.
+  const values = { ...card, attributes: { ...card.attributes }, sums: {} };
   const kept = revertFields(values, changes, careful);
   if (changes.status && !kept.includes('status')) {
     values.archive_batch_id =
@@ -125,19 +130,16 @@ async function bringBack(
   if (cards.length === 0) return;
   const undone = cards.map(({ id }) => events.get(id)!);
   await guardUnique(work.sql, cards, (sql) => insertCards({ ...work, sql }, ctx, cards));
-  await work.sql.raw(
-    `update cards c set created_by = v.created_by, created_at = coalesce(v.created_at, c.created_at)
-     from jsonb_to_recordset(?::jsonb) as v(id uuid, created_by uuid, created_at timestamptz) where c.id = v.id`,
-    [
-      JSON.stringify(
-        undone.map(({ id, data }) => ({
-          id,
-          created_at: data.created_at ?? null,
-          created_by: data.created_by ?? null,
-        })),
-      ),
-    ],
-  );
+  await restoreCreation(work, 'cards', undone);
+}
+
+/** Sets who created restored rows, and when. */
+async function restoreCreation({ sql }: Work, table: 'cards' | 'relations', events: BatchEvent[]) {
+  const rows = events.map(({ id, data: { created_at, created_by } }) => ({ id, created_at, created_by }));
+  await query(sql).run`update ${embed(table)} t
+    set created_by = v.created_by, created_at = coalesce(v.created_at, t.created_at)
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as v(id uuid, created_by uuid, created_at timestamptz)
+    where t.id = v.id`;
 }
 
 /** The cards at the ends of a relation, before and after the write: a merge moves ends. */
@@ -198,6 +200,7 @@ export async function undoRelations(
       wanted.set(id, values);
     }
   }
+  all.push(...(await leaveOutExceeding(work, wanted, deleted, stored)));
   const writes = [...wanted.keys()].map((id) => ({
     before: stored.get(id) ?? null,
     after: wanted.get(id) ?? null,
@@ -209,20 +212,41 @@ export async function undoRelations(
     ends,
   );
   const made = [...deleted].filter(([id]) => wanted.get(id) && !stored.has(id));
-  if (made.length > 0) {
-    await sql.raw(
-      `update relations r set created_by = v.created_by, created_at = coalesce(v.created_at, r.created_at)
-       from jsonb_to_recordset(?::jsonb) as v(id uuid, created_by uuid, created_at timestamptz) where r.id = v.id`,
-      [
-        JSON.stringify(
-          made.map(([id, { data }]) => ({
-            id,
-            created_at: data.created_at ?? null,
-            created_by: data.created_by ?? null,
-          })),
-        ),
-      ],
-    );
-  }
+  await restoreCreation(
+    work,
+    'relations',
+    made.map(([, event]) => event),
+  );
   return all;
+}
+
+/**
+ * Leaves out restored relations that would exceed the cardinality of their type.
+ * @returns their events.
+ */
+async function leaveOutExceeding(
+  { sql, metamodel }: Work,
+  wanted: Map<string, StoredRelation | null>,
+  deleted: ReadonlyMap<string, BatchEvent>,
+  stored: ReadonlyMap<string, StoredRelation>,
+): Promise<NotUndone[]> {
+  const made = [...deleted.keys()].flatMap((id) => (stored.has(id) ? [] : (wanted.get(id) ?? [])));
+  const typeOf = ({ type }: StoredRelation) => metamodel.relationTypes.get(type)!;
+  const competing = await loadCompeting(
+    sql,
+    made.map((relation) => ({ ...relation, type: typeOf(relation) })),
+  );
+  const others = [...stored.keys()].flatMap((id) => wanted.get(id) ?? []);
+  const workingSet = createWorkingSet([...competing.filter(({ id }) => !wanted.has(id)), ...others]);
+  return made.flatMap((relation) => {
+    try {
+      workingSet.requireRoom(typeOf(relation), relation);
+      workingSet.put(relation);
+      return [];
+    } catch (error) {
+      if (!(error instanceof EstateError)) throw error;
+      wanted.set(relation.id, null);
+      return [notUndone(deleted.get(relation.id)!, { code: error.code, message: error.message })];
+    }
+  });
 }

@@ -19,10 +19,7 @@ export const viewsExtension: Extension = {
           owner: 'user_id',
           once: {
             by: ['user_id'],
-            event: (_card, _type, row, _user, gone) => {
-              const favorite = row as FavoriteRow;
-              return favoriteEvent(gone ? favorite : null, gone ? null : favorite);
-            },
+            event: (_card, _type, row) => favoriteEvent(row as FavoriteRow, null),
           },
         },
       ],

@@ -34,11 +34,7 @@ export const adrExtension: Extension = {
           column: 'card_id',
           once: {
             by: ['adr_id'],
-            event: (card, type, row, _user, gone) => {
-              const link = row as AdrCardRow;
-              const onCard = { id: card.id, type: type.key };
-              return adrCardEvent(onCard, null, gone ? link : null, gone ? null : link);
-            },
+            event: ({ id }, type, row) => adrCardEvent({ id, type: type.key }, null, row as AdrCardRow, null),
           },
         },
       ],

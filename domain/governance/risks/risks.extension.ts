@@ -82,15 +82,8 @@ const resources: readonly Resource[] = [
         column: 'card_id',
         once: {
           by: ['risk_id'],
-          event: (card, type, row, _user, gone) => {
-            const link = row as RiskCardRow;
-            return riskCardEvent(
-              { id: card.id, type: type.key },
-              undefined,
-              gone ? link : null,
-              gone ? null : link,
-            );
-          },
+          event: ({ id }, type, row) =>
+            riskCardEvent({ id, type: type.key }, undefined, row as RiskCardRow, null),
         },
       },
     ],

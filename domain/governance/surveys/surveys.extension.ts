@@ -37,11 +37,7 @@ export const surveysExtension: Extension = {
             by: ['survey_id', 'user_id'],
             // one pending response for each user and card; all answers are retained
             only: `t.status = 'pending'`,
-            event: (card, type, row, _user, gone) => {
-              const stored = row as ResponseRow;
-              const onCard = { id: card.id, type: type.key };
-              return responseEvent(onCard, gone ? stored : null, gone ? null : stored);
-            },
+            event: ({ id }, type, row) => responseEvent({ id, type: type.key }, row as ResponseRow, null),
           },
         },
       ],

@@ -6,7 +6,7 @@ import { APPROVE } from './cards.archive.ts';
 import { Card, CardMerge, CardOldValue, CardRedirect } from './cards.model.ts';
 import { ARCHIVE, DELETE } from './cards.removal.ts';
 import { EDIT } from './cards.write.ts';
-import { undoMerge, undoMove } from './merge/merge.attached.ts';
+import { undoMergeEvent, undoMove } from './merge/merge.attached.ts';
 
 const history: Resource['transfer'] = {
   excluded: 'service',
@@ -55,7 +55,7 @@ export const cardsExtension: Extension = {
       model: CardMerge,
       name: 'merge',
       events: { created: ['card.merged'], deleted: ['card.unmerged'] },
-      undo: { right: merging, undo: undoMerge },
+      undo: { right: merging, undo: undoMergeEvent },
       transfer: history,
     },
     {

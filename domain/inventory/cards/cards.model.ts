@@ -38,7 +38,7 @@ export class Card extends rowModel('cards', {
 }) {}
 export type CardColumns = RowOf<typeof Card>;
 
-/** A merge of cards, with the data that an undo needs. */
+/** A merge of cards; an undo reads its events. */
 export class CardMerge extends rowModel('card_merges', {
   id: Uuid,
   survivor_id: Uuid,
@@ -46,7 +46,6 @@ export class CardMerge extends rowModel('card_merges', {
   merged: Type.Array(
     Type.Object({ id: Uuid, name: Type.String(), external_id: Nullable(Type.String()) }, closed),
   ),
-  journal: OpenObject,
   created_by: Nullable(Uuid),
   created_at: Timestamp,
   undone_by: Nullable(Uuid),

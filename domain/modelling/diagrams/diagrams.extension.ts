@@ -56,9 +56,9 @@ const resources: readonly Resource[] = [
         once: {
           by: ['diagram_id'],
           // the diagram may be private, so only the user who linked the card receives the event
-          event: (card, type, row, _user, gone) => {
+          event: ({ id }, type, row) => {
             const link = row as DiagramCardRow;
-            return { ...linkEvent({ id: card.id, type: type.key }, link, gone, link.user_id), scope: 'user' };
+            return { ...linkEvent({ id, type: type.key }, link, true, link.user_id), scope: 'user' };
           },
         },
       },

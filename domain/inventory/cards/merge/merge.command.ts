@@ -3,7 +3,13 @@ import { EstateError, invalidField } from '../../../../platform/errors.ts';
 import { command } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
-import { forbidden, OBSERVER, requireOnCards, seesCosts } from '../../../kernel/permissions/policy.ts';
+import {
+  type CardForPolicy,
+  forbidden,
+  OBSERVER,
+  requireOnCards,
+  seesCosts,
+} from '../../../kernel/permissions/policy.ts';
 import { hasEndIn, loadRelations } from '../../relations/relations.load.ts';
 import type { StoredRelation } from '../../relations/relations.model.ts';
 import { cardinalityExceeded, diffRelation, limitedSides } from '../../relations/relations.rules.ts';
@@ -26,15 +32,7 @@ import { ancestorsOf, levelsAfter, requireParent } from '../cards.tree.ts';
 import { EDIT } from '../cards.write.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../rules/capability.ts';
 import { mergeAttributes } from '../rules/merge.ts';
-import {
-  type CostFields,
-  type MergedCards,
-  type MergeJournal,
-  mergeTags,
-  moveAttached,
-  readImages,
-  storeMerge,
-} from './merge.attached.ts';
+import { type MergedCards, mergeTags, moveAttached, storeMerge } from './merge.attached.ts';
 import { chosenInput, type FieldChoices, survivingValues } from './merge.fields.ts';
 
 /** A relation that another one replaces after a merge. */
@@ -143,7 +141,15 @@ export async function mergeCards(ctx: Ctx, request: MergeRequest) {
 }
 
 /** {@link mergeCards} within a command, which a dry run rolls back. */
-export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
+export async function mergeWithin(outer: Work, ctx: Ctx, request: MergeRequest) {
+  let events = 0;
+  const work: Work = {
+    ...outer,
+    emit(event) {
+      events += 1;
+      outer.emit(event);
+    },
+  };
   const { sql, metamodel } = work;
   const survivorId = request.survivor_id.toLowerCase();
   const ids = [...new Set(request.merged_ids.map((id) => id.toLowerCase()))];
@@ -179,7 +185,6 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   const { relations, ends } = await loadRelations(sql, hasEndIn(all));
   ends.set(survivorId, { id: survivorId, name: survivor.name, type: survivor.type });
   const relationPlan = planRelations(metamodel, relations, survivorId, gone);
-  const images = await readImages(work, { cards: ids, relations: relationPlan.writes });
 
   await saveRelations(work, ctx, relationPlan.writes, ends, { leaving: new Set(all) });
   const attached = await moveAttached(work, cards);
@@ -193,25 +198,22 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
     child: [...tree.moved].filter(([, parent]) => parent === survivorId).length,
     relation: relationPlan.moved,
     tag: tags.added.length,
+    ...attached,
   };
-  for (const { entity, table } of work.extensions.cardReferences) {
-    counts[entity] = attached.moved.filter((row) => row.table === table).length;
-  }
-  const journal: MergeJournal = {
-    ...images,
-    saved: saved.map(({ before, changes }) => ({ id: before.id, changes })),
-    moved: attached.moved,
-    removed: attached.removed,
-    tags: tags.added,
-    cost_fields: costFields(metamodel, type.key),
-  };
-  await storeMerge(work, ctx, { id: mergeId!, cards, journal });
+  await storeMerge(work, ctx, mergeId!, cards);
   const after = saved.find(({ before }) => before.id === survivorId)?.after ?? survivor;
   const event = cardEvent('card.merged', type, after, {});
   const mergedCards = merged.map(({ id, name }) => ({ id, name }));
   work.emit({
     ...event,
-    data: { ...event.data, merge_id: mergeId, merged_cards: mergedCards, moved: counts },
+    data: {
+      ...event.data,
+      merge_id: mergeId,
+      merged_cards: mergedCards,
+      moved: counts,
+      // With this one: an undo reads them.
+      event_count: events + 1,
+    },
   });
   return {
     merge_id: request.dry_run ? null : mergeId!,
@@ -225,13 +227,6 @@ export async function mergeWithin(work: Work, ctx: Ctx, request: MergeRequest) {
   };
 }
 
-export function costFields({ cardTypes, relationTypes }: Metamodel, cardType: string): CostFields {
-  const relations = [...relationTypes.values()].flatMap(({ key, costKeys }) =>
-    costKeys.length > 0 ? [[key, costKeys]] : [],
-  );
-  return { card: cardTypes.get(cardType)?.costKeys ?? [], relations: Object.fromEntries(relations) };
-}
-
 /** Whether a user has a stakeholder role that shows costs on some of the cards but not on the others. */
 async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
   return await query(sql).value<boolean>`select exists (select from stakeholders
@@ -240,7 +235,7 @@ async function mergeShowsCosts({ sql }: Work, ids: string[]): Promise<boolean> {
 }
 
 /** Requires the rights to edit and to archive each card. @throws EstateError `forbidden`. */
-export function requireMergeRights(ctx: Ctx, cards: StoredCard[]): void {
+export function requireMergeRights(ctx: Ctx, cards: CardForPolicy[]): void {
   requireOnCards(ctx, EDIT, cards);
   requireOnCards(ctx, ARCHIVE, cards);
 }

@@ -6,8 +6,6 @@ import { type StaticOf, Uuid } from '../../../kernel/shapes.ts';
 import { CardMerge } from '../cards.model.ts';
 import { visibleCards } from '../cards.projection.ts';
 
-const { journal: _internal, ...columns } = columnMembers('m', CardMerge);
-
 export const mergeSorts = columnSorts('m', CardMerge, 'created_at');
 export const mergeFilters = {
   card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card that survived or was merged' })),
@@ -26,7 +24,7 @@ const list: ListSpec = {
   defaultSort: 'created_at',
   defaultDir: 'desc',
   members: {
-    ...columns,
+    ...columnMembers('m', CardMerge),
     survivor_name: 's.name',
     created_by_name: 'u.display_name',
     undone_by_name: 'w.display_name',
