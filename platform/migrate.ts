@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Db, inTransaction, queryValue } from './database.ts';
+import { type Db, inTransaction, query } from './database.ts';
 import { StartupError } from './startup.ts';
 
 export interface SchemaStep {
@@ -11,7 +11,7 @@ const LOCK = 7203002;
 
 /** Names of the steps that were applied to the database, oldest first. */
 async function appliedSteps(db: Knex): Promise<string[]> {
-  if (!(await queryValue<boolean>(db, `select to_regclass('schema_steps') is not null`))) return [];
+  if (!(await query(db).value<boolean>`select to_regclass('schema_steps') is not null`)) return [];
   return await db('schema_steps').orderBy('name').pluck('name');
 }
 

@@ -1,10 +1,10 @@
-import { fragment, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import type { ReadFormula } from '../../kernel/formulas/calculations.plan.ts';
 import { evaluateFormula, type FormulaNames } from '../../kernel/formulas/formula.evaluate.ts';
 import type { FormulaLine } from '../../kernel/formulas/formula.parse.ts';
 import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
 import { FormulaError } from '../../kernel/formulas/formula.values.ts';
-import type { Condition } from '../../kernel/lists/lists.types.ts';
+import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { ownValue } from '../cards/rules/diff.ts';
 import { checkValue } from '../cards/rules/values.ts';
@@ -81,19 +81,15 @@ export function namesFor(
   };
 }
 
-/** Each relation of cards `q.id`, from the side of the card, unless the card at the other end is archived. */
-const peers = `from (
+/** Each relation of the types, from the side of one of the cards, unless the card at the other end is archived. */
+const peersOf = (ids: string[], types: ReadonlySet<string>): Fragment => fragment`from (
     select r.id, r.type, r.source_id as card_id, r.target_id as peer_id, r.attributes
-    from relations r where r.source_id = any(?::uuid[]) and r.type = any(?::text[])
+    from relations r where r.source_id = any(${ids}::uuid[]) and r.type = any(${[...types]}::text[])
     union all
     select r.id, r.type, r.target_id, r.source_id, r.attributes
-    from relations r where r.target_id = any(?::uuid[]) and r.type = any(?::text[]) and r.source_id <> r.target_id
+    from relations r where r.target_id = any(${ids}::uuid[]) and r.type = any(${[...types]}::text[])
+      and r.source_id <> r.target_id
   ) r join cards c on c.id = r.peer_id and c.status = 'ACTIVE'`;
-
-/** The named members of an attribute object; costs only if they are visible. */
-const picked = (object: string, costs: string) =>
-  `(select coalesce(jsonb_object_agg(k, ${object} -> k), '{}') from unnest(?::text[]) k
-    where jsonb_exists(${object}, k) and ${costs})`;
 
 /**
  * Reads the related active cards and active children that a formula uses, one statement for each kind, in the order of
@@ -113,56 +109,43 @@ export async function readSurroundings(
     childrenCount: new Map(),
   };
   const visible: Condition = limits?.visible ?? fragment`true`;
-  const seen = limits && !limits.otherCosts ? costPairs(metamodel) : { types: [], keys: [] };
-  const uncut = (owner: string) =>
-    `not exists (select from unnest(?::text[], ?::text[]) as h(type, key) where h.type = ${owner} and h.key = k)`;
-  const members = [...reads.members];
-  const item = `jsonb_build_object('id', c.id, 'type', c.type, 'attributes', ${picked('c.attributes', uncut('c.type'))})
-    || case when ? then jsonb_build_object('name', c.name) else '{}' end`;
-  const itemBindings = [members, seen.types, seen.keys, reads.members.has('name')];
-
+  const hidden = limits && !limits.otherCosts ? costPairs(metamodel) : { types: [], keys: [] };
+  /** The members of an object's attributes that the formula reads, without costs that are not visible. */
+  const picked = (object: string): Fragment => fragment`(
+    select coalesce(jsonb_object_agg(k, ${embed(object)}.attributes -> k), '{}')
+    from unnest(${[...reads.members]}::text[]) k
+    where jsonb_exists(${embed(object)}.attributes, k)
+      and not exists (select from unnest(${hidden.types}::text[], ${hidden.keys}::text[]) as h(type, key)
+                      where h.type = ${embed(object)}.type and h.key = k))`;
+  const named = reads.members.has('name') ? ", 'name', c.name" : '';
+  const item = fragment`jsonb_build_object('id', c.id, 'type', c.type,
+    'attributes', ${embed(picked('c'))}${embed(named)})`;
   if (reads.relations.size > 0) {
-    const keys = [...reads.relations];
-    const rows = await queryRows<RelatedRow>(
-      sql,
-      `select r.card_id, r.type, ${item}
-         || jsonb_build_object('rel_attributes', ${picked('r.attributes', uncut('r.type'))}) as item
-       ${peers} and (${visible.sql}) order by r.card_id, r.id`,
-      [...itemBindings, members, seen.types, seen.keys, ids, keys, ids, keys, ...visible.bindings],
-    );
-    for (const row of rows)
-      add(
-        entry(around.relations, row.card_id, () => new Map()),
-        row.type,
-        row.item,
-      );
+    const rows = await query(sql).rows<RelatedRow>`select r.card_id, r.type,
+         ${embed(item)} || jsonb_build_object('rel_attributes', ${embed(picked('r'))}) as item
+       ${embed(peersOf(ids, reads.relations))} and (${embed(visible)}) order by r.card_id, r.id`;
+    for (const row of rows) {
+      const byType = entry(around.relations, row.card_id, () => new Map<string, Item[]>());
+      entry(byType, row.type, () => []).push(row.item);
+    }
   }
   if (reads.counts.size > 0) {
-    const keys = [...reads.counts];
-    const rows = await queryRows<RelatedRow>(
-      sql,
-      `select r.card_id, r.type, count(*)::int as number ${peers} and (${visible.sql}) group by 1, 2`,
-      [ids, keys, ids, keys, ...visible.bindings],
-    );
+    const rows = await query(sql).rows<RelatedRow>`select r.card_id, r.type, count(*)::int as number
+       ${embed(peersOf(ids, reads.counts))} and (${embed(visible)}) group by 1, 2`;
     for (const row of rows) {
       entry(around.counts, row.card_id, () => new Map<string, number>()).set(row.type, row.number);
     }
   }
-  const childrenOf = `from cards c where c.parent_id = any(?::uuid[]) and c.status = 'ACTIVE' and (${visible.sql})`;
+  const childrenOf = fragment`from cards c
+    where c.parent_id = any(${ids}::uuid[]) and c.status = 'ACTIVE' and (${embed(visible)})`;
   if (reads.children) {
-    const rows = await queryRows<RelatedRow>(
-      sql,
-      `select c.parent_id as card_id, ${item} as item ${childrenOf} order by c.parent_id, c.id`,
-      [...itemBindings, ids, ...visible.bindings],
-    );
-    for (const row of rows) add(around.children, row.card_id, row.item);
+    const rows = await query(sql).rows<RelatedRow>`select c.parent_id as card_id, ${embed(item)} as item
+       ${embed(childrenOf)} order by c.parent_id, c.id`;
+    for (const row of rows) entry(around.children, row.card_id, () => []).push(row.item);
   }
   if (reads.childrenCount) {
-    const rows = await queryRows<RelatedRow>(
-      sql,
-      `select c.parent_id as card_id, count(*)::int as number ${childrenOf} group by 1`,
-      [ids, ...visible.bindings],
-    );
+    const rows = await query(sql).rows<RelatedRow>`select c.parent_id as card_id, count(*)::int as number
+       ${embed(childrenOf)} group by 1`;
     for (const row of rows) around.childrenCount.set(row.card_id, row.number);
   }
   return around;
@@ -172,10 +155,6 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const there = map.get(key) ?? make();
   map.set(key, there);
   return there;
-}
-
-function add(map: Map<string, Item[]>, key: string, item: Item): void {
-  entry(map, key, () => []).push(item);
 }
 
 /** Each cost field with its card type. */

@@ -58,87 +58,22 @@ export function idsQuery(ids: OrderedIds): Fragment {
     from unnest(${sliceIds(ids, 0, idCount(ids))}::text[]) with ordinality as o (id, n)`;
 }
 
-/** A row whose position in an order is known. */
-interface Anchor {
-  offset: number;
-  value: string;
-  id: string;
-}
-
-/** Known positions in orders, by a key that changes with every write to the cards concerned. */
-export type Anchors = ResultCache<Anchor[]>;
-
-const ANCHOR_BYTES = 16 * 1024 * 1024;
-const ANCHORS = 100;
-/** Maximum length, in characters, of the value that an anchor is found by; longer values get no anchor. */
-const ANCHOR_LENGTH = 100;
-/** A walk shorter than this needs no anchor. */
-const FAR = 500;
-
-export function createAnchors(): Anchors {
-  return createResultCache(ANCHOR_BYTES, () => ANCHORS * (2 * ANCHOR_LENGTH + 100));
-}
-
-interface Walk {
-  where: Condition[];
-  /** Whether its field is never NULL. */
-  order: Order;
-  offset: number;
-  /** Number of rows to return; all of them are before `total`. */
-  size: number;
-  total: number;
-}
-
-interface Start {
-  anchor?: Anchor;
-  backward: boolean;
-  distance: number;
-}
-
-/** The nearest known position to start from: an end of the order or an anchor, in either direction. */
-function nearest({ offset, size, total }: Walk, anchors: Anchor[]): Start {
-  const last = offset + size - 1;
-  const starts: Start[] = [
-    { backward: false, distance: offset },
-    { backward: true, distance: total - 1 - last },
-  ];
-  for (const anchor of anchors) {
-    if (anchor.offset <= offset) starts.push({ anchor, backward: false, distance: offset - anchor.offset });
-    if (anchor.offset >= last) starts.push({ anchor, backward: true, distance: anchor.offset - last });
-  }
-  return starts.reduce((best, start) => (start.distance < best.distance ? start : best));
-}
-
 /**
- * The ids of one page of cards. It walks along the sort field's index from the nearest known position: an end of the
- * order, or the first or last row of a page that was read before.
+ * The ids of one page of cards, read along the sort field's index from the nearer end of the order.
+ * @param total the number of cards that the conditions match; all rows of the page are before it.
  */
-export async function walkToPage(sql: Sql, walk: Walk, anchors: Anchors, key: string): Promise<string[]> {
-  const { order, offset, size, total } = walk;
-  const known = await anchors.get(key, async () => []);
-  const { anchor, backward, distance } = nearest(walk, known);
-  const where = [...walk.where];
-  if (anchor) {
-    const beyond = (order.dir === 'asc') === backward ? '<=' : '>=';
-    where.push(fragment`(${embed(order.field.sql)},
-      c.id) ${embed(beyond)} (${anchor.value}::${embed(order.field.type)}, ${anchor.id}::uuid)`);
-  }
+export async function readPageIds(
+  sql: Sql,
+  where: Condition[],
+  order: Order,
+  { offset, size, total }: { offset: number; size: number; total: number },
+): Promise<string[]> {
   const w = whereClause(where);
-  const rows = await query(sql).rows<{ id: string; value: string }>`select c.id,
-    (${embed(order.field.sql)})::text as value from cards c${embed(w)}
-     order by ${embed(orderBy(order, order.field.sql, 'c.id', backward))} limit ${size} offset ${distance}`;
-  const page = backward ? rows.toReversed() : rows;
-  if (Math.min(offset, total - offset) > FAR && page.length === size) {
-    const fresh = [
-      { offset, ...page[0]! },
-      { offset: offset + size - 1, ...page.at(-1)! },
-    ].filter(
-      ({ offset: at, value }) => value.length <= ANCHOR_LENGTH && !known.some((other) => other.offset === at),
-    );
-    known.push(...fresh);
-    known.splice(0, Math.max(0, known.length - ANCHORS));
-  }
-  return page.map((row) => row.id);
+  const fromEnd = offset > total / 2;
+  const ids = await query(sql).column<string>`select c.id from cards c${embed(w)}
+     order by ${embed(orderBy(order, order.field.sql, 'c.id', fromEnd))}
+     limit ${size} offset ${fromEnd ? total - offset - size : offset}`;
+  return fromEnd ? ids.toReversed() : ids;
 }
 
 /** The sort fields of the card list besides `attributes.<key>`; each has an index that can be walked. */

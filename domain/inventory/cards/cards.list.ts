@@ -9,10 +9,8 @@ import { createResultCache, type ResultCache } from '../../kernel/lists/result.c
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { prepareFilter } from '../filters/filters.prepare.ts';
 import {
-  type Anchors,
   attributeSort,
   cardSorts,
-  createAnchors,
   createIdCache,
   type IdCache,
   idCount,
@@ -21,7 +19,7 @@ import {
   orderIds,
   packIds,
   sliceIds,
-  walkToPage,
+  readPageIds,
 } from './cards.list.ids.ts';
 import { cardMembers, cardsText, visibleCards } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
@@ -29,7 +27,6 @@ import { searchCards } from './cards.search.ts';
 /** What a process caches between lists of cards; one object per process. */
 export interface CardListMemory {
   totals: ResultCache<number>;
-  anchors: Anchors;
   ids: IdCache;
 }
 
@@ -38,7 +35,6 @@ const TOTALS_BYTES = 4 * 1024 * 1024;
 export function createCardListMemory(): CardListMemory {
   return {
     totals: createResultCache(TOTALS_BYTES, () => 8),
-    anchors: createAnchors(),
     ids: createIdCache(),
   };
 }
@@ -169,14 +165,8 @@ async function runCardList(
   } else {
     total = await cachedTotal(ctx, asked, needs);
     if (offset < total) {
-      const walk = {
-        where: asked.where,
-        order: asked.order,
-        offset,
-        size: Math.min(size, total - offset),
-        total,
-      };
-      ids = await walkToPage(ctx.db, walk, needs.memory.anchors, keyOf(asked, needs));
+      const place = { offset, size: Math.min(size, total - offset), total };
+      ids = await readPageIds(ctx.db, asked.where, asked.order, place);
     }
   }
   const items = ids.length === 0 ? '[]' : await cardsText(ctx.db, ctx, ids, fields);

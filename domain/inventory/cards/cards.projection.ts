@@ -1,4 +1,4 @@
-import { embed, fragment, queryValue, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -141,18 +141,18 @@ function queryFor(ctx: Ctx, kind: string, ids: string | string[], build: (ctx: C
     kept = new Map();
     queries.set(metamodel, kept);
   }
-  let query = kept.get(key);
-  if (!query) {
-    query = build({ ...ctx, caller: { ...caller, userId: CALLER as never } });
-    kept.set(key, query);
+  let text = kept.get(key);
+  if (!text) {
+    text = build({ ...ctx, caller: { ...caller, userId: CALLER as never } });
+    kept.set(key, text);
   }
   const values = new Map<unknown, unknown>([
     [CALLER, caller.userId],
     [IDS, ids],
   ]);
   return {
-    sql: query.sql,
-    bindings: query.bindings.map((binding) => (values.has(binding) ? values.get(binding) : binding)),
+    sql: text.sql,
+    bindings: text.bindings.map((binding) => (values.has(binding) ? values.get(binding) : binding)),
   };
 }
 
@@ -198,14 +198,14 @@ export async function cardsText(
   fields: string | undefined,
 ): Promise<string> {
   if (fields === undefined) {
-    const query = queryFor(ctx, 'list', ids, (asked) => buildCardsQuery(asked, undefined));
-    const { rows } = await prepared(sql, query.sql, query.bindings);
+    const text = queryFor(ctx, 'list', ids, (asked) => buildCardsQuery(asked, undefined));
+    const { rows } = await prepared(sql, text.sql, text.bindings);
     return rows[0].items;
   }
   // `fields` can be any list in any order, so the query is neither cached nor prepared.
-  const query = buildCardsQuery(ctx, fields);
-  const bindings = query.bindings.map((binding) => (binding === IDS ? ids : binding));
-  return await queryValue<string>(sql, query.sql, bindings);
+  const text = buildCardsQuery(ctx, fields);
+  const bindings = text.bindings.map((binding) => (binding === IDS ? ids : binding));
+  return await query(sql).value<string>`${embed({ sql: text.sql, bindings })}`;
 }
 
 function buildCardQuery(ctx: Ctx, forUpdate: boolean): Fragment {
@@ -227,8 +227,8 @@ export async function cardText(
   options: { forUpdate?: boolean } = {},
 ): Promise<JsonText> {
   const forUpdate = options.forUpdate ?? false;
-  const query = queryFor(ctx, forUpdate ? 'locked' : 'one', id, (asked) => buildCardQuery(asked, forUpdate));
-  const { rows } = await prepared(sql, query.sql, query.bindings);
+  const text = queryFor(ctx, forUpdate ? 'locked' : 'one', id, (asked) => buildCardQuery(asked, forUpdate));
+  const { rows } = await prepared(sql, text.sql, text.bindings);
   if (!rows[0]) throw invisibleCardError(ctx, notFound('card', id));
   return rows[0].item;
 }

@@ -1,4 +1,4 @@
-import { embed, fragment, query, queryColumn } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
@@ -92,8 +92,8 @@ export async function readHierarchy(
   return await ofVisibleCard(
     ctx,
     id,
-    `with recursive self as (
-       select c.id, c.parent_id, c.status from cards c where c.id = ?::uuid and (${visible.sql})
+    fragment`with recursive self as (
+       select c.id, c.parent_id, c.status from cards c where c.id = ${id}::uuid and (${embed(visible)})
      ), chain as (
        select c.id, c.parent_id, c.name, c.type, 1 as distance
        from self join cards c on c.id = self.parent_id
@@ -103,7 +103,7 @@ export async function readHierarchy(
      ) cycle id set looped using path,
      ancestors as (
        select json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type) order by chain.distance desc)
-                filter (where ${visible.sql}) as list,
+                filter (where ${embed(visible)}) as list,
               count(*) as number
        from chain join cards c on c.id = chain.id where not chain.looped
      )
@@ -112,24 +112,13 @@ export async function readHierarchy(
          'children', coalesce((
            select json_agg(json_build_object('id', k.id, 'name', k.name, 'type', k.type) order by k.name_key, k.id)
            from (select c.id, c.name, c.type, c.name_key from cards c
-                 where c.parent_id = self.id and c.status = self.status and (${visible.sql})
-                 order by c.name_key, c.id limit ? offset ?) k), '[]'),
+                 where c.parent_id = self.id and c.status = self.status and (${embed(visible)})
+                 order by c.name_key, c.id limit ${params.page_size} offset ${(params.page - 1) * params.page_size}) k), '[]'),
          'children_total', (select count(*) from cards c
-                            where c.parent_id = self.id and c.status = self.status and (${visible.sql})),
-         'page', ?::int, 'page_size', ?::int,
+                            where c.parent_id = self.id and c.status = self.status and (${embed(visible)})),
+         'page', ${params.page}::int, 'page_size', ${params.page_size}::int,
          'level', ancestors.number + 1)::text as item
      from self, ancestors`,
-    [
-      id,
-      ...visible.bindings,
-      ...visible.bindings,
-      ...visible.bindings,
-      params.page_size,
-      (params.page - 1) * params.page_size,
-      ...visible.bindings,
-      params.page,
-      params.page_size,
-    ],
   );
 }
 
@@ -167,8 +156,8 @@ export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText>
   return await ofVisibleCard(
     ctx,
     id,
-    `with recursive self as (
-       select c.id, c.parent_id from cards c where c.id = ?::uuid and (${visible.sql})
+    fragment`with recursive self as (
+       select c.id, c.parent_id from cards c where c.id = ${id}::uuid and (${embed(visible)})
      ), tree as (
        select c.id, c.id as branch, c.approval_status, false as deeper
        from self join cards c on c.parent_id = self.id and c.status = 'ACTIVE'
@@ -177,8 +166,8 @@ export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText>
        from tree join cards c on c.parent_id = tree.id and c.status = 'ACTIVE'
      ) cycle id set looped using path,
      peers as (
-       select c.id, c.name, c.type, c.subtype, c.name_key, r.relation_id, r.relation_type, ${LABEL} as label, r.direction
-       ${related.sql}
+       select c.id, c.name, c.type, c.subtype, c.name_key, r.relation_id, r.relation_type, ${embed(LABEL)} as label, r.direction
+       ${embed(related)}
      )
      select json_build_object(
        'child_count', (select count(*) from tree where not deeper),
@@ -186,20 +175,19 @@ export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText>
        'approved_descendant_count', (select count(*) from tree where approval_status = 'APPROVED' and not looped),
        'related_count', (select count(*) from peers),
        'grandparent', (select json_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype)
-                       from cards c where c.id = self.parent_id and (${visible.sql})),
+                       from cards c where c.id = self.parent_id and (${embed(visible)})),
        'children', coalesce((
          select json_agg(json_build_object('id', k.id, 'name', k.name, 'type', k.type, 'subtype', k.subtype,
              'descendants_count', (select count(*) from tree d where d.branch = k.id and d.deeper and not d.looped),
              'approval_status', k.approval_status) order by k.name_key, k.id)
          from (select c.* from tree join cards c on c.id = tree.id
-               where not tree.deeper and (${visible.sql}) order by c.name_key, c.id limit ${IMPACT_NAMED}) k), '[]'),
+               where not tree.deeper and (${embed(visible)}) order by c.name_key, c.id limit ${embed(IMPACT_NAMED)}) k), '[]'),
        'related_cards', coalesce((
          select json_agg(json_build_object('id', p.id, 'name', p.name, 'type', p.type, 'subtype', p.subtype,
              'relation_id', p.relation_id, 'relation_type_key', p.relation_type, 'relation_label', p.label,
              'direction', p.direction) order by p.name_key, p.relation_id)
-         from (select * from peers order by name_key, relation_id limit ${IMPACT_NAMED}) p), '[]'))::text as item
+         from (select * from peers order by name_key, relation_id limit ${embed(IMPACT_NAMED)}) p), '[]'))::text as item
      from self`,
-    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings],
   );
 }
 
@@ -212,8 +200,8 @@ export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText>
   return await ofVisibleCard(
     ctx,
     id,
-    `with recursive self as (
-       select c.id, c.archive_batch_id, c.status from cards c where c.id = ?::uuid and (${visible.sql})
+    fragment`with recursive self as (
+       select c.id, c.archive_batch_id, c.status from cards c where c.id = ${id}::uuid and (${embed(visible)})
      ), below as (
        select c.id from self join cards c on c.parent_id = self.id
        union
@@ -225,9 +213,8 @@ export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText>
            order by c.name_key, c.id)
        from cards c
        where self.status = 'ARCHIVED' and c.status = 'ARCHIVED' and c.archive_batch_id = self.archive_batch_id
-         and c.id <> self.id and (${visible.sql})), '[]'))::text as item
+         and c.id <> self.id and (${embed(visible)})), '[]'))::text as item
      from self`,
-    [id, ...visible.bindings, ...visible.bindings],
   );
 }
 
@@ -241,11 +228,11 @@ export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonTex
   return await ofVisibleCard(
     ctx,
     id,
-    `with self as (
-       select c.id, c.parent_id from cards c where c.id = ?::uuid and (${visible.sql})
+    fragment`with self as (
+       select c.id, c.parent_id from cards c where c.id = ${id}::uuid and (${embed(visible)})
      ), summed as (
-       select r.relation_type, ${LABEL} as label, r.direction, c.type as peer_type, t.sort_order, count(*) as number
-       ${related.sql} group by r.relation_type, t.key, r.direction, c.type
+       select r.relation_type, ${embed(LABEL)} as label, r.direction, c.type as peer_type, t.sort_order, count(*) as number
+       ${embed(related)} group by r.relation_type, t.key, r.direction, c.type
      )
      select json_build_object(
        'by_type', coalesce((
@@ -254,11 +241,10 @@ export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonTex
          from summed), '[]'),
        'hierarchy', json_build_object(
          'children_count', (select count(*) from cards c
-                            where c.parent_id = self.id and c.status = 'ACTIVE' and (${visible.sql})),
+                            where c.parent_id = self.id and c.status = 'ACTIVE' and (${embed(visible)})),
          'parent_id', p.id, 'parent_name', p.name, 'parent_type', p.type))::text as item
      from self left join lateral (
-       select c.id, c.name, c.type from cards c where c.id = self.parent_id and (${visible.sql})) p on true`,
-    [id, ...visible.bindings, ...related.bindings, ...visible.bindings, ...visible.bindings],
+       select c.id, c.name, c.type from cards c where c.id = self.parent_id and (${embed(visible)})) p on true`,
   );
 }
 
@@ -318,8 +304,8 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
  * The JSON text that a query returns for a card that is visible to the caller.
  * @throws EstateError `not_found`, `forbidden`.
  */
-async function ofVisibleCard(ctx: Ctx, id: string, sql: string, bindings: unknown[]): Promise<JsonText> {
-  const [text] = await queryColumn<JsonText>(ctx.db, sql, bindings);
+async function ofVisibleCard(ctx: Ctx, id: string, item: Fragment): Promise<JsonText> {
+  const [text] = await query(ctx.db).column<JsonText>`${embed(item)}`;
   if (text === undefined) throw invisibleCardError(ctx, notFound('card', id));
   return text;
 }

@@ -1,6 +1,7 @@
-import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { visibleCards } from './cards.projection.ts';
 import {
@@ -28,24 +29,20 @@ export async function idsBelow(sql: Sql, roots: string[], active: boolean): Prom
   const status = active ? "and c.status = 'ACTIVE'" : '';
   const cards = await limitedBelow<{ id: string }>(
     sql,
-    `select c.id from cards c where c.parent_id = any(?::uuid[]) ${status}
+    fragment`select c.id from cards c where c.parent_id = any(${roots}::uuid[]) ${embed(status)}
      union
-     select c.id from below join cards c on c.parent_id = below.id ${status}`,
-    [roots],
+     select c.id from below join cards c on c.parent_id = below.id ${embed(status)}`,
   );
   return cards.map((card) => card.id);
 }
 
 /**
- * Runs a recursive query downwards; `query` defines `below`.
+ * Runs a recursive query downwards; `below` refers to itself by this name.
  * @throws EstateError `too_many_descendants`.
  */
-async function limitedBelow<T>(sql: Sql, query: string, bindings: unknown[]): Promise<T[]> {
-  const rows = await queryRows<T>(
-    sql,
-    `with recursive below as (${query}) select * from below limit ${MAX_DESCENDANTS + 1}`,
-    bindings,
-  );
+async function limitedBelow<T>(sql: Sql, below: Fragment): Promise<T[]> {
+  const rows = await query(sql).rows<T>`with recursive below as (${embed(below)})
+    select * from below limit ${embed(MAX_DESCENDANTS + 1)}`;
   if (rows.length > MAX_DESCENDANTS) {
     throw new EstateError(
       'too_many_descendants',
@@ -265,11 +262,11 @@ async function below(sql: Sql, ids: string[], leveled: string[]): Promise<Node[]
   if (leveled.length === 0) return [];
   return await limitedBelow(
     sql,
-    `select id, parent_id, type, attributes ->> '${LEVEL_FIELD}' as level from cards
-     where parent_id = any(?::uuid[]) and type = any(?::text[])
+    fragment`select id, parent_id, type, attributes ->> '${embed(LEVEL_FIELD)}' as level from cards
+     where parent_id = any(${ids}::uuid[]) and type = any(${leveled}::text[])
      union
-     select c.id, c.parent_id, c.type, c.attributes ->> '${LEVEL_FIELD}' from below join cards c on c.parent_id = below.id`,
-    [ids, leveled],
+     select c.id, c.parent_id, c.type, c.attributes ->> '${embed(LEVEL_FIELD)}' from below
+     join cards c on c.parent_id = below.id`,
   );
 }
 

@@ -1,8 +1,9 @@
-import { queryRows, queryValue } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { CardType, CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
-import { hasOptionSql } from './changes/values.diff.ts';
+import { hasOption } from './changes/values.diff.ts';
 
 /** The number of cards that have a value: active ones, and archived ones. */
 interface Usage {
@@ -18,7 +19,7 @@ export async function fieldUsage(
 ): Promise<Usage & { field_key: string }> {
   const type = requireType(ctx, typeKey);
   requireField(type, 'field_key', fieldKey);
-  const usage = await count(ctx, typeKey, 'jsonb_exists(c.attributes, ?)', [fieldKey]);
+  const usage = await count(ctx, typeKey, fragment`jsonb_exists(c.attributes, ${fieldKey})`);
   return { field_key: fieldKey, ...usage };
 }
 
@@ -34,8 +35,7 @@ export async function optionUsage(
   if (!field.options.has(optionKey)) {
     throw invalidField('option_key', 'unknown_option', 'is none of the options of this field');
   }
-  const held = [fieldKey, [optionKey], fieldKey, [optionKey]];
-  const usage = await count(ctx, typeKey, hasOptionSql('c.attributes'), held);
+  const usage = await count(ctx, typeKey, hasOption('c.attributes', fieldKey, [optionKey]));
   return { field_key: fieldKey, option_key: optionKey, ...usage };
 }
 
@@ -53,14 +53,15 @@ export async function sectionUsage(
   for (const key of keys) requireField(type, 'field_keys', key);
   const fields = [];
   for (const key of keys) fields.push(await fieldUsage(ctx, typeKey, key));
-  return { ...(await count(ctx, typeKey, 'jsonb_exists_any(c.attributes, ?::text[])', [keys])), fields };
+  return { ...(await count(ctx, typeKey, fragment`jsonb_exists_any(c.attributes, ${keys}::text[])`)), fields };
 }
 
 /** How many relations of the type there are. @throws EstateError `not_found`. */
 export async function instanceCount(ctx: Ctx, key: string): Promise<{ key: string; instance_count: number }> {
   if (!ctx.metamodel.relationTypes.has(key)) throw notFound('relation type', key);
-  const sql = 'select count(*) from relations where type = ?';
-  return { key, instance_count: await queryValue<number>(ctx.db, sql, [key]) };
+  const instance_count = await query(ctx.db)
+    .value<number>`select count(*) from relations where type = ${key}`;
+  return { key, instance_count };
 }
 
 function requireType(ctx: Ctx, key: string): CardType {
@@ -75,13 +76,10 @@ function requireField(type: CardType, parameter: string, key: string): CompiledF
   throw invalidField(parameter, 'unknown_attribute', `"${key}" is no field of this type`);
 }
 
-async function count(ctx: Ctx, type: string, condition: string, bindings: unknown[]): Promise<Usage> {
-  const rows = await queryRows<Usage>(
-    ctx.db,
-    `select count(*) filter (where c.status = 'ACTIVE') as card_count,
-            count(*) filter (where c.status <> 'ACTIVE') as archived_count
-     from cards c where c.type = ? and (${condition})`,
-    [type, ...bindings],
-  );
-  return rows[0]!;
+async function count(ctx: Ctx, type: string, condition: Fragment): Promise<Usage> {
+  const usage = await query(ctx.db).row<Usage>`select
+      count(*) filter (where c.status = 'ACTIVE') as card_count,
+      count(*) filter (where c.status <> 'ACTIVE') as archived_count
+     from cards c where c.type = ${type} and (${embed(condition)})`;
+  return usage!;
 }

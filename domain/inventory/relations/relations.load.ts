@@ -1,4 +1,4 @@
-import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
@@ -59,16 +59,16 @@ export async function loadRelations(
   where: Fragment,
   limit?: number,
 ): Promise<{ relations: StoredRelation[]; ends: Map<string, NamedEnd> }> {
-  const rows = await queryRows<{ relation: StoredRelation; source: NamedEnd; target: NamedEnd }>(
-    sql,
-    `select jsonb_build_object('id', t.id, 'type', t.type, 'source_id', t.source_id, 'target_id', t.target_id,
+  const rows = await query(sql).rows<{
+    relation: StoredRelation;
+    source: NamedEnd;
+    target: NamedEnd;
+  }>`select jsonb_build_object('id', t.id, 'type', t.type, 'source_id', t.source_id, 'target_id', t.target_id,
          'attributes', t.attributes, 'description', t.description) as relation,
        jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) as source,
        jsonb_build_object('id', d.id, 'name', d.name, 'type', d.type) as target
      from relations t join cards s on s.id = t.source_id join cards d on d.id = t.target_id
-     where ${where.sql} order by t.id ${limit === undefined ? '' : `limit ${limit}`}`,
-    where.bindings,
-  );
+     where ${embed(where)} order by t.id limit ${limit ?? null}`;
   const ends = rows.flatMap(({ source, target }) => [source, target]);
   return { relations: rows.map(({ relation }) => relation), ends: new Map(ends.map((end) => [end.id, end])) };
 }

@@ -1,3 +1,4 @@
+import { fragment } from '../../../../platform/database.ts';
 import { counted } from '../../../../platform/counted.ts';
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
@@ -85,7 +86,7 @@ export async function deleteCardType(run: ChangeRun, key: string): Promise<JsonT
 /** Removes the type's rows. @throws EstateError `cards_present`, `relation_types_present`. */
 export async function removeCardType({ work }: ChangeRun, before: CardTypeRow): Promise<void> {
   const { key } = before;
-  const cards = await countRows({ work }, { table: 'cards', type: key }, 'true');
+  const cards = await countRows({ work }, { table: 'cards', type: key });
   if (cards > 0) {
     throw new EstateError(
       'cards_present',
@@ -198,7 +199,7 @@ async function countSubtypes(
 ): Promise<Impact['removed_subtypes']> {
   const counted = [];
   for (const subtype_key of removed) {
-    const affected = await countRows(run, { table: 'cards', type }, 't.subtype = ?', [subtype_key]);
+    const affected = await countRows(run, { table: 'cards', type }, fragment`t.subtype = ${subtype_key}`);
     counted.push({ subtype_key, affected });
   }
   return counted;
@@ -213,8 +214,8 @@ async function countMissing(
   const counted = [];
   for (const { key, required } of after.values()) {
     if (!required || before.get(key)?.required) continue;
-    const absent = 'not jsonb_exists(t.attributes, ?)';
-    counted.push({ field_key: key, missing: await countRows(run, { table: 'cards', type }, absent, [key]) });
+    const absent = fragment`not jsonb_exists(t.attributes, ${key})`;
+    counted.push({ field_key: key, missing: await countRows(run, { table: 'cards', type }, absent) });
   }
   return counted;
 }

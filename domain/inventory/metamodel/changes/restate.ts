@@ -64,11 +64,11 @@ export async function updateInventory(
       : undefined;
   const counts = { cards: 0, relations: 0 };
   for (const { type, where } of tasks) {
-    counts.cards += await countRows({ work }, { table: 'cards', type: type.key }, where.sql, where.bindings);
+    counts.cards += await countRows({ work }, { table: 'cards', type: type.key }, where);
   }
   if (relationTask) {
     const { type, where } = relationTask;
-    counts.relations = await countRows({ work }, { table: 'relations', type }, where.sql, where.bindings);
+    counts.relations = await countRows({ work }, { table: 'relations', type }, where);
   }
   const total = counts.cards + counts.relations;
   if (!run.dryRun && total > run.limit) throw new LargeChange(total);

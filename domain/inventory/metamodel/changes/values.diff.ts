@@ -1,4 +1,4 @@
-import { embed, query, queryValue } from '../../../../platform/database.ts';
+import { embed, fragment, query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { isDay } from '../../../kernel/dates.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
@@ -69,19 +69,17 @@ export function convertAttributes(
 /** Rows whose `attributes` have values that the changes concern, as a condition over the alias `t`. */
 export function touchedRows({ removed, retyped, options }: ValueChanges): Fragment {
   const keys = [...removed, ...retyped.map(({ to }) => to.key)];
-  const parts = ['jsonb_exists_any(t.attributes, ?::text[])'];
-  const bindings: unknown[] = [keys];
-  for (const { field, removed: gone } of options) {
-    parts.push(`(${hasOptionSql('t.attributes')})`);
-    bindings.push(field, [...gone], field, [...gone]);
-  }
-  return { sql: `(${parts.join(' or ')})`, bindings };
+  return options.reduce(
+    (rows, { field, removed: gone }) =>
+      fragment`${embed(rows)} or (${embed(hasOption('t.attributes', field, [...gone]))})`,
+    fragment`jsonb_exists_any(t.attributes, ${keys}::text[])`,
+  );
 }
 
-/** Whether the attribute (1st and 3rd binding) is, or contains, one of the options (2nd and 4th). */
-export function hasOptionSql(attributes: string): string {
-  return `${attributes} ->> ?::text = any(?::text[]) or jsonb_exists_any(${attributes} -> ?::text, ?::text[])`;
-}
+/** Whether the attribute is, or contains, one of the options. */
+export const hasOption = (attributes: string, field: string, options: string[]): Fragment =>
+  fragment`${embed(attributes)} ->> ${field}::text = any(${options}::text[])
+    or jsonb_exists_any(${embed(attributes)} -> ${field}::text, ${options}::text[])`;
 
 /** A number in decimal notation that is parsed without loss of digits. */
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/;
@@ -165,13 +163,12 @@ export async function measureValues(
 ): Promise<Measured> {
   const measured: Measured = { removed_fields: [], removed_options: [], changed_fields: [] };
   for (const field_key of changes.removed) {
-    const affected = await countRows(run, holder, 'jsonb_exists(t.attributes, ?)', [field_key]);
+    const affected = await countRows(run, holder, fragment`jsonb_exists(t.attributes, ${field_key})`);
     measured.removed_fields.push({ field_key, affected });
   }
   for (const { field, removed } of changes.options) {
     for (const option_key of removed) {
-      const held = [field, [option_key], field, [option_key]];
-      const affected = await countRows(run, holder, hasOptionSql('t.attributes'), held);
+      const affected = await countRows(run, holder, hasOption('t.attributes', field, [option_key]));
       measured.removed_options.push({ field_key: field, option_key, affected });
     }
   }
@@ -185,14 +182,10 @@ export async function measureValues(
 export async function countRows(
   { work }: Pick<ChangeRun, 'work'>,
   { table, type }: Holder,
-  condition: string,
-  bindings: unknown[] = [],
+  condition: Fragment = fragment`true`,
 ): Promise<number> {
-  return await queryValue<number>(
-    work.sql,
-    `select count(*) from ${table} t where t.type = ? and (${condition})`,
-    [type, ...bindings],
-  );
+  return await query(work.sql).value<number>`select count(*) from ${embed(table)} t
+    where t.type = ${type} and (${embed(condition)})`;
 }
 
 async function measureRetyped(

@@ -1,5 +1,5 @@
 import { counted } from '../../../../platform/counted.ts';
-import { embed, query } from '../../../../platform/database.ts';
+import { embed, fragment, query } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
@@ -222,7 +222,7 @@ export function emitRelationType(
 
 /** How many relations of the type there are. */
 export async function countInstances(work: Work, key: string): Promise<number> {
-  return await countRows({ work }, { table: 'relations', type: key }, 'true');
+  return await countRows({ work }, { table: 'relations', type: key });
 }
 
 /**
@@ -287,8 +287,7 @@ async function countLacking(
     const missing = await countRows(
       run,
       { table: 'cards', type },
-      `not exists (select from relations r where r.${side}_id = t.id and r.type = ?)`,
-      [after.key],
+      fragment`not exists (select from relations r where r.${embed(`${side}_id`)} = t.id and r.type = ${after.key})`,
     );
     counted.push({ side, missing });
   }
