@@ -1,17 +1,17 @@
 import Type from 'typebox';
 import {
-  Attribute,
+  AttributeSchema,
+  CardPermissions,
+  cardinalities,
   FieldTypeName,
-  Key,
   Label,
   line,
-  Permissions,
   RoleKey,
-  Section,
-  Subtype,
-  Translations,
-} from '../../domain/inventory/metamodel/metamodel.input.ts';
-import { cardinalities } from '../../domain/kernel/metamodel/metamodel.types.ts';
+  SectionSchema,
+  SubtypeSchema,
+  TranslationsSchema,
+  TypeKey,
+} from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { Choice, Color, Nullable, OpenObject, object } from '../../domain/kernel/shapes.ts';
 
 const Description = Nullable(Type.String({ maxLength: 10_000 }));
@@ -24,15 +24,15 @@ const cardTypeMembers = {
   category: Type.Optional(Nullable(line(100))),
   has_hierarchy: Type.Optional(Type.Boolean()),
   has_successors: Type.Optional(Type.Boolean()),
-  subtypes: Type.Optional(Type.Array(Subtype, { maxItems: 200 })),
-  fields_schema: Type.Optional(Type.Array(Section, { maxItems: 100 })),
+  subtypes: Type.Optional(Type.Array(SubtypeSchema, { maxItems: 200 })),
+  fields_schema: Type.Optional(Type.Array(SectionSchema, { maxItems: 100 })),
   stakeholder_roles: Type.Optional(
     Type.Array(
       object({
         key: RoleKey,
         label: Label,
         color: Type.Optional(Color),
-        translations: Type.Optional(Translations),
+        translations: Type.Optional(TranslationsSchema),
       }),
       { maxItems: 100, description: 'The active roles; omitted roles are deleted if nobody has them' },
     ),
@@ -40,35 +40,35 @@ const cardTypeMembers = {
   section_config: Type.Optional(OpenObject),
   is_hidden: Type.Optional(Type.Boolean()),
   sort_order: Type.Optional(SortOrder),
-  translations: Type.Optional(Translations),
+  translations: Type.Optional(TranslationsSchema),
 };
 
-export const CardTypeCreateBody = object({ ...cardTypeMembers, key: Key, label: Label });
+export const CardTypeCreateBody = object({ ...cardTypeMembers, key: TypeKey, label: Label });
 export const CardTypePatchBody = object(cardTypeMembers, { minProperties: 1 });
 
 const relationTypeMembers = {
   label: Type.Optional(Label),
   reverse_label: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
   description: Type.Optional(Description),
-  source_type_key: Type.Optional(Key),
-  target_type_key: Type.Optional(Key),
+  source_type_key: Type.Optional(TypeKey),
+  target_type_key: Type.Optional(TypeKey),
   cardinality: Type.Optional(Choice(cardinalities)),
-  attributes_schema: Type.Optional(Type.Array(Attribute, { maxItems: 200 })),
+  attributes_schema: Type.Optional(Type.Array(AttributeSchema, { maxItems: 200 })),
   source_visible: Type.Optional(Type.Boolean()),
   source_mandatory: Type.Optional(Type.Boolean()),
   target_visible: Type.Optional(Type.Boolean()),
   target_mandatory: Type.Optional(Type.Boolean()),
   is_hidden: Type.Optional(Type.Boolean()),
   sort_order: Type.Optional(SortOrder),
-  translations: Type.Optional(Translations),
+  translations: Type.Optional(TranslationsSchema),
 };
 
 export const RelationTypeCreateBody = object({
   ...relationTypeMembers,
-  key: Key,
+  key: TypeKey,
   label: Label,
-  source_type_key: Key,
-  target_type_key: Key,
+  source_type_key: TypeKey,
+  target_type_key: TypeKey,
 });
 export const RelationTypePatchBody = object(relationTypeMembers, { minProperties: 1 });
 
@@ -77,17 +77,17 @@ export const RoleCreateBody = object({
   label: Label,
   description: Type.Optional(Description),
   color: Type.Optional(Color),
-  permissions: Type.Optional(Permissions),
-  translations: Type.Optional(Translations),
+  permissions: Type.Optional(CardPermissions),
+  translations: Type.Optional(TranslationsSchema),
 });
 export const RolePatchBody = object(
   {
     label: Type.Optional(Label),
     description: Type.Optional(Description),
     color: Type.Optional(Color),
-    permissions: Type.Optional(Permissions),
+    permissions: Type.Optional(CardPermissions),
     sort_order: Type.Optional(SortOrder),
-    translations: Type.Optional(Translations),
+    translations: Type.Optional(TranslationsSchema),
   },
   { minProperties: 1 },
 );

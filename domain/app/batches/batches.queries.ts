@@ -1,5 +1,6 @@
 import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { eventListOf, withVisibleCosts } from '../../kernel/events/events.queries.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
@@ -30,22 +31,18 @@ const batchList: ListSpec = {
 };
 
 const eventList: ListSpec = {
-  name: 'batch_events',
-  from: 'events e left join users u on u.id = e.user_id',
-  id: 'e.position',
-  idType: 'bigint',
-  sorts: { position: { sql: 'e.position', type: 'bigint', immutable: true } },
-  defaultSort: 'position',
-  members: {
-    id: 'e.id',
-    position: 'e.position::text',
-    event_type: 'e.event_type',
-    data: 'e.data',
-    card_id: 'e.card_id',
-    user_id: 'e.user_id',
-    user_display_name: 'u.display_name',
-    created_at: 'utc(e.at)',
-  },
+  ...eventListOf(
+    'batch_events',
+    'id',
+    'position',
+    'event_type',
+    'data',
+    'card_id',
+    'user_id',
+    'user_display_name',
+    'created_at',
+  ),
+  defaultDir: 'asc',
 };
 
 export interface BatchFilter {
@@ -100,12 +97,7 @@ async function textOf(sql: Sql, id: string, members: ListSpec['members']): Promi
 /** The events of a batch, oldest first, with the batch itself. @throws EstateError `not_found`. */
 export async function listBatchEvents(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
   const batch = await batchText(ctx.db, id);
-  const spec = may(ctx.caller, 'costs.view')
-    ? eventList
-    : {
-        ...eventList,
-        members: { ...eventList.members, data: 'cut_costs(e.data, coalesce(e.cost_keys, array[]::text[]))' },
-      };
+  const spec = withVisibleCosts(eventList, ctx);
   const list = await runList(ctx, spec, [fragment`e.batch_id = ${id}::uuid`], params);
   return `{"batch":${batch},${list.slice(1)}`;
 }

@@ -5,26 +5,24 @@ import { notPublicErrors } from '../../exchange/portals/portals.commands.ts';
 import { createFilterSchema, type FilterTagGroup } from '../../inventory/filters/filters.schema.ts';
 import { type CardTypeInput, cleanCardType } from '../../inventory/metamodel/card-types/card-types.rules.ts';
 import {
-  Attribute,
-  Key,
-  Label,
-  RoleKey,
-  Section as SectionShape,
-  Subtype as SubtypeShape,
-  Translations,
-} from '../../inventory/metamodel/metamodel.input.ts';
-import {
   cleanRelationType,
   type RelationTypeInput,
 } from '../../inventory/metamodel/relation-types/relation-types.rules.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { compileMetamodel, type Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import type {
-  FieldOption,
-  RelationAttribute,
-  Section,
-  Subtype,
+import {
+  AttributeSchema,
+  type FieldOption,
+  Label,
+  type RelationAttribute,
+  RoleKey,
+  type Section,
+  SectionSchema,
+  type Subtype,
+  SubtypeSchema,
+  TranslationsSchema,
+  TypeKey,
 } from '../../kernel/metamodel/metamodel.types.ts';
 import { missingFrom, type PermissionMap } from '../../kernel/permissions/grants.ts';
 import { appPermissions, permissionKeys } from '../../kernel/permissions/permissions.data.ts';
@@ -40,22 +38,22 @@ import { nestedRules } from './workspace.nested.data.ts';
 import { cardErrors, linkErrors, relationErrors } from './workspace.rows.rules.ts';
 
 const CardTypeRow = Type.Object({
-  key: Key,
+  key: TypeKey,
   label: Label,
-  subtypes: Type.Array(SubtypeShape, { maxItems: 200 }),
-  fields_schema: Type.Array(SectionShape, { maxItems: 100 }),
+  subtypes: Type.Array(SubtypeSchema, { maxItems: 200 }),
+  fields_schema: Type.Array(SectionSchema, { maxItems: 100 }),
   section_config: OpenObject,
-  translations: Translations,
+  translations: TranslationsSchema,
 });
 const RelationTypeRow = Type.Object({
-  key: Key,
+  key: TypeKey,
   label: Label,
-  source_type_key: Key,
-  target_type_key: Key,
-  attributes_schema: Type.Array(Attribute, { maxItems: 200 }),
-  translations: Translations,
+  source_type_key: TypeKey,
+  target_type_key: TypeKey,
+  attributes_schema: Type.Array(AttributeSchema, { maxItems: 200 }),
+  translations: TranslationsSchema,
 });
-const RoleRow = Type.Object({ card_type_key: Key, key: RoleKey, label: Label });
+const RoleRow = Type.Object({ card_type_key: TypeKey, key: RoleKey, label: Label });
 
 /** The errors of the definition of a card type, as in its own operation. */
 export function cardTypeErrors(row: StoredRow): FieldError[] {

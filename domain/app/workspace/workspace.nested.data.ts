@@ -9,9 +9,9 @@ import { AdrEntries } from '../../governance/adr/adr.kind.ts';
 import { checkedSoaw, type SoawInput } from '../../governance/soaw/soaw.content.ts';
 import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/soaw.model.ts';
 import { SurveyFields, SurveyFilters, SurveyRoles } from '../../governance/surveys/surveys.model.ts';
-import { Permissions, Translations } from '../../inventory/metamodel/metamodel.input.ts';
 import { cleanTranslations } from '../../inventory/metamodel/metamodel.list.ts';
 import { type CatalogueNode, MAX_NODES, readNodes } from '../../inventory/reference/reference.rules.ts';
+import { CardPermissions, TranslationsSchema } from '../../kernel/metamodel/metamodel.types.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
 import { Choice, closed, Key, Nullable, OpenObject, Uuid } from '../../kernel/shapes.ts';
 import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';
@@ -23,7 +23,7 @@ const Moment = Nullable(Type.String({ maxLength: 40 }));
 const texts = Type.Record(Type.String({ maxLength: 100 }), Type.String());
 
 const translations: NestedRule = {
-  schema: Translations,
+  schema: TranslationsSchema,
   faults(value) {
     const faults: FieldError[] = [];
     cleanTranslations('translations', value, ['label', 'description'], faults);
@@ -99,9 +99,9 @@ function nodeFaults(nodes: CatalogueNode[]): FieldError[] {
  * relations and types have rules of their own; a test finds columns that are in neither.
  */
 export const nestedRules: Readonly<Record<string, Readonly<Record<string, NestedRule>>>> = {
-  roles: { permissions: { schema: Permissions } },
+  roles: { permissions: { schema: CardPermissions } },
   stakeholder_role_definitions: {
-    permissions: { schema: Permissions, faults: cardPermissionFaults },
+    permissions: { schema: CardPermissions, faults: cardPermissionFaults },
     translations,
   },
   resource_types: { translations },

@@ -1,9 +1,10 @@
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { eventListOf } from '../../kernel/events/events.queries.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Condition, Fragment, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import {
   appPermissionOf,
@@ -248,28 +249,20 @@ export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonTex
   );
 }
 
-const historyList: ListSpec = {
-  name: 'card-history',
-  from: 'events e left join users u on u.id = e.user_id',
-  id: 'e.position',
-  idType: 'bigint',
-  sorts: { position: { sql: 'e.position', type: 'bigint', immutable: true } },
-  defaultSort: 'position',
-  defaultDir: 'desc',
-  members: {
-    id: 'e.id',
-    position: 'e.position::text',
-    event_type: 'e.event_type',
-    data: 'e.data',
-    relation_id: 'e.relation_id',
-    batch_id: 'e.batch_id',
-    user_id: 'e.user_id',
-    user_display_name: 'u.display_name',
-    origin: 'e.origin',
-    request_id: 'e.request_id',
-    created_at: 'utc(e.at)',
-  },
-};
+const historyList = eventListOf(
+  'card-history',
+  'id',
+  'position',
+  'event_type',
+  'data',
+  'relation_id',
+  'batch_id',
+  'user_id',
+  'user_display_name',
+  'origin',
+  'request_id',
+  'created_at',
+);
 
 /**
  * The events of one card, newest first, including those of its relations, of objects linked to several cards, such as

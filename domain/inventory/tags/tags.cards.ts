@@ -4,12 +4,11 @@ import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { type EventDraft, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { TagGroup, type TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
-import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
-import { deleteRows, insertRow, lockRow, type RowModel, updateRow } from '../../kernel/resources/rows.ts';
-import { columnsBefore, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
+import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
+import type { TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
+import type { UndoneEvent, UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { loadCards, lockCard, lockCards, writtenCard } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
@@ -17,7 +16,6 @@ import { EDIT } from '../cards/cards.write.ts';
 import { openRun } from '../metamodel/changes/changes.run.ts';
 import { type ChangeRun, changeWork } from '../metamodel/changes/changes.types.ts';
 import { updateInventory } from '../metamodel/changes/restate.ts';
-import { Tag } from './tags.model.ts';
 
 /** A card in the events of its tags. */
 interface TaggedCard {
@@ -243,47 +241,9 @@ export async function undoCardTag(work: Work, ctx: Ctx, event: UndoneEvent): Pro
   return null;
 }
 
-/** Restores a tag group. */
-export async function undoTagGroup(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
-  return await undoRow(work, ctx, event, TagGroup);
-}
-
-/** Restores a tag. */
-export async function undoTag(work: Work, ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
-  const group = event.data.changes.tag_group_id?.old;
-  if (event.event_type === 'tag.deleted' && !(await lockRow(work.sql, TagGroup, { id: String(group) }))) {
-    return { code: 'missing_group', message: `The tag group ${group} does not exist.` };
-  }
-  return await undoRow(work, ctx, event, Tag);
-}
-
-/** Restores a group or a tag, and the scores that depend on it. */
-async function undoRow(
-  work: Work,
-  ctx: Ctx,
-  { id, ...event }: UndoneEvent,
-  model: RowModel,
-): Promise<UndoRefusal | null> {
-  const { sql } = work;
-  const values = columnsBefore({ id, ...event });
-  const present = (await lockRow(sql, model, { id })) ?? null;
-  const entity = model === Tag ? 'tag' : 'tag_group';
-  let after: StoredRow | null = null;
-  if (event.event_type === `${entity}.created`) {
-    if (!present) return null;
-    await deleteRows(sql, model, (query) => query.where({ id }));
-  } else if (event.event_type === `${entity}.deleted`) {
-    if (present) return null;
-    after = await insertRow(sql, model, { id, ...values });
-  } else {
-    if (!present) {
-      return { code: 'missing', message: `The ${model === Tag ? 'tag' : 'tag group'} does not exist.` };
-    }
-    after = await updateRow(sql, model, { id }, values);
-  }
-  work.emit(catalogueEvent(entity, present, after));
-  work.raise(METAMODEL_TOPIC);
-  const run = openRun(work, ctx, { language: 'en' });
+/** Updates the data quality that depends on a restored tag or tag group. */
+export async function settleTags(work: Work, ctx: Ctx): Promise<null> {
+  const run = openRun(work, ctx, { language: DEFAULT_LANGUAGE });
   await updateInventory(run);
   await run.held?.record();
   return null;

@@ -1,5 +1,5 @@
-import Type, { type Static } from 'typebox';
-import { Choice, OpenObject, object } from '../shapes.ts';
+import Type, { type Static, type TSchema } from 'typebox';
+import { Choice, object } from '../shapes.ts';
 
 /** The field types that a card type or relation type may declare. */
 export const fieldTypes = [
@@ -24,53 +24,90 @@ export type Cardinality = (typeof cardinalities)[number];
 
 export type Translations = Record<string, unknown>;
 
-const labelled = { key: Type.String(), label: Type.String(), translations: Type.Optional(OpenObject) };
+/** A non-blank text on one line. */
+export const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
+export const Label = line(200);
+export const TranslationsSchema = Type.Unsafe<Translations>(
+  Type.Record(Type.String(), Type.Union([Type.String(), Type.Record(Type.String(), Type.String())]), {
+    description:
+      'Texts by member and language, or by language for the label alone. Tags as in RFC 5646, such as `de` or `pt-BR`.',
+    examples: [{ label: { de: 'Anwendung' } }],
+  }),
+);
 
-const OptionSchema = object({ ...labelled, color: Type.Optional(Type.String()) });
+/** Keys are used in URLs, columns and formulas. */
+export const TypeKey = Type.String({
+  pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
+  examples: ['dataCentre'],
+});
+export const RoleKey = Type.String({
+  pattern: '^[a-z][a-z0-9_]{1,48}[a-z0-9]$',
+  examples: ['data_steward'],
+});
+export const FieldTypeName = Choice(fieldTypes);
+
+const translations = Type.Optional(TranslationsSchema);
+const option = {
+  key: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,99}$', examples: ['critical'] }),
+  label: Label,
+  translations,
+};
+const Color = Type.Optional(Type.String({ maxLength: 50, pattern: '^#[0-9a-fA-F]{3,8}$|^[a-z]+$' }));
+const OptionSchema = object({ ...option, color: Color });
 export type FieldOption = Static<typeof OptionSchema>;
+const optionsOf = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: 1_000 }));
+const BuiltIn = Type.Optional(Type.Boolean({ description: 'Read-only' }));
 
 const FieldSchema = object({
-  ...labelled,
-  type: Choice(fieldTypes),
-  weight: Type.Number({ description: 'Share in the data quality; 0 does not count' }),
+  key: TypeKey,
+  label: Label,
+  type: FieldTypeName,
+  weight: Type.Number({ minimum: 0, maximum: 1_000, default: 1, description: 'Share in the data quality' }),
   required: Type.Optional(Type.Boolean()),
   readonly: Type.Optional(Type.Boolean()),
-  options: Type.Optional(Type.Array(OptionSchema)),
+  options: optionsOf(OptionSchema),
+  translations,
 });
 export type Field = Static<typeof FieldSchema>;
 
 /** A section of a card type's fields. */
 export const SectionSchema = object({
-  section: Type.String(),
-  fields: Type.Array(FieldSchema),
-  translations: Type.Optional(OpenObject),
-  columns: Type.Optional(Type.Integer()),
-  groups: Type.Optional(Type.Array(Type.String())),
+  section: line(100),
+  fields: Type.Array(FieldSchema, { maxItems: 500 }),
+  translations,
+  columns: Type.Optional(Type.Integer({ minimum: 1, maximum: 4 })),
+  groups: Type.Optional(Type.Array(line(100), { maxItems: 50 })),
 });
 export type Section = Static<typeof SectionSchema>;
 
 export const SubtypeSchema = object({
-  ...labelled,
-  hidden_fields: Type.Optional(Type.Array(Type.String())),
+  ...option,
+  hidden_fields: Type.Optional(Type.Array(TypeKey, { maxItems: 500 })),
 });
 export type Subtype = Static<typeof SubtypeSchema>;
 
 export const AttributeSchema = object({
-  ...labelled,
-  type: Choice(fieldTypes),
-  options: Type.Optional(
-    Type.Array(
-      object({
-        ...OptionSchema.properties,
-        built_in: Type.Optional(Type.Boolean()),
-        is_hidden: Type.Optional(Type.Boolean()),
-      }),
-    ),
+  key: TypeKey,
+  label: Label,
+  type: FieldTypeName,
+  options: optionsOf(
+    object({
+      ...option,
+      color: Color,
+      built_in: BuiltIn,
+      is_hidden: Type.Optional(Type.Boolean()),
+    }),
   ),
-  built_in: Type.Optional(Type.Boolean()),
+  built_in: BuiltIn,
+  translations,
 });
 /** A field of a relation type. */
 export type RelationAttribute = Static<typeof AttributeSchema>;
+
+/** The permissions of a stakeholder role. */
+export const CardPermissions = Type.Record(Type.String(), Type.Boolean(), {
+  description: 'Card permissions by key; omitted permissions are not granted',
+});
 
 /** The parts of the data quality that a card can have. */
 export type QualityBucket = 'description' | 'lifecycle' | 'relations' | 'tags' | 'stakeholders';
