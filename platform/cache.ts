@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { Redis } from 'ioredis';
 import type { Logger } from './logging.ts';
+import { createLru } from './lru.ts';
 
 /** A cache of values that can be recomputed: losing any of them only costs time. */
 export interface Cache {
@@ -21,42 +22,19 @@ const MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** A cache in the memory of the process with LRU eviction. */
 export function createMemoryCache(limitBytes = MEMORY_LIMIT_BYTES): Cache {
-  const entries = new Map<string, { value: string; until: number }>();
-  let bytes = 0;
-  const size = (key: string, value: string) => 2 * (key.length + value.length);
-  const drop = (key: string) => {
-    const entry = entries.get(key);
-    if (!entry) return;
-    entries.delete(key);
-    bytes -= size(key, entry.value);
-  };
+  const entries = createLru<{ value: string; until: number }>(limitBytes, ({ value }) => 2 * value.length);
   return {
     async get(key) {
       const entry = entries.get(key);
-      if (!entry) return undefined;
+      if (entry && entry.until >= Date.now()) return entry.value;
       entries.delete(key);
-      if (entry.until < Date.now()) {
-        bytes -= size(key, entry.value);
-        return undefined;
-      }
-      entries.set(key, entry);
-      return entry.value;
+      return undefined;
     },
     async set(key, value, ttlSeconds) {
-      drop(key);
-      if (size(key, value) > limitBytes / 4) return false;
-      entries.set(key, { value, until: Date.now() + ttlSeconds * 1000 });
-      bytes += size(key, value);
-      for (const oldest of entries.keys()) {
-        if (bytes <= limitBytes) break;
-        drop(oldest);
-      }
-      return true;
+      return entries.set(key, { value, until: Date.now() + ttlSeconds * 1000 });
     },
     async probe() {},
-    async close() {
-      entries.clear();
-    },
+    async close() {},
   };
 }
 

@@ -1,8 +1,8 @@
 /** An in-memory cache limited in bytes, with LRU eviction. */
 export interface Lru<V> {
   get(key: string): V | undefined;
-  /** Stores the value, unless it alone would take more than a quarter of the limit. */
-  set(key: string, value: V): void;
+  /** Stores the value, unless it alone would take more than a quarter of the limit. @returns whether it was stored. */
+  set(key: string, value: V): boolean;
   delete(key: string): void;
   /** Size of all entries in bytes. */
   readonly bytes: number;
@@ -37,13 +37,14 @@ export function createLru<V>(limitBytes: number, sizeOf: (value: V) => number): 
     set(key, value) {
       drop(key);
       const size = 2 * key.length + sizeOf(value) + ENTRY_BYTES;
-      if (size > limitBytes / 4) return;
+      if (size > limitBytes / 4) return false;
       entries.set(key, { value, size });
       bytes += size;
       for (const oldest of entries.keys()) {
         if (bytes <= limitBytes) break;
         drop(oldest);
       }
+      return true;
     },
     delete: drop,
   };

@@ -15,6 +15,7 @@ import { byAddress, throttle } from './access.throttle.ts';
 import { unknownToken } from './one-time-tokens.ts';
 import { type RegistrationPayload, registrationJob } from './registration.job.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
+import { readOneTimeToken, storeOneTimeToken, takeOneTimeToken } from '../kernel/one-time-tokens.ts';
 
 /** A registration, stored until the address is confirmed, for at most one day. */
 interface Registration {
@@ -25,6 +26,8 @@ interface Registration {
 
 /** Hours after which an unconfirmed registration expires. */
 const REGISTRATION_HOURS = 24;
+/** Ten years. */
+const SETUP_SECONDS = 10 * 366 * 24 * 3600;
 const REQUESTED = 'registration-requested';
 const MAILED = 'registration';
 
@@ -56,48 +59,14 @@ async function requireOpenRegistration(sql: Sql): Promise<RegistrationPolicy> {
   };
 }
 
-async function insert(sql: Sql, purpose: string, hash: string, registration: Registration): Promise<void> {
-  await sql('one_time_tokens').insert({
-    hash,
-    purpose,
-    data: JSON.stringify(registration),
-    expires_at: sql.raw('now() + make_interval(hours => ?)', [REGISTRATION_HOURS]),
-  });
+async function storeRegistration(
+  sql: Sql,
+  purpose: typeof REQUESTED | typeof MAILED,
+  hash: string,
+  data: Registration,
+): Promise<void> {
+  await storeOneTimeToken(sql, { purpose, hash, data, seconds: REGISTRATION_HOURS * 3600 });
 }
-
-async function take(sql: Sql, purpose: string, hash: string): Promise<Registration | undefined> {
-  const [row] = await sql('one_time_tokens')
-    .where({ hash, purpose })
-    .whereRaw('expires_at > now()')
-    .delete()
-    .returning('data');
-  return row?.data;
-}
-
-/** Stores a registration for the job that mails its token. */
-const storeRegistration = (sql: Sql, request: string, registration: Registration): Promise<void> =>
-  insert(sql, REQUESTED, request, registration);
-
-/** Deletes and returns a stored registration. */
-const takeRegistration = (sql: Sql, request: string): Promise<Registration | undefined> =>
-  take(sql, REQUESTED, request);
-
-/** Stores a registration under the hash of the mailed token. */
-const storeMailed = (sql: Sql, hash: string, registration: Registration): Promise<void> =>
-  insert(sql, MAILED, hash, registration);
-
-/** The registration of a mailed token; undefined if the token is unknown, used or expired. */
-async function findMailed(sql: Sql, hash: string): Promise<Registration | undefined> {
-  const row = await sql('one_time_tokens')
-    .where({ hash, purpose: MAILED })
-    .whereRaw('expires_at > now()')
-    .first('data');
-  return row?.data;
-}
-
-/** Deletes and returns the registration of a mailed token. */
-const takeMailedRegistration = (sql: Sql, hash: string): Promise<Registration | undefined> =>
-  take(sql, MAILED, hash);
 
 interface RegisterInput {
   email: string;
@@ -134,7 +103,7 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
         throw invalidField('email', 'domain_not_allowed', 'is of a domain that may not register');
       }
       const request = randomUUID();
-      await storeRegistration(sql, request, {
+      await storeRegistration(sql, REQUESTED, request, {
         email: input.email,
         display_name: displayName,
         password_hash: passwordHash,
@@ -182,11 +151,8 @@ export async function issueSetupToken(db: Ctx['db']): Promise<string | undefined
     await query(sql).run`select pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
     if (await sql('users').first('id')) return undefined;
     await sql('one_time_tokens').where({ purpose: 'first-administrator' }).delete();
-    await sql('one_time_tokens').insert({
-      hash: sha256(token),
-      purpose: 'first-administrator',
-      expires_at: sql.raw(`now() + interval '10 years'`),
-    });
+    const hash = sha256(token);
+    await storeOneTimeToken(sql, { hash, purpose: 'first-administrator', seconds: SETUP_SECONDS });
     return token;
   });
 }
@@ -214,14 +180,14 @@ export async function createFirstAdministrator(ctx: Ctx, email: string, password
 export async function sendRegistration(job: RunningJob<RegistrationPayload>): Promise<void> {
   await command(job.ctx, async (work) => {
     const { sql } = work;
-    const registration = await takeRegistration(sql, job.payload.request);
+    const registration = await takeOneTimeToken<Registration>(sql, REQUESTED, job.payload.request);
     if (registration) {
       const known = await sql('users')
         .whereRaw('lower(email) = lower(?)', [registration.email])
         .first('email', 'display_name', 'is_active', 'kind');
       if (!known) {
         const token = randomSecret();
-        await storeMailed(sql, sha256(token), registration);
+        await storeRegistration(sql, MAILED, sha256(token), registration);
         await enqueueMails(sql, job.ctx, [await registrationMail(sql, registration, token)]);
       } else if (known.is_active && known.kind === 'person') {
         await enqueueMails(sql, job.ctx, [await knownAddressMail(sql, known)]);
@@ -248,7 +214,7 @@ interface ConfirmInput {
 export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promise<TokenSubject | undefined> {
   const hash = sha256(input.token);
   await throttle(ctx.db, 'setup', [byAddress(input.address), `token ${hash}`]);
-  const found = await findMailed(ctx.db, hash);
+  const found = await readOneTimeToken<Registration>(ctx.db, MAILED, hash);
   if (!found) throw unknownToken();
   if (!(await ctx.passwords.verify(input.password, found.password_hash))) {
     throw new EstateError('invalid_credentials', 'The password is not the one that was registered with.');
@@ -257,7 +223,7 @@ export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promis
     const { sql } = work;
     const policy = await requireOpenRegistration(sql);
     // A second request with the token finds it used.
-    const registration = await takeMailedRegistration(sql, hash);
+    const registration = await takeOneTimeToken<Registration>(sql, MAILED, hash);
     if (!registration) throw unknownToken();
     const role = await sql('roles').where({ key: policy.role, is_archived: false }).first('key');
     if (!role || !policy.allows(registration.email)) {

@@ -1,42 +1,31 @@
-import { fragment, query, type Sql } from '../../platform/database.ts';
+import { fragment, query } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
-import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
-import { findItem, runList } from '../kernel/lists/lists.run.ts';
+import { rowChanges } from '../kernel/events/row-changes.ts';
+import { columnMembers, columnSorts, readItem, runList } from '../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
 import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
+import { deleteRows, insertRow } from '../kernel/resources/rows.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
-import { newApiToken } from './api-tokens.ts';
+import { ApiToken, type ApiTokenRow, newApiToken } from './api-tokens.ts';
 import { lockUsers } from './users.store.ts';
 
+const { hash: _secret, ...members } = columnMembers('t', ApiToken);
 const apiTokenList: ListSpec = {
   name: 'api_tokens',
   from: 'api_tokens t',
   id: 't.id',
   sorts: {
-    created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
+    ...columnSorts('t', ApiToken, 'created_at', 'last_used_at', 'expires_at'),
     name: { sql: 'fold(t.name)', type: 'text', filled: true },
-    last_used_at: { sql: 't.last_used_at', type: 'timestamptz' },
-    expires_at: { sql: 't.expires_at', type: 'timestamptz' },
   },
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'fold(t.name)',
-  members: {
-    id: 't.id',
-    user_id: 't.user_id',
-    name: 't.name',
-    hint: 't.hint',
-    scopes: 't.scopes',
-    expires_at: 'utc(t.expires_at)',
-    is_expired: 'coalesce(t.expires_at <= now(), false)',
-    last_used_at: 'utc(t.last_used_at)',
-    created_by: 't.created_by',
-    created_at: 'utc(t.created_at)',
-  },
+  members: { ...members, is_expired: 'coalesce(t.expires_at <= now(), false)' },
 };
 
 /** The tokens of a user: the caller's own, or others' with `admin.users`. @throws EstateError `forbidden`, `not_found`. */
@@ -44,11 +33,6 @@ export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams
   if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
   if (!(await ctx.db('users').where({ id: userId }).first('id'))) throw notFound('user', userId);
   return await runList(ctx, apiTokenList, [fragment`t.user_id = ${userId}::uuid`], params);
-}
-
-/** One token without its secret. */
-async function readApiToken(sql: Sql, id: string): Promise<JsonText | undefined> {
-  return await findItem(sql, apiTokenList, id);
 }
 
 /** Maximum number of tokens for each account. */
@@ -97,20 +81,17 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
         `An account can have at most ${MAX_TOKENS} tokens; revoke one first.`,
       );
     }
-    const [{ row }] = await work
-      .sql('api_tokens')
-      .insert({
-        user_id: userId,
-        name,
-        hash: made.hash,
-        hint: made.hint,
-        scopes,
-        expires_at: ends,
-        created_by: ctx.caller.userId,
-      })
-      .returning(work.sql.raw('to_jsonb(api_tokens) as row'));
+    const row = await insertRow(work.sql, ApiToken, {
+      user_id: userId,
+      name,
+      hash: made.hash,
+      hint: made.hint,
+      scopes,
+      expires_at: ends.toISOString(),
+      created_by: ctx.caller.userId,
+    });
     work.emit({ event_type: 'api_token.created', data: tokenData(row, null, row) });
-    const text = (await readApiToken(work.sql, row.id))!;
+    const text = await readItem(work.sql, apiTokenList, 'token', row.id);
     return `${text.slice(0, -1)},"token":${JSON.stringify(made.token)}}`;
   });
 }
@@ -155,17 +136,13 @@ export async function revokeApiTokensOf(work: Work, userId: string): Promise<voi
   await removeTokens(work, { user_id: userId });
 }
 
-async function removeTokens(work: Work, where: Record<string, string>): Promise<number> {
-  const gone = await work
-    .sql('api_tokens')
-    .where(where)
-    .delete()
-    .returning(work.sql.raw('to_jsonb(api_tokens) as row'));
-  for (const { row } of gone) work.emit({ event_type: 'api_token.deleted', data: tokenData(row, row, null) });
+async function removeTokens(work: Work, where: Partial<ApiTokenRow>): Promise<number> {
+  const gone = await deleteRows(work.sql, ApiToken, (query) => query.where(where));
+  for (const row of gone) work.emit({ event_type: 'api_token.deleted', data: tokenData(row, row, null) });
   return gone.length;
 }
 
-function tokenData(row: StoredRow, before: StoredRow | null, after: StoredRow | null) {
+function tokenData(row: ApiTokenRow, before: ApiTokenRow | null, after: ApiTokenRow | null) {
   return {
     id: row.id,
     user_id: row.user_id,

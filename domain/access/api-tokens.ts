@@ -1,4 +1,22 @@
+import Type from 'typebox';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
+import { type RowOf, rowModel, SqlArray } from '../kernel/resources/rows.ts';
+import { Nullable, Timestamp, Uuid } from '../kernel/shapes.ts';
+
+/** A personal or service token. */
+export class ApiToken extends rowModel('api_tokens', {
+  id: Uuid,
+  user_id: Uuid,
+  name: Type.String(),
+  hash: Type.String(),
+  hint: Type.String(),
+  scopes: SqlArray(Type.String()),
+  expires_at: Nullable(Timestamp),
+  last_used_at: Nullable(Timestamp),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+}) {}
+export type ApiTokenRow = RowOf<typeof ApiToken>;
 
 /** The prefix of personal and service tokens, so that scanners recognise leaked ones. */
 export const API_TOKEN_PREFIX = 'est_';

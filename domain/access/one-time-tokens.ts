@@ -1,6 +1,7 @@
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
+import { storeOneTimeToken } from '../kernel/one-time-tokens.ts';
 
 /** The purposes of mailed tokens, with their lifetimes: an invitation one week, a password reset one hour. */
 const mailedTokens = {
@@ -17,12 +18,8 @@ export type MailedPurpose = keyof typeof mailedTokens;
 export async function issueMailedToken(sql: Sql, purpose: MailedPurpose, userId: string): Promise<string> {
   const token = randomSecret();
   if (purpose === 'invitation') await sql('one_time_tokens').where({ purpose, user_id: userId }).delete();
-  await sql('one_time_tokens').insert({
-    hash: sha256(token),
-    purpose,
-    user_id: userId,
-    expires_at: sql.raw('now() + make_interval(hours => ?)', [mailedTokens[purpose].hours]),
-  });
+  const seconds = mailedTokens[purpose].hours * 3600;
+  await storeOneTimeToken(sql, { hash: sha256(token), purpose, user_id: userId, seconds });
   return token;
 }
 

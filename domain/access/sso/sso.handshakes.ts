@@ -1,5 +1,6 @@
 import { type SecretBox, sha256 } from '../../../platform/crypto.ts';
 import type { Sql } from '../../../platform/database.ts';
+import { storeOneTimeToken, takeOneTimeToken } from '../../kernel/one-time-tokens.ts';
 
 const PURPOSE = 'sso-login';
 /** Maximum duration of a login at the provider. */
@@ -12,20 +13,16 @@ export async function storeHandshake(
   state: string,
   handshake: object,
 ): Promise<void> {
-  await sql('one_time_tokens').insert({
+  await storeOneTimeToken(sql, {
     hash: sha256(state),
     purpose: PURPOSE,
-    data: JSON.stringify({ sealed: secrets.seal(JSON.stringify(handshake), PURPOSE) }),
-    expires_at: sql.raw('now() + make_interval(secs => ?)', [HANDSHAKE_SECONDS]),
+    data: { sealed: secrets.seal(JSON.stringify(handshake), PURPOSE) },
+    seconds: HANDSHAKE_SECONDS,
   });
 }
 
 /** Deletes and returns the handshake of a state; undefined if it is unknown, used or expired. */
 export async function takeHandshake<T>(sql: Sql, secrets: SecretBox, state: string): Promise<T | undefined> {
-  const [row] = await sql('one_time_tokens')
-    .where({ hash: sha256(state), purpose: PURPOSE })
-    .whereRaw('expires_at > now()')
-    .delete()
-    .returning('data');
-  return row && JSON.parse(secrets.open(row.data.sealed, PURPOSE));
+  const data = await takeOneTimeToken<{ sealed: string }>(sql, PURPOSE, sha256(state));
+  return data && JSON.parse(secrets.open(data.sealed, PURPOSE));
 }

@@ -2,6 +2,8 @@ import { isUuid } from '../../../platform/uuid.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import { type FilterWord, joinWithOr, rangeOperators } from './filters.types.ts';
+import { isDay } from '../../kernel/dates.ts';
+import { readBoolean } from '../../kernel/transfer/csv-cells.ts';
 
 /** An attribute in filters: card types may define the same key with different types and options. */
 interface FilterAttribute {
@@ -180,7 +182,7 @@ export function readValue(rule: ValueRule, word: FilterWord): FilterValues[Value
     case 'boolean':
       return word.quoted ? undefined : readBoolean(word.text);
     case 'date':
-      return isDate(word.text) ? word.text : undefined;
+      return isDay(word.text) ? word.text : undefined;
     case 'moment':
       return readMoment(word.text);
     case 'id':
@@ -200,30 +202,14 @@ function readNumber(text: string): number | undefined {
   return Number.isFinite(value) ? value + 0 : undefined;
 }
 
-function readBoolean(text: string): boolean | undefined {
-  const lower = text.toLowerCase();
-  return lower === 'true' ? true : lower === 'false' ? false : undefined;
-}
-
-const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 const TIMESTAMP =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}[tT]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([zZ]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/;
-// PostgreSQL and the calendar have no year 0.
-const FIRST_MOMENT = '0001';
-
-function isDate(text: string): boolean {
-  if (!DATE.test(text) || text < FIRST_MOMENT) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  // The parser converts 30 February to 2 March.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
 function readMoment(text: string): TimeSpan | undefined {
-  if (isDate(text)) return { from: `${text}T00:00:00.000Z`, span: 'day' };
-  if (!TIMESTAMP.test(text) || !isDate(text.slice(0, 10))) return undefined;
+  if (isDay(text)) return { from: `${text}T00:00:00.000Z`, span: 'day' };
+  if (!TIMESTAMP.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const from = new Date(text.toUpperCase()).toISOString();
-  // An offset may lead to a year that has not four digits.
-  return DATE.test(from.slice(0, 10)) && from >= FIRST_MOMENT ? { from, span: 'millisecond' } : undefined;
+  // An offset may lead to a year that does not have four digits.
+  return isDay(from.slice(0, 10)) ? { from, span: 'millisecond' } : undefined;
 }
 
 function readId(text: string): string | undefined {

@@ -3,6 +3,7 @@ import type { Db } from '../../../platform/database.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
 import type { Credential } from '../sessions.ts';
+import { storeOneTimeToken, takeOneTimeToken } from '../one-time-tokens.ts';
 
 /** Lifetime of a ticket in seconds. */
 export const TICKET_SECONDS = 30;
@@ -11,12 +12,12 @@ export const TICKET_SECONDS = 30;
 export async function createTicket(ctx: Ctx, credential: Credential): Promise<string> {
   const ticket = randomSecret();
   await command(ctx, async ({ sql, emit }) => {
-    await sql('one_time_tokens').insert({
+    await storeOneTimeToken(sql, {
       hash: sha256(ticket),
       purpose: 'stream',
       user_id: ctx.caller.userId,
-      data: JSON.stringify(credential),
-      expires_at: sql.raw('now() + make_interval(secs => ?)', [TICKET_SECONDS]),
+      data: credential,
+      seconds: TICKET_SECONDS,
     });
     emit({ event_type: 'auth.ticket_created', data: {} });
   });
@@ -25,10 +26,5 @@ export async function createTicket(ctx: Ctx, credential: Credential): Promise<st
 
 /** Redeems a ticket. @returns the data it was created with, or undefined if it was used or has expired. */
 export async function redeemTicket(db: Db, ticket: string): Promise<Credential | undefined> {
-  const [row] = await db('one_time_tokens')
-    .where({ hash: sha256(ticket), purpose: 'stream' })
-    .whereRaw('expires_at > now()')
-    .delete()
-    .returning('data');
-  return row?.data;
+  return await takeOneTimeToken<Credential>(db, 'stream', sha256(ticket));
 }

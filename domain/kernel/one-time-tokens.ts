@@ -1,0 +1,34 @@
+import type { Sql } from '../../platform/database.ts';
+
+interface OneTimeToken {
+  /** SHA-256 of the token. */
+  hash: string;
+  purpose: string;
+  /** Lifetime. */
+  seconds: number;
+  user_id?: string | null;
+  data?: unknown;
+}
+
+/** Stores a token that can be used once. */
+export async function storeOneTimeToken(sql: Sql, { seconds, data, ...token }: OneTimeToken): Promise<void> {
+  await sql('one_time_tokens').insert({
+    ...token,
+    ...(data === undefined ? {} : { data: JSON.stringify(data) }),
+    expires_at: sql.raw('now() + make_interval(secs => ?)', [seconds]),
+  });
+}
+
+const validToken = (sql: Sql, purpose: string, hash: string) =>
+  sql('one_time_tokens').where({ hash, purpose }).whereRaw('expires_at > now()');
+
+/** The data of a valid token; undefined if it is unknown, used or expired. */
+export async function readOneTimeToken<T>(sql: Sql, purpose: string, hash: string): Promise<T | undefined> {
+  return (await validToken(sql, purpose, hash).first('data'))?.data;
+}
+
+/** {@link readOneTimeToken}, which deletes the token. */
+export async function takeOneTimeToken<T>(sql: Sql, purpose: string, hash: string): Promise<T | undefined> {
+  const [row] = await validToken(sql, purpose, hash).delete().returning('data');
+  return row?.data;
+}
