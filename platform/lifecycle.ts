@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from './logging.ts';
+import { within } from './within.ts';
 
 type Closer = (remainingMs: number) => Promise<unknown> | unknown;
 
@@ -56,19 +57,17 @@ export function createLifecycle({ log, graceMs = 10_000 }: { log: Logger; graceM
   let ending: Promise<void> | undefined;
 
   const closeOne = async ({ name, close }: { name: string; close: Closer }, limitMs: number) => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), limitMs);
-    });
+    const closed = (async () => {
+      await close(limitMs);
+      return true;
+    })();
     try {
-      const closed = (async () => close(limitMs))();
-      if ((await Promise.race([closed, late])) === 'late') log.warn({ name }, 'did not close in time');
+      if (!(await within(closed, limitMs))) log.warn({ name }, 'did not close in time');
     } catch (error) {
       log.warn({ err: error, name }, 'failed while closing');
-    } finally {
-      clearTimeout(timer);
     }
   };
+
   const end = async (reason: string) => {
     const deadline = Date.now() + graceMs;
     log.info({ reason }, 'shutting down');

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { builtInSchedules } from '../domain/app/schedules.data.ts';
 import { jobQueues } from '../domain/kernel/jobs/jobs.define.ts';
 import { JOB_CANCEL_CHANNEL } from '../domain/kernel/jobs/jobs.lease.ts';
@@ -8,6 +7,7 @@ import type { Services } from '../domain/kernel/services.ts';
 import { installation, openDatabase } from '../platform/database.ts';
 import { retryDuringOutages } from '../platform/outage.ts';
 import { createQueueBackend } from '../platform/queue/queue.ts';
+import { within as valueWithin } from '../platform/within.ts';
 import { startItsmFollower } from './itsm-follower.ts';
 import { startNotifier } from './notifier.ts';
 import { processors as allProcessors } from './processors.ts';
@@ -70,9 +70,8 @@ export async function startWorkers(
 }
 
 /** Waits for the work, but no longer than `ms`; its errors are ignored. */
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  const limit = new AbortController();
-  const ended = work.catch(() => undefined);
-  await Promise.race([ended, delay(ms, undefined, { signal: limit.signal }).catch(() => undefined)]);
-  limit.abort();
-}
+const within = (work: Promise<unknown>, ms: number) =>
+  valueWithin(
+    work.catch(() => undefined),
+    ms,
+  );

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { isConnectionLoss } from '../../platform/database.ts';
 import { isFull } from '../../platform/embedded-postgres/surroundings.ts';
 import { isStorageFull } from '../../platform/errors.ts';
+import { within } from '../../platform/within.ts';
 import type { Services } from './services.ts';
 
 interface Readiness {
@@ -17,19 +18,11 @@ const FRESH_MS = 1_000;
 /** Number of bytes that are written to test whether files can be stored. */
 const PROBE_BYTES = 64 * 1024;
 
-async function within(work: Promise<unknown>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('no answer within 2 seconds'), LIMIT_MS);
-  });
-  try {
-    return await Promise.race([work.then(() => 'ok'), limit]);
-  } catch (error) {
-    return fault(error);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const stateOf = async (work: Promise<unknown>): Promise<string> =>
+  (await within(
+    work.then(() => 'ok', fault),
+    LIMIT_MS,
+  )) ?? 'no answer within 2 seconds';
 
 function fault(error: unknown): string {
   if (isStorageFull(error)) return 'refuses writes: storage_full, no space is left';
@@ -65,13 +58,13 @@ async function look(services: Services): Promise<Readiness> {
   const { embedded, dataDir } = services.config;
   const checks: Record<string, Promise<string>> = {
     // Writes a WAL record without effect: a server that cannot write refuses it, and so does a standby.
-    database: within(
+    database: stateOf(
       services.db.raw(
         `select pg_logical_emit_message(true, 'estate', '') from (select 1 from roles limit 1) r`,
       ),
     ).then((state) => withDiskFullReason(state, embedded ? dataDir : undefined)),
-    files: within(tryFiles(services)),
-    ...(services.config.redisUrl ? { redis: within(services.cache.probe()) } : {}),
+    files: stateOf(tryFiles(services)),
+    ...(services.config.redisUrl ? { redis: stateOf(services.cache.probe()) } : {}),
   };
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, state]): Promise<[string, string]> => [name, await state]),

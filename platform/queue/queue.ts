@@ -8,6 +8,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import type { Logger } from '../logging.ts';
+import { within } from '../within.ts';
 
 interface QueueBackendOptions {
   /** Given: the queue is on Redis; else on PostgreSQL. */
@@ -196,21 +197,6 @@ async function answered<T>(work: Promise<T>, queue: string): Promise<T> {
   );
   if (!answer) throw new Error(`the queue ${queue} does not answer`);
   return answer.value;
-}
-
-/** The value, or undefined when it takes longer than `ms`. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-    // a late rejection has nobody left to tell
-    work.catch(() => undefined);
-  }
 }
 
 /** The queue's connections to PostgreSQL. */
