@@ -30,20 +30,30 @@ export async function impersonate(ctx: Ctx, role: string): Promise<TokenSubject>
 /** Ends the impersonation of a role; the presented token is revoked if it impersonated one. */
 export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
   requireLogin(ctx);
-  const { impersonatedRole: role, tokenId, tokenExpiresAt } = ctx.caller;
+  const { impersonatedRole: role } = ctx.caller;
   return await command(ctx, async ({ sql, emit }) => {
     const subject = await subjectOf(ctx, sql);
     if (role === undefined) {
       emit({ event_type: 'auth.token_refreshed', data: {} });
       return subject;
     }
-    await sql('revoked_tokens')
-      .insert({ jti: tokenId, expires_at: tokenExpiresAt })
-      .onConflict('jti')
-      .ignore();
+    await revokePresented(ctx, sql);
     emit({ event_type: 'auth.impersonation_stopped', data: { user_id: subject.userId, role } });
     return subject;
   });
+}
+
+/** Revokes the presented token, at once and in every process. */
+export async function logout(ctx: Ctx): Promise<void> {
+  if (!ctx.caller.userId || !ctx.caller.tokenId) return;
+  await command(ctx, async ({ sql, emit }) => {
+    await revokePresented(ctx, sql);
+    emit({ event_type: 'auth.logout', data: {} });
+  });
+}
+
+async function revokePresented({ caller: { tokenId, tokenExpiresAt } }: Ctx, sql: Ctx['db']): Promise<void> {
+  await sql('revoked_tokens').insert({ jti: tokenId, expires_at: tokenExpiresAt }).onConflict('jti').ignore();
 }
 
 /**

@@ -5,7 +5,6 @@ import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
 import { byAddress, throttle } from './access.throttle.ts';
-import { refuseWithSso } from './sso/sso.required.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
 /**
@@ -149,4 +148,15 @@ function count(sql: Sql, before: number) {
 /** If the workspace requires a second factor, a user without one can only set one up. */
 export async function limited(sql: Sql, subject: TokenSubject): Promise<TokenSubject> {
   return (await readSetting(sql, 'two_factor_required')) ? { ...subject, setupOnly: true } : subject;
+}
+
+/** @throws EstateError `sso_required` if users log in through a provider. */
+export async function refuseWithSso(sql: Sql): Promise<void> {
+  const { enabled, client_id } = await readSetting(sql, 'sso');
+  if (enabled && client_id !== '') {
+    throw new EstateError(
+      'sso_required',
+      'People log in through the provider here; passwords are not taken.',
+    );
+  }
 }

@@ -1,16 +1,17 @@
+import Type from 'typebox';
+import { defineJob } from '../kernel/jobs/jobs.define.ts';
+import { object } from '../kernel/shapes.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { enqueueJob } from '../kernel/jobs/jobs.enqueue.ts';
 import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
 import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
-import { limited, type TokenSubject } from './access.login.ts';
+import { limited, refuseWithSso, type TokenSubject } from './access.login.ts';
 import { passwordResetMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { issueMailedToken, type MailedPurpose, readTokenUser, unknownToken } from './one-time-tokens.ts';
-import { type PasswordResetPayload, passwordResetJob } from './password-reset.job.ts';
 import { storePassword } from './passwords.store.ts';
-import { refuseWithSso } from './sso/sso.required.ts';
 import { lockUsers, type UserRow } from './users.store.ts';
 
 /**
@@ -31,8 +32,18 @@ export async function requestPasswordReset(
   });
 }
 
+/** Looks up the account of the address from the request, and mails a link. */
+export const passwordResetJob = defineJob({
+  kind: 'password_reset',
+  queue: 'routine',
+  payload: object({ email: Type.String({ maxLength: 320 }) }),
+  attempts: 5,
+  retentionDays: 1,
+  resumable: false,
+});
+
 /** Mails the link if the address belongs to an active user with a local password. */
-export async function sendPasswordReset(job: RunningJob<PasswordResetPayload>): Promise<void> {
+export async function sendPasswordReset(job: RunningJob<{ email: string }>): Promise<void> {
   await command(job.ctx, async (work) => {
     const user = await work
       .sql('users')

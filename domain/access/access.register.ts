@@ -1,3 +1,5 @@
+import { defineJob } from '../kernel/jobs/jobs.define.ts';
+import { object, Uuid } from '../kernel/shapes.ts';
 import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import { inTransaction, query, type Sql } from '../../platform/database.ts';
@@ -13,7 +15,6 @@ import { approvalMail, knownAddressMail, registrationMail } from './access.mails
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { unknownToken } from './one-time-tokens.ts';
-import { type RegistrationPayload, registrationJob } from './registration.job.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
 import { readOneTimeToken, storeOneTimeToken, takeOneTimeToken } from '../kernel/one-time-tokens.ts';
 
@@ -174,10 +175,20 @@ export async function createFirstAdministrator(ctx: Ctx, email: string, password
   });
 }
 
+/** Looks up whether the address of a registration has an account, and mails accordingly. */
+export const registrationJob = defineJob({
+  kind: 'registration',
+  queue: 'routine',
+  payload: object({ request: Uuid }),
+  attempts: 5,
+  retentionDays: 1,
+  resumable: false,
+});
+
 /**
  * Mails the token that confirms the address of a registration. Users who already have an account get a mail that says so.
  */
-export async function sendRegistration(job: RunningJob<RegistrationPayload>): Promise<void> {
+export async function sendRegistration(job: RunningJob<{ request: string }>): Promise<void> {
   await command(job.ctx, async (work) => {
     const { sql } = work;
     const registration = await takeOneTimeToken<Registration>(sql, REQUESTED, job.payload.request);

@@ -2,7 +2,7 @@ import { todosDueJob } from '../collaboration/todos/todos.due.job.ts';
 import { eolRefreshJob } from '../governance/eol/eol.facts.ts';
 import { mitigationsDueJob } from '../governance/risks/tasks.store.ts';
 import { archivePurgeJob } from '../inventory/cards/archive-purge.job.ts';
-import { kpiSnapshotJob } from '../inventory/reports/kpi-snapshot.job.ts';
+import { kpiSnapshotJob } from '../inventory/reports/report.job.ts';
 import type { BuiltInSchedule } from '../kernel/jobs/schedules.fire.ts';
 import { housekeepingJob } from './housekeeping.job.ts';
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { impersonate, refresh, stopImpersonating } from '../../../domain/access/access.impersonate.ts';
+import { logout, impersonate, refresh, stopImpersonating } from '../../../domain/access/access.impersonate.ts';
 import { login } from '../../../domain/access/access.login.ts';
 import {
   requestPasswordReset,
@@ -8,7 +8,6 @@ import {
   validateMailedToken,
 } from '../../../domain/access/access.passwords.reset.ts';
 import { confirmRegistration, register } from '../../../domain/access/access.register.ts';
-import { logout } from '../../../domain/access/access.tokens.ts';
 import { readMe } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { registrationOpen, ssoConfigured } from '../../../domain/kernel/settings/settings.read.ts';

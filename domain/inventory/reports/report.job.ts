@@ -97,3 +97,13 @@ export type ReportQueryPayload = Static<typeof QueryPayload>;
 
 /** Executes a query on the inventory and writes the result to a file, from one snapshot. */
 export const reportQueryJob = defineJob({ kind: 'report_query', payload: QueryPayload, ...reportJobOptions });
+
+/** Stores the landscape's key figures under the slot of its schedule. */
+export const kpiSnapshotJob = defineJob({
+  kind: 'kpi_snapshot',
+  queue: 'routine',
+  payload: object({}),
+  attempts: 5,
+  retentionDays: 30,
+  resumable: false,
+});

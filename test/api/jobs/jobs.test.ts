@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import { exportJob } from '../../../domain/exchange/exports/export.job.ts';
-import { kpiSnapshotJob } from '../../../domain/inventory/reports/kpi-snapshot.job.ts';
+import { kpiSnapshotJob } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { ask, jobRow } from '../../support/jobs.ts';
