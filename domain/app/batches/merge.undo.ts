@@ -88,10 +88,10 @@ async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: Rollba
     const { possible, lost } = await withoutLostParents(sql, events);
     add(lost);
     const careful = updatedIn(possible);
-    for (const run of runsOf(possible)) {
+    for (const run of runsOf(possible.filter(({ event_type }) => undoMethodOf(event_type)))) {
       const areCards = undoMethodOf(run[0]!.event_type) === 'card';
       const left = areCards
-        ? await undoCards(work, ctx, run, careful)
+        ? await undoCards(work, ctx, run, careful, { withSums: false })
         : await undoRun(work, ctx, run, careful);
       add(left.flatMap((one) => conflictsOf(work, one, run)));
     }
@@ -176,9 +176,10 @@ async function withoutLostParents(
 ): Promise<{ possible: BatchEvent[]; lost: MergeConflict[] }> {
   const lost: MergeConflict[] = [];
   const ids = [...new Set(events.flatMap(cardsOf))];
-  const cards: { id: string; status: unknown }[] = await sql('cards')
+  const cards: { id: string; status: string; parent_id: string | null }[] = await sql('cards')
     .whereIn('id', ids)
-    .select('id', 'status');
+    .select('id', 'status', 'parent_id');
+  const present = new Map(cards.map((card) => [card.id, card]));
   const statuses = new Map<unknown, unknown>(cards.map(({ id, status }) => [id, status]));
   for (const { event_type, id, data } of events) {
     if (event_type === 'card.deleted') statuses.set(id, data.changes.status!.old);
@@ -186,6 +187,9 @@ async function withoutLostParents(
   const possible = events.map((event) => {
     const { parent_id: parent, ...changes } = event.data.changes;
     if (!parent?.old || !event.event_type.startsWith('card.')) return event;
+    const card = present.get(event.id);
+    // It was moved again.
+    if (card && card.parent_id !== parent.new) return event;
     const above = statuses.get(parent.old);
     if (above === 'ACTIVE' || (above && statuses.get(event.id) === 'ARCHIVED')) return event;
     lost.push(missingCard(event.id, `its parent ${parent.old} is no longer there or no longer active`));

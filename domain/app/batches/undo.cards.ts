@@ -37,12 +37,14 @@ const nothing = {
 /**
  * Undoes events of cards, newest first, as one write: created cards are deleted, deleted ones are restored with their
  * ids, and others get their old values. Under the exclusive hierarchy lock.
+ * @param options.withSums false if the lines of the cards are undone later: their sums are recomputed then.
  */
 export async function undoCards(
   work: Work,
   ctx: Ctx,
   events: BatchEvent[],
   careful: ReadonlySet<string>,
+  { withSums = true }: { withSums?: boolean } = {},
 ): Promise<NotUndone[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
   await lockCards(work, ids, 'update');
@@ -71,7 +73,7 @@ export async function undoCards(
     else {
       const { card: old, kept } = back(card, event, careful.has(`card/${event.id}`));
       if (kept.length > 0) all.push(changedLater(event, kept));
-      wanted.set(event.id, old);
+      wanted.set(event.id, withSums ? old : { ...old, sums: {} });
     }
   }
 
@@ -104,8 +106,7 @@ export async function undoCards(
 
 function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
   const { changes } = data;
-  // Lines may be undone later; the sums are recomputed at the end.
-  const values = { ...card, attributes: { ...card.attributes }, sums: {} };
+  const values = { ...card, attributes: { ...card.attributes } };
   const kept = revertFields(values, changes, careful);
   if (changes.status && !kept.includes('status')) {
     values.archive_batch_id =
