@@ -1,9 +1,7 @@
-import { sendPasswordReset } from '../domain/access/access.passwords.reset.ts';
-import { sendRegistration } from '../domain/access/access.register.ts';
+import { passwordResetJob, sendPasswordReset } from '../domain/access/access.passwords.reset.ts';
+import { registrationJob, sendRegistration } from '../domain/access/access.register.ts';
 import { eraseUserJob } from '../domain/access/erasure/erasure.job.ts';
 import { eraseUser } from '../domain/access/erasure/erasure.run.ts';
-import { passwordResetJob } from '../domain/access/access.passwords.reset.ts';
-import { registrationJob } from '../domain/access/access.register.ts';
 import { batchRollbackJob } from '../domain/app/batches/batches.rollback.job.ts';
 import { type RollbackReport, rollBack } from '../domain/app/batches/batches.rollback.ts';
 import { housekeepingJob } from '../domain/app/housekeeping.job.ts';
@@ -34,8 +32,7 @@ import { recalculateJob, recalculateType } from '../domain/inventory/calculation
 import { archivePurgeJob } from '../domain/inventory/cards/archive-purge.job.ts';
 import { purgeArchive } from '../domain/inventory/cards/cards.removal.ts';
 import { metamodelChangeJob, runMetamodelChange } from '../domain/inventory/metamodel/changes/changes.run.ts';
-import { kpiSnapshotJob } from '../domain/inventory/reports/report.job.ts';
-import { reportJob, reportQueryJob } from '../domain/inventory/reports/report.job.ts';
+import { kpiSnapshotJob, reportJob, reportQueryJob } from '../domain/inventory/reports/report.job.ts';
 import { type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { mailJob } from '../domain/kernel/mail/mail.enqueue.ts';
 import { runMail } from '../integrations/collaboration/mail/mail.run.ts';

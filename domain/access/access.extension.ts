@@ -1,9 +1,9 @@
 import { rowEvents } from '../kernel/events/row-changes.ts';
 import { deleteExpired, type Extension } from '../kernel/extensions.ts';
 import type { Resource } from '../kernel/resources/resource.ts';
-import { eraseUserJob } from './erasure/erasure.job.ts';
 import { passwordResetJob } from './access.passwords.reset.ts';
 import { registrationJob } from './access.register.ts';
+import { eraseUserJob } from './erasure/erasure.job.ts';
 import { Role } from './roles.model.ts';
 import { ScimGroup, ScimGroupMember } from './scim/scim.model.ts';
 

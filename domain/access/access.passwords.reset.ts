@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { defineJob } from '../kernel/jobs/jobs.define.ts';
-import { object } from '../kernel/shapes.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
+import { defineJob } from '../kernel/jobs/jobs.define.ts';
 import { enqueueJob } from '../kernel/jobs/jobs.enqueue.ts';
 import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
 import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
+import { object } from '../kernel/shapes.ts';
 import { limited, refuseWithSso, type TokenSubject } from './access.login.ts';
 import { passwordResetMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';

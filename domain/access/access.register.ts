@@ -1,22 +1,22 @@
-import { defineJob } from '../kernel/jobs/jobs.define.ts';
-import { object, Uuid } from '../kernel/shapes.ts';
 import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import { inTransaction, query, type Sql } from '../../platform/database.ts';
 import { EstateError, invalidField } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
+import { defineJob } from '../kernel/jobs/jobs.define.ts';
 import { enqueueJob } from '../kernel/jobs/jobs.enqueue.ts';
 import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
 import { enqueueMails } from '../kernel/mail/mail.enqueue.ts';
+import { readOneTimeToken, storeOneTimeToken, takeOneTimeToken } from '../kernel/one-time-tokens.ts';
 import { loadSettings, registrationOpen } from '../kernel/settings/settings.read.ts';
+import { object, Uuid } from '../kernel/shapes.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { approvalMail, knownAddressMail, registrationMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { unknownToken } from './one-time-tokens.ts';
 import { insertUsers, type UserRow } from './users.store.ts';
-import { readOneTimeToken, storeOneTimeToken, takeOneTimeToken } from '../kernel/one-time-tokens.ts';
 
 /** A registration, stored until the address is confirmed, for at most one day. */
 interface Registration {

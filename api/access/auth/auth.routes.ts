@@ -1,5 +1,10 @@
 import Type from 'typebox';
-import { logout, impersonate, refresh, stopImpersonating } from '../../../domain/access/access.impersonate.ts';
+import {
+  impersonate,
+  logout,
+  refresh,
+  stopImpersonating,
+} from '../../../domain/access/access.impersonate.ts';
 import { login } from '../../../domain/access/access.login.ts';
 import {
   requestPasswordReset,

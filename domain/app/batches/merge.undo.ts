@@ -1,10 +1,11 @@
 import { fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { seedsOfType } from '../../inventory/calculations/calculations.follow.ts';
+import { seedsOfType } from '../../inventory/calculations/recalculate.ts';
 import { loadCards, lockCards, lockHierarchy, writtenCard } from '../../inventory/cards/cards.load.ts';
 import { CardMerge } from '../../inventory/cards/cards.model.ts';
 import { levelWrites, rescoreCards, saveCards } from '../../inventory/cards/cards.save.ts';
 import { levelsAfter } from '../../inventory/cards/cards.tree.ts';
+import { undoMergeEvent } from '../../inventory/cards/merge/merge.attached.ts';
 import { requireMergeRights } from '../../inventory/cards/merge/merge.command.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -64,7 +65,7 @@ async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: Rollba
   const merge = await lockRow(sql, CardMerge, { id });
   if (!merge) throw notFound('merge', id);
   const { survivor_id: survivorId, card_type: type } = merge;
-  const events = await eventsOfMerge(sql, merge);
+  const { merged, events } = await eventsOfMerge(sql, merge);
   const touched = new Set([survivorId, ...events.flatMap(cardsOf)]);
   await lockCards(work, touched, 'update');
   const survivor = (await loadCards(work, ctx, [survivorId])).get(survivorId);
@@ -74,7 +75,7 @@ async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: Rollba
   if (!survivor) {
     throw mergeConflict([missingCard(survivorId, 'the surviving card was deleted, or merged itself')]);
   }
-  if (events.length === 0) {
+  if (!merged) {
     throw new EstateError('wrong_state', 'The events of the merge are no longer stored.');
   }
 
@@ -108,6 +109,7 @@ async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: Rollba
   await rescoreCards(work, ctx, touched, seedsOfType(work, type, [...touched]));
   const restored = merge.merged.map((card) => card.id);
   await work.extensions.stakeholdersChanged(work, type, [survivorId, ...restored]);
+  await undoMergeEvent(work, ctx, merged);
   return {
     merge_id: merge.id,
     dry_run,
@@ -117,20 +119,20 @@ async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: Rollba
   };
 }
 
-/** The events of a merge, newest first: those before the one that names it. Empty if some are no longer stored. */
+/** The event that names a merge, and those of its writes before it, newest first; none if some are no longer stored. */
 async function eventsOfMerge(
   sql: Sql,
   { id, survivor_id }: Pick<RowOf<typeof CardMerge>, 'id' | 'survivor_id'>,
-): Promise<BatchEvent[]> {
+): Promise<{ merged?: BatchEvent; events: BatchEvent[] }> {
   const last = await query(sql).row<{ position: number; count: number }>`select position,
     (data ->> 'event_count')::int as count from events
     where card_id = ${survivor_id}::uuid and event_type = 'card.merged' and data ->> 'merge_id' = ${id}
     order by position limit 1`;
-  if (!last) return [];
+  if (!last) return { events: [] };
   const { position, count } = last;
   const range = fragment`position > ${position - count} and position <= ${position}`;
-  const events = await readEvents(sql, range, count);
-  return events.length === count ? events : [];
+  const [merged, ...events] = await readEvents(sql, range, count);
+  return merged && events.length === count - 1 ? { merged, events } : { events: [] };
 }
 
 /** The cards that an event concerns, their former parents included. */
@@ -215,7 +217,8 @@ function conflictsOf({ metamodel }: Work, left: NotUndone, run: BatchEvent[]): M
 /** Checks that restored and moved cards form a hierarchy, and updates their levels. */
 async function settleLevels(work: Work, ctx: Ctx, events: BatchEvent[]): Promise<void> {
   const placed = events.filter(
-    ({ event_type, data }) => event_type === 'card.deleted' || (event_type === 'card.updated' && data.changes.parent_id),
+    ({ event_type, data }) =>
+      event_type === 'card.deleted' || (event_type === 'card.updated' && data.changes.parent_id),
   );
   const cards = await loadCards(
     work,

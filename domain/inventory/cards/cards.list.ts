@@ -18,8 +18,8 @@ import {
   type OrderedIds,
   orderIds,
   packIds,
-  sliceIds,
   readPageIds,
+  sliceIds,
 } from './cards.list.ids.ts';
 import { cardMembers, cardsText, visibleCards } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';

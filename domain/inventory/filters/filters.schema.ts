@@ -1,9 +1,9 @@
 import { isUuid } from '../../../platform/uuid.ts';
+import { isDay } from '../../kernel/dates.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import { type FilterWord, joinWithOr, rangeOperators } from './filters.types.ts';
-import { isDay } from '../../kernel/dates.ts';
 import { readBoolean } from '../../kernel/transfer/csv-cells.ts';
+import { type FilterWord, joinWithOr, rangeOperators } from './filters.types.ts';
 
 /** An attribute in filters: card types may define the same key with different types and options. */
 interface FilterAttribute {

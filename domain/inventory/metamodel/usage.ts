@@ -53,7 +53,10 @@ export async function sectionUsage(
   for (const key of keys) requireField(type, 'field_keys', key);
   const fields = [];
   for (const key of keys) fields.push(await fieldUsage(ctx, typeKey, key));
-  return { ...(await count(ctx, typeKey, fragment`jsonb_exists_any(c.attributes, ${keys}::text[])`)), fields };
+  return {
+    ...(await count(ctx, typeKey, fragment`jsonb_exists_any(c.attributes, ${keys}::text[])`)),
+    fields,
+  };
 }
 
 /** How many relations of the type there are. @throws EstateError `not_found`. */

@@ -2,8 +2,8 @@ import { randomSecret, sha256 } from '../../../platform/crypto.ts';
 import type { Db } from '../../../platform/database.ts';
 import { command } from '../command.ts';
 import type { Ctx } from '../context.ts';
-import type { Credential } from '../sessions.ts';
 import { storeOneTimeToken, takeOneTimeToken } from '../one-time-tokens.ts';
+import type { Credential } from '../sessions.ts';
 
 /** Lifetime of a ticket in seconds. */
 export const TICKET_SECONDS = 30;

@@ -1,5 +1,5 @@
-import { fragment } from '../../../../platform/database.ts';
 import { counted } from '../../../../platform/counted.ts';
+import { fragment } from '../../../../platform/database.ts';
 import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
