@@ -15,9 +15,9 @@ import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts'
 import { insertRow, lockRow } from '../../kernel/resources/rows.ts';
 import { columnsBefore, needs, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { emitCardType, removeCardType, writeCardType } from './card-types/card-types.changes.ts';
+import { updateInventory } from './changes/changes.inventory.ts';
 import { metamodelChangeJob, openRun } from './changes/changes.run.ts';
 import type { ChangeRun } from './changes/changes.types.ts';
-import { updateInventory } from './changes/restate.ts';
 import {
   countInstances,
   emitRelationType,

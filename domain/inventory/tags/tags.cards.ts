@@ -13,9 +13,9 @@ import { cardsTopic } from '../cards/cards.events.ts';
 import { loadCards, lockCard, lockCards, writtenCard } from '../cards/cards.load.ts';
 import { rescoreCards } from '../cards/cards.save.ts';
 import { EDIT } from '../cards/cards.write.ts';
+import { updateInventory } from '../metamodel/changes/changes.inventory.ts';
 import { openRun } from '../metamodel/changes/changes.run.ts';
 import { type ChangeRun, changeWork } from '../metamodel/changes/changes.types.ts';
-import { updateInventory } from '../metamodel/changes/restate.ts';
 
 /** A card in the events of its tags. */
 interface TaggedCard {

@@ -8,9 +8,9 @@ import { TagGroup, type TagGroupRow } from '../../kernel/metamodel/metamodel.mod
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, insertRow, requireRow, updateRow } from '../../kernel/resources/rows.ts';
+import { updateInventory } from '../metamodel/changes/changes.inventory.ts';
 import { metamodelBusy, openRun } from '../metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../metamodel/changes/changes.types.ts';
-import { updateInventory } from '../metamodel/changes/restate.ts';
 import { catalogueEvent, removeTags, requireFits } from './tags.cards.ts';
 import { readTag, readTagGroup } from './tags.list.ts';
 import { Tag, type TagRow } from './tags.model.ts';

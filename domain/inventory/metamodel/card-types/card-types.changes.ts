@@ -13,8 +13,8 @@ import {
 import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
 import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
+import { updateInventory } from '../changes/changes.inventory.ts';
 import { type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
-import { updateInventory } from '../changes/restate.ts';
 import {
   countRows,
   type Fields,
@@ -156,18 +156,18 @@ export async function writeCardType(
     written = await updateRow(work.sql, CardTypeDefinition, { key: type }, changed);
   }
   await besides();
-  const restated = await updateInventory(run, { cards: { type, values, removedSubtypes } });
+  const converted = await updateInventory(run, { cards: { type, values, removedSubtypes } });
   // Emitted after the events of its cards: an undo restores the type first, so that the old values are valid.
   if (written !== before) emitCardType(work, before, written);
   return {
     dry_run: true,
-    ...restated,
+    ...converted,
     ...measured,
     removed_subtypes: run.dryRun ? await countSubtypes(run, type, removedSubtypes) : [],
     required_fields: run.dryRun ? await countMissing(run, type, fields.before, fields.after) : [],
     mandatory_sides: [],
     needs_force: measured.changed_fields.some(({ misfits }) => misfits > 0),
-    as_job: restated.cards + restated.relations > run.limit,
+    as_job: converted.cards + converted.relations > run.limit,
   };
 }
 

@@ -9,6 +9,7 @@ import { RelationTypeDefinition, type RelationTypeRow } from '../../../kernel/me
 import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
 import type { Cardinality } from '../../../kernel/metamodel/metamodel.types.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
+import { deleteInstances, updateInventory } from '../changes/changes.inventory.ts';
 import {
   type ChangeRun,
   changeWork,
@@ -17,7 +18,6 @@ import {
   LargeChange,
   noImpact,
 } from '../changes/changes.types.ts';
-import { deleteInstances, updateInventory } from '../changes/restate.ts';
 import {
   countRows,
   type Fields,
@@ -254,17 +254,17 @@ export async function writeRelationType(
   refuseValueLoss(run, measured);
   const after = await updateRow(work.sql, RelationTypeDefinition, { key }, changed);
   await requireFreePair(work, after);
-  const restated = await updateInventory(run, { relations: { type: key, values } });
+  const converted = await updateInventory(run, { relations: { type: key, values } });
   emitRelationType(work, before, after);
   return {
     dry_run: true,
-    ...restated,
+    ...converted,
     ...measured,
     removed_subtypes: [],
     required_fields: [],
     mandatory_sides: run.dryRun ? await countLacking(run, before, after) : [],
     needs_force: measured.changed_fields.some(({ misfits }) => misfits > 0),
-    as_job: restated.cards + restated.relations > run.limit,
+    as_job: converted.cards + converted.relations > run.limit,
   };
 }
 

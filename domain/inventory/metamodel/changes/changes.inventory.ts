@@ -81,9 +81,9 @@ export async function updateInventory(
       run.progress(done, total);
     };
     for (const task of run.deferred ? later(tasks, run.deferred) : tasks) {
-      await restateCards(run, writing, task, step);
+      await convertCards(run, writing, task, step);
     }
-    if (relationTask) await restateRelations(run, writing, relationTask, step);
+    if (relationTask) await convertRelations(run, writing, relationTask, step);
   }
   work.metamodel = after;
   return counts;
@@ -155,7 +155,7 @@ function transitional(before: Metamodel, after: Metamodel): Metamodel {
   };
 }
 
-async function restateCards(
+async function convertCards(
   { ctx }: ChangeRun,
   writing: Work,
   task: CardTask,
@@ -188,7 +188,7 @@ const RELATION_CHUNK = 1_000;
 type Step = (rows: number) => Promise<void>;
 
 /** Updates the attributes of the relations of a type, with an event for each changed one. */
-async function restateRelations(
+async function convertRelations(
   { ctx }: ChangeRun,
   writing: Work,
   task: { type: string; values: ValueChanges; where: Fragment },
