@@ -1,5 +1,3 @@
-import fastifyMultipart from '@fastify/multipart';
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import {
   clearImage,
@@ -14,14 +12,13 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import type { StoredImage } from '../../../domain/kernel/settings/settings.definition.ts';
 import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { ok, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { registerValidation } from '../../plugins/validation.ts';
 import type { App } from '../../types.ts';
+import { FORM, FORM_OVERHEAD, receiveBuffer, registerUploads } from '../../uploads.ts';
 import { settingsOf } from './settings.routes.ts';
 
-const FORM_ROOM = 64 * 1024;
 const Content = Type.String({ contentMediaType: 'application/octet-stream' });
 
 const pictures: { key: ImageSetting; name: string }[] = [
@@ -32,12 +29,7 @@ const pictures: { key: ImageSetting; name: string }[] = [
 /** Logo and favicon: uploaded by administrators, public. */
 export async function registerSettingImageRoutes(app: App, services: Services): Promise<void> {
   for (const picture of pictures) registerPicture(app, services, picture.key, picture.name);
-  // a plugin with its own body parser, which needs the validator compiler set again
-  await app.register(async (scope) => {
-    const uploads = scope as unknown as App;
-    registerValidation(uploads);
-    uploads.removeAllContentTypeParsers();
-    await uploads.register(fastifyMultipart);
+  await registerUploads(app, [FORM], (uploads) => {
     for (const { key, name } of pictures) registerUpload(uploads, services, key, name);
   });
 }
@@ -116,34 +108,14 @@ function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: 
     description:
       'PNG, JPEG, SVG, ICO or WebP, at most 1 MiB. The type is detected from the content; SVG with scripts is refused.',
     consumes: { 'multipart/form-data': {} },
-    bodyLimit: MAX_IMAGE + FORM_ROOM,
+    bodyLimit: MAX_IMAGE + FORM_OVERHEAD,
     ownIdempotency: true,
     answers: ok('As it is now', infoSchema(key)),
     errors: ['query_too_heavy', 'validation_failed'],
     handler: async ({ ctx, request, reply }) => {
-      const content = await receiveImage(request);
+      const content = await receiveBuffer(request, MAX_IMAGE);
       if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
       return infoOf(key, await setImage(ctx, blobs, key, content));
     },
   });
-}
-
-/** Reads the form's file. @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`. */
-async function receiveImage(request: FastifyRequest): Promise<Buffer> {
-  if (!request.isMultipart()) {
-    throw new EstateError('unsupported_media_type', 'Send a form (multipart/form-data) with one file.');
-  }
-  let content: Buffer | undefined;
-  for await (const part of request.parts({ limits: { fileSize: MAX_IMAGE + 1, files: 2, fields: 1 } })) {
-    if (part.type !== 'file' || part.fieldname !== 'file' || content) {
-      if (part.type === 'file') part.file.resume();
-      throw invalidField(part.fieldname, 'unknown_field', 'the form must have one part, the image as `file`');
-    }
-    content = await part.toBuffer();
-    if (content.length > MAX_IMAGE) {
-      throw new EstateError('payload_too_large', `An image can have at most ${MAX_IMAGE} bytes.`);
-    }
-  }
-  if (!content) throw invalidField('file', 'required', 'the form has no file');
-  return content;
 }

@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream';
-import fastifyMultipart from '@fastify/multipart';
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { attachFile, deleteFile, requireUpload } from '../../../domain/collaboration/files/files.attach.ts';
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
@@ -9,59 +7,16 @@ import { fileKinds, MAX_ATTACHMENT } from '../../../domain/collaboration/files/f
 import { openContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { sha256 } from '../../../platform/crypto.ts';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
 import { created, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { registerValidation } from '../../plugins/validation.ts';
 import * as schemas from '../../schemas/collaboration.ts';
 import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+import { FORM, FORM_OVERHEAD, readBuffer, receiveForm, registerUploads } from '../../uploads.ts';
 
-/** The fields of an upload form. */
-interface FileUpload {
-  name: string;
-  content: Buffer;
-  category: string | null;
-}
-
-/**
- * Reads an upload form into memory: one `file` of limited size, and optionally a `category`.
- * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`.
- */
-async function receiveFile(request: FastifyRequest): Promise<FileUpload> {
-  if (!request.isMultipart()) {
-    throw new EstateError('unsupported_media_type', 'Send a form (multipart/form-data) with one file.');
-  }
-  let file: { name: string; content: Buffer } | undefined;
-  let category: string | null | undefined;
-  const limits = { fileSize: MAX_ATTACHMENT + 1, files: 2, fields: 10, fieldSize: 10_000 };
-  for await (const part of request.parts({ limits })) {
-    if (part.type === 'file' && part.fieldname === 'file' && !file) {
-      const content = await part.toBuffer();
-      if (content.length > MAX_ATTACHMENT) throw tooLarge();
-      file = { name: part.filename ?? '', content };
-    } else if (part.type === 'field' && part.fieldname === 'category' && category === undefined) {
-      category = String(part.value) || null;
-    } else {
-      if (part.type === 'file') part.file.resume();
-      throw invalidField(
-        part.fieldname,
-        'unknown_field',
-        'the form has one `file` and optionally a `category`',
-      );
-    }
-  }
-  if (!file) throw invalidField('file', 'required', 'the form has no file');
-  return { ...file, category: category ?? null };
-}
-
-function tooLarge(): EstateError {
-  return new EstateError('payload_too_large', `A file can have at most ${MAX_ATTACHMENT} bytes.`);
-}
-
-const FORM_OVERHEAD = 64 * 1024;
 const managing = {
   permission: 'login',
   permissionNote: 'documents.manage or card.manage_documents',
@@ -110,14 +65,8 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     handler: ({ ctx, params }) => deleteFile(ctx, params.id),
   });
 
-  // a separate plugin, because uploads need another body parser
-  await app.register(async (scope) => {
-    const uploads = scope as unknown as App;
+  await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Links and files' });
-    registerValidation(uploads);
-    uploads.removeAllContentTypeParsers();
-    await uploads.register(fastifyMultipart);
-
     routes.post('/api/v1/cards/:id/file-attachments', {
       id: 'uploadFile',
       summary: 'Attach a file to a card',
@@ -132,7 +81,16 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       answers: created('The file', schemas.FileAttachmentSchema),
       handler: async ({ ctx, params, request, reply }) => {
         await requireUpload(ctx, params.id);
-        const { name, content, category } = await receiveFile(request);
+        const { file: uploaded, values } = await receiveForm(request, {
+          maxBytes: MAX_ATTACHMENT,
+          fields: ['category'],
+          read: async (part) => ({
+            name: part.filename ?? '',
+            content: await readBuffer(part, MAX_ATTACHMENT),
+          }),
+        });
+        const { name, content } = uploaded;
+        const category = values.category || null;
         const file = await checkFile(name, content);
         const sent = sha256(JSON.stringify([name, category, sha256(content)]));
         if (await applyIdempotencyKey(request, reply, sent)) return reply;

@@ -1,4 +1,3 @@
-import fastifyMultipart from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import {
@@ -35,11 +34,11 @@ import { readAdrFile } from '../../../reports/governance/documents/document.adr.
 import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
 import { created, ok, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { registerValidation } from '../../plugins/validation.ts';
 import { bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
 import { FileContent, ImportedAdrsSchema, RecordForm } from '../../schemas/decision-files.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from '../../schemas/signatures.ts';
 import type { App } from '../../types.ts';
+import { FORM, readBuffer, registerUploads } from '../../uploads.ts';
 import { registerSigning } from '../signatures/signing.routes.ts';
 
 const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));
@@ -262,13 +261,8 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
     },
   });
 
-  // a plugin with its own body parsers, which needs the validator compiler set again
-  await app.register(async (scope) => {
-    const uploads = scope as unknown as App;
+  await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Architecture decisions' });
-    registerValidation(uploads);
-    uploads.removeAllContentTypeParsers();
-    await uploads.register(fastifyMultipart);
     uploads.addContentTypeParser(MARKDOWN, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
     routes.post('/api/v1/adr/import', {
@@ -310,11 +304,7 @@ async function receiveRecords(request: FastifyRequest): Promise<RecordFile[]> {
       if (part.type === 'file') part.file.resume();
       throw invalidField(part.fieldname, 'unknown_field', 'the form must only have files as `file`');
     }
-    const content = await part.toBuffer();
-    if (content.length > MAX_FILE) {
-      throw new EstateError('payload_too_large', `A file can have at most ${MAX_FILE} bytes.`);
-    }
-    files.push({ name: part.filename ?? '', content });
+    files.push({ name: part.filename ?? '', content: await readBuffer(part, MAX_FILE) });
     if (files.length > MAX_FILES) throw invalidField('file', 'too_many', `are more than ${MAX_FILES} files`);
   }
   return files;

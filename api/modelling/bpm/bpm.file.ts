@@ -1,10 +1,8 @@
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
-import { modelLimits } from '../../../domain/modelling/bpm/bpmn.model.ts';
 import type { DiagramFile } from '../../../domain/modelling/bpm/diagrams.queries.ts';
 import { sha256 } from '../../../platform/crypto.ts';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
 
 /** Sends a model or image as an attachment that cannot run scripts. */
 export function sendDiagramFile(
@@ -26,25 +24,4 @@ export function sendDiagramFile(
       'x-content-type-options': 'nosniff',
     })
     .send(file.content);
-}
-
-/**
- * Reads the form of an import: one `file`.
- * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`.
- */
-export async function receiveModel(request: FastifyRequest): Promise<Buffer> {
-  if (!request.isMultipart()) {
-    throw new EstateError('unsupported_media_type', 'Send a form (multipart/form-data) with one file.');
-  }
-  let content: Buffer | undefined;
-  const limits = { fileSize: modelLimits.bytes + 1, files: 2, fields: 2, fieldSize: 1_000 };
-  for await (const part of request.parts({ limits })) {
-    if (part.type !== 'file' || part.fieldname !== 'file' || content) {
-      if (part.type === 'file') part.file.resume();
-      throw invalidField(part.fieldname, 'unknown_field', 'the form must have one `file`');
-    }
-    content = await part.toBuffer();
-  }
-  if (!content) throw invalidField('file', 'required', 'the form has no file');
-  return content;
 }

@@ -1,6 +1,6 @@
-import fastifyMultipart from '@fastify/multipart';
 import Type from 'typebox';
 import { requireWriter, rights } from '../../../domain/modelling/bpm/bpm.access.ts';
+import { modelLimits } from '../../../domain/modelling/bpm/bpmn.model.ts';
 import { readModelFile, readModelText, readThumbnail } from '../../../domain/modelling/bpm/bpmn.read.ts';
 import {
   exportModel,
@@ -16,11 +16,11 @@ import { sha256 } from '../../../platform/crypto.ts';
 import type { AnswerHeader } from '../../openapi/headers.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { registerValidation } from '../../plugins/validation.ts';
 import * as schemas from '../../schemas/bpm.ts';
 import { listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
-import { receiveModel, sendDiagramFile } from './bpm.file.ts';
+import { FORM, FORM_OVERHEAD, receiveBuffer, registerUploads } from '../../uploads.ts';
+import { sendDiagramFile } from './bpm.file.ts';
 
 const tag = 'Processes';
 const readingGroup = {
@@ -39,7 +39,6 @@ const relatingGroup = {
   ...editing,
   permissionNote: 'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations to write relations',
 } as const;
-const FORM_ROOM = 64 * 1024;
 const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
 const saved = { description: 'The result of the save', schema: schemas.SavedDiagramSchema };
 
@@ -166,27 +165,21 @@ async function registerElementRoutes(app: App): Promise<void> {
       linkElement(ctx, params.process_id, params.element_id, body as LinkInput),
   });
 
-  // a plugin with its own body parser, which needs the validator compiler set again
-  await app.register(async (scope) => {
-    const uploads = scope as unknown as App;
+  await registerUploads(app, [FORM], (uploads) => {
     const relating = routesOf(uploads, relatingGroup);
-    registerValidation(uploads);
-    uploads.removeAllContentTypeParsers();
-    await uploads.register(fastifyMultipart);
-
     relating.post('/api/v1/bpm/processes/:process_id/diagram/import', {
       id: 'importProcessDiagram',
       summary: 'Save a BPMN file as the next version of a diagram',
       description: 'Like a save; the file is stored unchanged, in its declared encoding.',
       query: schemas.DryRunQuery,
       consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
-      bodyLimit: schemas.MODEL_BODY + FORM_ROOM,
+      bodyLimit: schemas.MODEL_BODY + FORM_OVERHEAD,
       ownIdempotency: true,
       answers: { 200: saved },
       errors: ['wrong_state', 'query_too_heavy'],
       handler: async ({ ctx, params, query, request, reply }) => {
         await requireWriter(ctx, params.process_id, rights.edit);
-        const content = await receiveModel(request);
+        const content = await receiveBuffer(request, modelLimits.bytes);
         if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
         const model = await readModelFile(content, 'file');
         const input = { model, thumbnail: null, dryRun: query.dry_run };
