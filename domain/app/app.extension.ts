@@ -3,10 +3,20 @@ import { CLEANUP_BATCH, deleteExpired, type Extension } from '../kernel/extensio
 import { batchRollbackJob } from './batches/batches.rollback.job.ts';
 import { housekeepingJob } from './housekeeping.job.ts';
 import { removeOldTransfers } from './workspace/transfer.cleanup.ts';
+import { WorkspaceTransfer } from './workspace/transfer.model.ts';
 import { workspaceApplyJob, workspaceExportJob, workspaceParseJob } from './workspace/workspace.jobs.ts';
 
 /** Mutation batches, workspace transfer, and the tables of the command layer. */
 export const appExtension: Extension = {
+  resources: [
+    {
+      model: WorkspaceTransfer,
+      name: 'transfer',
+      events: {},
+      undo: { refused: 'A transfer is started again from its archive.' },
+      transfer: { excluded: 'service', reason: 'The service keeps its own work here.' },
+    },
+  ],
   jobs: [batchRollbackJob, workspaceExportJob, workspaceParseJob, workspaceApplyJob, housekeepingJob],
   cleanups: {
     batches: deleteExpired(

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import yauzl from 'yauzl';
 import { ZipFile } from 'yazl';
-import type { TransferResult } from '../../domain/app/workspace/transfer.apply.ts';
 import { applyTransfer, readTransfer, startTransfer } from '../../domain/app/workspace/transfer.commands.ts';
-import type { TransferDiff } from '../../domain/app/workspace/transfer.types.ts';
+import type { TransferDiff, TransferResult } from '../../domain/app/workspace/transfer.model.ts';
 import type { Manifest } from '../../domain/app/workspace/workspace.archive.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { storeContent } from '../../domain/kernel/files/files.store.ts';
@@ -12,29 +11,27 @@ import type { Services } from '../../domain/kernel/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { streamWorkspace } from '../../reports/app/workspace/workspace.export.ts';
 import { startWorkers } from '../../workers/runtime.ts';
-import { createTestApp, type TestApp } from './harness.ts';
+import { closeAfterAll, createTestApp, type TestApp } from './harness.ts';
 import { until } from './until.ts';
 
-/** A service that archives come from, and one whose workers bring them in. */
-export interface TwoServices {
-  source: TestApp;
-  target: TestApp;
-  close(): Promise<void>;
+/** A service that archives come from, and one whose workers bring them in; closed after the tests of the file. */
+export async function openTwoServices(): Promise<{ source: TestApp; target: TestApp }> {
+  const source = closeAfterAll(await createTestApp());
+  const target = closeAfterAll(await createTestApp());
+  closeAfterAll(await startWorkers(target.services));
+  return { source, target };
 }
 
-export async function createTwoServices(): Promise<TwoServices> {
-  const source = await createTestApp();
-  const target = await createTestApp();
-  const workers = await startWorkers(target.services);
-  return {
-    source,
-    target,
-    async close() {
-      await workers.close(5_000);
-      await source.close();
-      await target.close();
-    },
-  };
+/** Runs part of a test on an empty service of its own with workers. */
+export async function onEmptyService(act: (other: TestApp) => Promise<void>): Promise<void> {
+  const other = await createTestApp();
+  const workers = await startWorkers(other.services);
+  try {
+    await act(other);
+  } finally {
+    await workers.close(5_000);
+    await other.close();
+  }
 }
 
 /** The parts of an archive by their names. */

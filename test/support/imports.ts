@@ -3,7 +3,10 @@ import { text } from 'node:stream/consumers';
 import { type ImportOptions, startImport } from '../../domain/exchange/imports/imports.run.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { openContent, storeContent } from '../../domain/kernel/files/files.store.ts';
+import type { JobProcessor } from '../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../domain/kernel/services.ts';
+import { startWorkers } from '../../workers/runtime.ts';
+import { closeAfterAll, createTestServices } from './harness.ts';
 import { type JobRow, untilReported } from './jobs.ts';
 
 /** A line of an import's report. */
@@ -79,6 +82,13 @@ export interface Importer {
   events(): Promise<ImportEvent[]>;
   // biome-ignore lint/suspicious/noExplicitAny: a row of cards
   card(externalId: string): Promise<any>;
+}
+
+/** Services with workers, and an importer. @param processors those of the test, before the program's own. */
+export async function openImports(processors: JobProcessor[] = []) {
+  const t = closeAfterAll(await createTestServices());
+  closeAfterAll(await startWorkers(t.services, processors.length > 0 ? processors : undefined));
+  return { t, db: t.services.db, imports: createImporter(t.services, await t.ctx()) };
 }
 
 export function createImporter(services: Services, owner: Ctx): Importer {

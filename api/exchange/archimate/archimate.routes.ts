@@ -2,17 +2,13 @@ import { Readable } from 'node:stream';
 import { requireModelRights, startModelImport } from '../../../domain/exchange/archimate/archimate.import.ts';
 import { ArchimateExport, archimateOptions } from '../../../domain/exchange/archimate/archimate.jobs.ts';
 import { MAX_MODEL } from '../../../domain/exchange/archimate/archimate.parse.ts';
-import { type StoredContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
-import type { BlobStore } from '../../../platform/blobs.ts';
-import { EstateError } from '../../../platform/errors.ts';
 import { startModelExport } from '../../../reports/exchange/archimate/archimate.export.ts';
 import { routesOf } from '../../operation.ts';
-import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { registerValidation } from '../../plugins/validation.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
+import { registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
 const started = { 202: { description: 'The job has been started', schema: StartedJobSchema } };
 const example =
@@ -38,15 +34,8 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
     },
   });
 
-  // a plugin with its own body parsers: files are streamed to the storage
-  await app.register(async (scope) => {
-    const uploads = scope as unknown as App;
+  await registerUploads(app, ['application/xml', 'text/xml'], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
-    registerValidation(uploads);
-    uploads.removeAllContentTypeParsers();
-    for (const type of ['application/xml', 'text/xml']) {
-      uploads.addContentTypeParser(type, (_request, payload, done) => done(null, payload));
-    }
     routes.post('/api/v1/archimate/imports', {
       id: 'startArchimateImport',
       summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
@@ -61,35 +50,15 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
       answers: started,
       handler: async ({ ctx, query, request, reply }) => {
         requireModelRights(ctx, query);
-        const content = await storeModel(blobs, request.body as Readable);
-        try {
-          if (await applyIdempotencyKey(request, reply, content.sha256)) {
-            await blobs.remove(content.id);
-            return reply;
-          }
-          const job = await startModelImport(ctx, content, query);
-          reply.code(202).header('location', job.links.self);
-          return job;
-        } catch (error) {
-          // after any other error the job may have been committed
-          if (error instanceof EstateError) await blobs.remove(content.id);
-          throw error;
-        }
+        const content = await storeUpload(
+          blobs,
+          (request.body as Readable | undefined) ?? Readable.from([]),
+          MAX_MODEL,
+        );
+        return await useUpload(request, reply, { blobs, content }, () =>
+          startModelImport(ctx, content, query),
+        );
       },
     });
   });
-}
-
-async function storeModel(blobs: BlobStore, stream: Readable | undefined): Promise<StoredContent> {
-  async function* limited() {
-    let size = 0;
-    for await (const chunk of stream ?? []) {
-      size += chunk.length;
-      if (size > MAX_MODEL) {
-        throw new EstateError('payload_too_large', `A model can have at most ${MAX_MODEL} bytes.`);
-      }
-      yield chunk;
-    }
-  }
-  return await storeContent(blobs, Readable.from(limited(), { objectMode: false }));
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
-import fastifyMultipart from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { errorLines } from '../../../domain/exchange/migration/errors-csv.ts';
 import {
   applyMigration,
@@ -27,48 +26,41 @@ import {
   recordSorts,
 } from '../../../domain/exchange/migration/migration.list.ts';
 import { listSources, requireExtension, requireSource } from '../../../domain/exchange/migration/sources.ts';
-import { type StoredContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
+import type { StoredContent } from '../../../domain/kernel/files/files.store.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Choice, component, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, component, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { sha256 } from '../../../platform/crypto.ts';
-import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
-import { sendResource } from '../../json.ts';
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { registerValidation } from '../../plugins/validation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import type { App } from '../../types.ts';
+import { FORM, FORM_OVERHEAD, receiveForm, registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
 const Text = Nullable(Type.String());
 const Count = Type.Integer({ minimum: 0 });
 
-const optional = (members: Record<string, TSchema>) =>
-  Object.fromEntries(Object.entries(members).map(([key, schema]) => [key, Type.Optional(schema)]));
-
-const MigrationSourceSchema = component(
-  'MigrationSource',
-  optional({ key: Type.String(), label: Type.String(), accepted_extensions: Type.Array(Type.String()) }),
-);
+const MigrationSourceSchema = itemComponent('MigrationSource', {
+  key: Type.String(),
+  label: Type.String(),
+  accepted_extensions: Type.Array(Type.String()),
+});
 
 const migrationMembers = { ...migrationColumns, status: Choice(migrationStatuses) };
 const MigrationSchema = component('Migration', migrationMembers);
 /** A migration in a list, with the requested members. */
-const MigrationItemSchema = component('MigrationItem', optional(migrationMembers));
+const MigrationItemSchema = itemComponent('MigrationItem', migrationMembers);
 
 const MigrationListQuery = listQuery(migrationSorts, 'created_at', migrationFilters);
 
-const MigrationRecordSchema = component(
-  'MigrationRecord',
-  optional({
-    ...recordColumns,
-    left_out: Type.Array(object({ field: Type.String(), code: Type.String(), message: Type.String() }), {
-      description:
-        'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a separate record of the kind `metamodel_field`',
-    }),
+const MigrationRecordSchema = itemComponent('MigrationRecord', {
+  ...recordColumns,
+  left_out: Type.Array(object({ field: Type.String(), code: Type.String(), message: Type.String() }), {
+    description:
+      'Values of mapped columns of the row that are not migrated, by column. A column without a mapping is a separate record of the kind `metamodel_field`',
   }),
-);
+});
 
 const sourcePage = listAnswer(MigrationRecordSchema);
 const MigrationPreviewPage = object({
@@ -124,7 +116,6 @@ const MigrationForm = object({
 const MAX_MIGRATION = 100 * 1024 * 1024;
 const MAX_NAME = 200;
 const MAX_FILE_NAME = 255;
-const fields = ['source_key', 'name', 'include_archived'];
 
 /** A received form, whose file is stored. */
 interface MigrationUpload {
@@ -137,35 +128,19 @@ interface MigrationUpload {
  * @throws EstateError `unsupported_media_type`, `payload_too_large`, `validation_failed`.
  */
 async function receiveMigration(request: FastifyRequest, blobs: BlobStore): Promise<MigrationUpload> {
-  if (!request.isMultipart()) {
-    throw new EstateError('unsupported_media_type', 'Send a form (multipart/form-data) with one file.');
-  }
-  let file: { name: string; content: StoredContent } | undefined;
-  const values: Record<string, string> = {};
+  const { file, values } = await receiveForm(request, {
+    maxBytes: MAX_MIGRATION,
+    fields: ['source_key', 'name', 'include_archived'],
+    read: async (part) => ({
+      name: cleanName(part.filename ?? ''),
+      content: await storeUpload(blobs, part.file, MAX_MIGRATION),
+    }),
+    discard: ({ content }) => blobs.remove(content.id),
+  });
   try {
-    const limits = { fileSize: MAX_MIGRATION + 1, files: 2, fields: 10, fieldSize: 10_000 };
-    for await (const part of request.parts({ limits })) {
-      if (part.type === 'file' && part.fieldname === 'file' && !file) {
-        file = { name: cleanName(part.filename ?? ''), content: await storeLimited(blobs, part.file) };
-      } else if (
-        part.type === 'field' &&
-        fields.includes(part.fieldname) &&
-        !Object.hasOwn(values, part.fieldname)
-      ) {
-        values[part.fieldname] = String(part.value);
-      } else {
-        if (part.type === 'file') part.file.resume();
-        throw invalidField(
-          part.fieldname,
-          'unknown_field',
-          `the form has one \`file\`, ${fields.join(', ')}`,
-        );
-      }
-    }
-    if (!file) throw invalidField('file', 'required', 'the form has no file');
     return { content: file.content, input: inputOf(values, file) };
   } catch (error) {
-    if (file) await blobs.remove(file.content.id);
+    await blobs.remove(file.content.id);
     throw error;
   }
 }
@@ -174,17 +149,17 @@ function inputOf(
   values: Record<string, string>,
   file: { name: string; content: StoredContent },
 ): MigrationInput {
-  const faults: FieldError[] = [];
-  const fault = (field: string, code: string, message: string) => faults.push({ field, code, message });
+  const errors: FieldError[] = [];
+  const refuse = (field: string, code: string, message: string) => errors.push({ field, code, message });
   const name = values.name?.trim() ?? '';
-  if (name === '') fault('name', 'required', 'must not be blank');
-  if (name.length > MAX_NAME) fault('name', 'too_long', `has more than ${MAX_NAME} characters`);
-  if (name.includes('\0') || !name.isWellFormed()) fault('name', 'bad_text', 'contains invalid characters');
-  if (values.source_key === undefined) fault('source_key', 'required', 'is required');
+  if (name === '') refuse('name', 'required', 'must not be blank');
+  if (name.length > MAX_NAME) refuse('name', 'too_long', `has more than ${MAX_NAME} characters`);
+  if (name.includes('\0') || !name.isWellFormed()) refuse('name', 'bad_text', 'contains invalid characters');
+  if (values.source_key === undefined) refuse('source_key', 'required', 'is required');
   const flag = values.include_archived ?? 'false';
-  if (flag !== 'true' && flag !== 'false') fault('include_archived', 'wrong_type', 'must be true or false');
-  if (file.content.size === 0) fault('file', 'empty', 'is empty');
-  if (faults.length > 0) throw invalidFields(faults);
+  if (flag !== 'true' && flag !== 'false') refuse('include_archived', 'wrong_type', 'must be true or false');
+  if (file.content.size === 0) refuse('file', 'empty', 'is empty');
+  if (errors.length > 0) throw invalidFields(errors);
   const source = requireSource(values.source_key!);
   requireExtension(source, file.name);
   return { source: source.key, name, fileName: file.name, include_archived: flag === 'true' };
@@ -199,22 +174,6 @@ function cleanName(name: string): string {
     .trim()
     .slice(-MAX_FILE_NAME);
 }
-
-async function storeLimited(blobs: BlobStore, stream: Readable): Promise<StoredContent> {
-  async function* limited() {
-    let size = 0;
-    for await (const chunk of stream) {
-      size += chunk.length;
-      if (size > MAX_MIGRATION) {
-        throw new EstateError('payload_too_large', `A file can have at most ${MAX_MIGRATION} bytes.`);
-      }
-      yield chunk;
-    }
-  }
-  return await storeContent(blobs, Readable.from(limited(), { objectMode: false }));
-}
-
-const FORM_ROOM = 64 * 1024;
 
 /** Migrations from other tools: uploaded, previewed, mapped and applied. */
 export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
@@ -325,38 +284,25 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
 
 /** Uploads of files. */
 async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
-  // a plugin with its own body parser: files are streamed to the storage
-  await app.register(async (scope) => {
-    const uploads = scope as unknown as App;
+  await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Migration', permission: 'admin.migrate' });
-    registerValidation(uploads);
-    uploads.removeAllContentTypeParsers();
-    await uploads.register(fastifyMultipart);
-
     routes.post('/api/v1/migration/upload', {
       id: 'uploadMigration',
       summary: 'Upload a file to migrate from',
       description:
         'At most 100 MiB. A job reads it, maps its columns by their names and computes its records; poll the migration until it is `previewed`. A file can be uploaded once for each source.',
       consumes: { 'multipart/form-data': { schema: MigrationForm } },
-      bodyLimit: MAX_MIGRATION + FORM_ROOM,
+      bodyLimit: MAX_MIGRATION + FORM_OVERHEAD,
       ownIdempotency: true,
       answers: created('The migration', MigrationSchema),
       errors: ['conflict'],
       handler: async ({ ctx, request, reply }) => {
         requirePermission(ctx.caller, 'admin.migrate');
         const { content, input } = await receiveMigration(request, blobs);
-        try {
-          if (await applyIdempotencyKey(request, reply, sha256(JSON.stringify([input, content.sha256])))) {
-            await blobs.remove(content.id);
-            return reply;
-          }
-          return sendResource(reply.code(201), await createMigration(ctx, content, input));
-        } catch (error) {
-          // after any other error the migration may have been committed
-          if (error instanceof EstateError) await blobs.remove(content.id);
-          throw error;
-        }
+        const hash = sha256(JSON.stringify([input, content.sha256]));
+        return await useUpload(request, reply, { blobs, content, hash }, () =>
+          createMigration(ctx, content, input),
+        );
       },
     });
   });

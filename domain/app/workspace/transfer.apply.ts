@@ -5,9 +5,9 @@ import { lockRoles } from '../../access/roles.commands.ts';
 import { reloadMetamodel } from '../../inventory/calculations/calculations.commands.ts';
 import { recomputeOrEnqueue } from '../../inventory/calculations/recalculate.type.ts';
 import { emitCardType, writeCardType } from '../../inventory/metamodel/card-types/card-types.changes.ts';
+import { updateInventory } from '../../inventory/metamodel/changes/changes.inventory.ts';
 import { openRun } from '../../inventory/metamodel/changes/changes.run.ts';
 import type { ChangeRun } from '../../inventory/metamodel/changes/changes.types.ts';
-import { updateInventory } from '../../inventory/metamodel/changes/restate.ts';
 import {
   emitRelationType,
   requireFreePair,
@@ -32,20 +32,28 @@ import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
 import { findNarrowing, requireTransferRights, roleErrors, type StoredRole } from './transfer.check.ts';
 import { unstage } from './transfer.cleanup.ts';
 import { countActions, skippedRows, skipRows } from './transfer.diff.ts';
+import type { Reason, TransferResult } from './transfer.model.ts';
 import { rescoreImported } from './transfer.rescore.ts';
 import { reasonOf } from './transfer.rows.ts';
 import { columnsOf, isRowError, readShapes, schemaVersion } from './transfer.stage.ts';
-import type { KindCounts, Reason, SkippedRow } from './transfer.types.ts';
-import { writeFlows, writeSigned, writeStakeholders, writeTodos } from './transfer.write.asked.ts';
 import { writeCards, writeCardTags, writeRelations } from './transfer.write.cards.ts';
 import { storeContents, writeFiles, writePeople, writeSettings } from './transfer.write.others.ts';
-import { type Applying, emitRows, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
+import { writeSigned, writeTodos, writeWithApprovers } from './transfer.write.requests.ts';
+import {
+  type Applying,
+  emitRows,
+  type Page,
+  RowRefused,
+  readPage,
+  writePlain,
+  writeRows,
+} from './transfer.write.ts';
 import { openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { contentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
 /** Writes a page of the metamodel, and updates the data that depends on it. */
-async function restating(page: Page, write: (run: ChangeRun) => Promise<void>): Promise<void> {
+async function changingMetamodel(page: Page, write: (run: ChangeRun) => Promise<void>): Promise<void> {
   const run = openRun(page.work, page.ctx, { language: DEFAULT_LANGUAGE });
   await write(run);
   await updateInventory(run);
@@ -60,7 +68,7 @@ const valuesOf = ({ columns }: Page, content: StoredRow): StoredRow =>
 
 /** Writes card types: an existing one gets additional fields and options, and no stored value is lost. */
 async function writeCardTypes(page: Page): Promise<void> {
-  await restating(page, async (run) => {
+  await changingMetamodel(page, async (run) => {
     for (const { content, before } of await readPage(page)) {
       const values = valuesOf(page, content);
       if (before) {
@@ -73,7 +81,7 @@ async function writeCardTypes(page: Page): Promise<void> {
 
 /** Writes relation types. */
 async function writeRelationTypes(page: Page): Promise<void> {
-  await restating(page, async (run) => {
+  await changingMetamodel(page, async (run) => {
     for (const { content, before } of await readPage(page)) {
       const values = valuesOf(page, content);
       if (before) {
@@ -110,9 +118,8 @@ async function refuseLoss(
 
 /** Writes parts of the metamodel that are plain rows: stakeholder roles, tag groups and tags. */
 async function writeMetamodelRows(page: Page): Promise<void> {
-  await restating(page, async () => {
-    const written = await writeRows(page, await readPage(page));
-    await emitRows(page, written);
+  await changingMetamodel(page, async () => {
+    const written = await writePlain(page);
     // Roles on processes determine who approves their flows.
     if (written.some(({ after }) => after.card_type_key === PROCESS)) await followApprovers(page.work);
   });
@@ -141,11 +148,10 @@ async function writeRoles(page: Page): Promise<void> {
   await lockRoles(work);
   const rows = await readPage(page);
   for (const { content, before } of rows) {
-    const faults = roleErrors(ctx.caller, content, before as StoredRole | null);
-    if (faults.length > 0) throw new RowRefused(faults);
+    const errors = roleErrors(ctx.caller, content, before as StoredRole | null);
+    if (errors.length > 0) throw new RowRefused(errors);
   }
-  const written = await writeRows(page, rows);
-  await emitRows(page, written);
+  const written = await writePlain(page, rows);
   await roleRightsChanged(
     work,
     ctx,
@@ -153,16 +159,8 @@ async function writeRoles(page: Page): Promise<void> {
   );
 }
 
-/** The result of applying an archive. */
-export interface TransferResult {
-  kinds: Record<string, KindCounts>;
-  totals: KindCounts;
-  /** The first of the skipped rows. */
-  left: SkippedRow[];
-}
-
 /** The kinds that have their own write functions. */
-const writers: Record<string, (page: Page) => Promise<void>> = {
+const writers: Record<string, (page: Page) => Promise<unknown>> = {
   roles: writeRoles,
   card_types: writeCardTypes,
   relation_types: writeRelationTypes,
@@ -171,15 +169,12 @@ const writers: Record<string, (page: Page) => Promise<void>> = {
   cards: writeCards,
   relations: writeRelations,
   card_tags: writeCardTags,
-  stakeholders: writeStakeholders,
+  stakeholders: writeWithApprovers('card_id'),
   todos: writeTodos,
   adrs: writeSigned,
   soaws: writeSigned,
-  process_flow_versions: writeFlows,
+  process_flow_versions: writeWithApprovers('process_id'),
 };
-
-const writePlain = async (page: Page): Promise<void> =>
-  emitRows(page, await writeRows(page, await readPage(page)));
 
 /**
  * Writes a checked archive: kind by kind in the order of references, in pages. Each page is one transaction with its

@@ -1,6 +1,7 @@
 import Type from 'typebox';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
+import { checkedUrl } from '../../collaboration/documents/documents.ts';
 import { notPublicErrors } from '../../exchange/portals/portals.commands.ts';
 import { createFilterSchema, type FilterTagGroup } from '../../inventory/filters/filters.schema.ts';
 import { type CardTypeInput, cleanCardType } from '../../inventory/metamodel/card-types/card-types.rules.ts';
@@ -28,14 +29,15 @@ import { missingFrom, type PermissionMap } from '../../kernel/permissions/grants
 import { appPermissions, permissionKeys } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { OpenObject } from '../../kernel/shapes.ts';
+import { skipMatching } from './transfer.diff.ts';
 import { checkDrawings, checkThumbnails } from './transfer.drawings.ts';
 import { checkAttachments, checkFiles } from './transfer.files.ts';
 import { checkContents, checkElements, checkShown } from './transfer.models.ts';
-import { type Checking, openRows, reasonOf, skipInvalid } from './transfer.rows.ts';
+import { type Checking, errorsOf, reasonOf, skipInvalid } from './transfer.rows.ts';
 import type { Staging } from './transfer.stage.ts';
 import { fieldErrors, fieldRules, nestedErrors, shapeErrors } from './workspace.fields.ts';
 import { nestedRules } from './workspace.nested.data.ts';
-import { cardErrors, linkErrors, relationErrors } from './workspace.rows.rules.ts';
+import { cardErrors, relationErrors } from './workspace.rows.rules.ts';
 
 const CardTypeRow = Type.Object({
   key: TypeKey,
@@ -57,8 +59,8 @@ const RoleRow = Type.Object({ card_type_key: TypeKey, key: RoleKey, label: Label
 
 /** The errors of the definition of a card type, as in its own operation. */
 export function cardTypeErrors(row: StoredRow): FieldError[] {
-  const faults = shapeErrors(CardTypeRow, row);
-  if (faults.length > 0) return faults;
+  const errors = shapeErrors(CardTypeRow, row);
+  if (errors.length > 0) return errors;
   const { key, label, translations, fields_schema, subtypes, section_config } =
     row as unknown as CardTypeInput;
   const input = { key, label, translations, fields_schema, subtypes, section_config } as CardTypeInput;
@@ -67,17 +69,17 @@ export function cardTypeErrors(row: StoredRow): FieldError[] {
 
 /** The errors of the definition of a relation type; `types` are the card types after the import. */
 export function relationTypeErrors(row: StoredRow, types: ReadonlySet<string>): FieldError[] {
-  const faults = shapeErrors(RelationTypeRow, row);
-  if (faults.length > 0) return faults;
+  const errors = shapeErrors(RelationTypeRow, row);
+  if (errors.length > 0) return errors;
   for (const end of ['source_type_key', 'target_type_key'] as const) {
     if (!types.has(row[end] as string)) {
-      faults.push({ field: end, code: 'unknown_type', message: 'is no card type' });
+      errors.push({ field: end, code: 'unknown_type', message: 'is no card type' });
     }
   }
   const attributes = row.attributes_schema as RelationAttribute[];
   const { key, translations } = row as { key: string; translations: RelationTypeInput['translations'] };
-  faults.push(...cleanRelationType({ key, translations, attributes_schema: attributes }, []).faults);
-  return faults;
+  errors.push(...cleanRelationType({ key, translations, attributes_schema: attributes }, []).faults);
+  return errors;
 }
 
 /** The errors of the definition of a stakeholder role. */
@@ -183,10 +185,8 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     await skipInvalid(checking, 'card_types', (row) => [...cardTypeErrors(row), ...narrowing(here, row)]);
   },
   async relation_types(checking) {
-    const types = new Set(await checking.db('card_types').pluck('key'));
-    for await (const rows of openRows(checking, 'card_types')) {
-      for (const { content } of rows) types.add(String(content.key));
-    }
+    const defined = await knownRows<{ key: string }>(checking, 'card_types');
+    const types = new Set(defined.map(({ key }) => key));
     const used = 'exists (select from relations r where r.type = t.key)';
     const here = await definitions(checking, 'relation_types', used);
     await skipInvalid(checking, 'relation_types', (row) => [
@@ -206,8 +206,8 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       checking,
       'cards',
       (row, { type: parentType }) => {
-        const faults = cardErrors(types, row);
-        if (faults.length > 0 || (row.parent_id ?? null) === null) return faults;
+        const errors = cardErrors(types, row);
+        if (errors.length > 0 || (row.parent_id ?? null) === null) return errors;
         const nests = parentType === row.type && types.get(row.type as string)!.has_hierarchy;
         return nests
           ? []
@@ -224,20 +224,28 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       `, ${typeOf('source_id')} as source, ${typeOf('target_id')} as target`,
     );
   },
-  async card_tags({ db, transferId }) {
-    await query(db).run`update workspace_transfer_rows s set action = 'conflict',
-         reason = '{"code": "single_tag", "message": "The group allows one tag, and the card has another."}'
-       where s.transfer_id = ${transferId}::uuid and s.kind = 'card_tags' and s.action = 'create' and exists (
+  async card_tags(checking) {
+    await skipMatching(
+      checking,
+      'card_tags',
+      { code: 'single_tag', message: 'The group allows one tag, and the card has another.' },
+      fragment`where s.action = 'create' and exists (
          select from card_tags k join tags o on o.id = k.tag_id join tag_groups g on g.id = o.tag_group_id
-         left join tags n on n.id = (s.content ->> 'tag_id')::uuid
-         where k.card_id = (s.content ->> 'card_id')::uuid and g.mode = 'single'
+         left join tags n on n.id = (s.n).tag_id
+         where k.card_id = (s.n).card_id and g.mode = 'single'
            and g.id = coalesce(n.tag_group_id, (select (x.content ->> 'tag_group_id')::uuid
              from workspace_transfer_rows x
-             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`;
+             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`,
+    );
   },
   async stakeholders(checking) {
     const types = checking.metamodel!.cardTypes;
-    const roles = await knownRoles(checking);
+    // including archived ones
+    const defined = await knownRows<{ card_type_key: string; key: string }>(
+      checking,
+      'stakeholder_role_definitions',
+    );
+    const roles = new Set(defined.map(({ card_type_key, key }) => `${card_type_key}/${key}`));
     await skipInvalid(
       checking,
       'stakeholders',
@@ -261,7 +269,8 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
          (select c.card_id::text from comments c where c.id = (s.content ->> 'parent_id')::uuid)) as type`,
     );
   },
-  documents: (checking) => skipInvalid(checking, 'documents', linkErrors),
+  documents: (checking) =>
+    skipInvalid(checking, 'documents', ({ url }) => errorsOf(() => checkedUrl(url as string | null))),
   diagram_drawings: checkDrawings,
   diagrams: checkThumbnails,
   process_contents: checkContents,
@@ -272,17 +281,17 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   soaws: (checking) => skipSigned(checking, 'soaws'),
   async web_portals(checking) {
     const metamodel = checking.metamodel!;
-    const schema = createFilterSchema(metamodel, await knownTagGroups(checking));
+    const schema = createFilterSchema(metamodel, await knownRows<FilterTagGroup>(checking, 'tag_groups'));
     await skipInvalid(checking, 'web_portals', (row) => notPublicErrors(metamodel, schema, row));
   },
 };
 
-/** Tag groups of the workspace and the archive. */
-async function knownTagGroups({ db, transferId }: Staging): Promise<FilterTagGroup[]> {
-  return await query(db).rows`select id::text, name from tag_groups
-    union select content ->> 'id', content ->> 'name'
-     from workspace_transfer_rows
-     where transfer_id = ${transferId}::uuid and kind = 'tag_groups' and action in ('create', 'update')`;
+/** The rows of a table in the workspace and of the archive, as JSON. */
+async function knownRows<T>({ db, transferId }: Staging, table: string): Promise<T[]> {
+  return await query(db).column<T>`select to_jsonb(t) from ${embed(table)} t
+     union all
+     select content from workspace_transfer_rows
+     where transfer_id = ${transferId}::uuid and kind = ${table} and action in ('create', 'update')`;
 }
 
 /** The error of a signed document. */
@@ -293,22 +302,13 @@ export const signedDocumentError: FieldError = {
 };
 
 /** Skips documents that are signed here. */
-async function skipSigned({ db, transferId }: Staging, table: 'adrs' | 'soaws'): Promise<void> {
-  await query(db).run`update workspace_transfer_rows s
-    set action = 'conflict', reason = ${JSON.stringify(reasonOf([signedDocumentError]))}::jsonb
-     where s.transfer_id = ${transferId}::uuid and s.kind = ${table} and s.action = 'update'
-       and exists (select from ${embed(table)} t
-       where t.id = (s.content ->> 'id')::uuid and t.status = 'signed')`;
-}
-
-/** Stakeholder roles of the workspace and the archive, including archived ones, as `<card type>/<role>`. */
-async function knownRoles({ db, transferId }: Staging): Promise<Set<string>> {
-  const rows = await query(db).rows`select card_type_key || '/' || key as role
-    from stakeholder_role_definitions
-     union select content ->> 'card_type_key' || '/' || (content ->> 'key') from workspace_transfer_rows
-     where transfer_id = ${transferId}::uuid and kind = 'stakeholder_role_definitions'
-     and action in ('create', 'update')`;
-  return new Set(rows.map(({ role }: { role: string }) => role));
+async function skipSigned(checking: Staging, table: 'adrs' | 'soaws'): Promise<void> {
+  await skipMatching(
+    checking,
+    table,
+    reasonOf([signedDocumentError]),
+    fragment`join ${embed(table)} t on t.id = (s.n).id where t.status = 'signed'`,
+  );
 }
 
 /** Validates the rows of a kind like single writes, and by the rules of the kind. */

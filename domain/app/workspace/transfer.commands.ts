@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
@@ -5,28 +6,38 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { requireTransferRights } from './transfer.check.ts';
 import { ENDED, RETENTION_DAYS, unstage } from './transfer.cleanup.ts';
-import type { TransferStatus } from './transfer.types.ts';
+import { type TransferRow, WorkspaceTransfer } from './transfer.model.ts';
 import { workspaceApplyJob, workspaceParseJob } from './workspace.jobs.ts';
 
 const DAY_MS = 86_400_000;
 
 const STATUS = `case when ${ENDED} then 'failed' else t.status end`;
 
-const ANSWER = `json_build_object('id', t.id, 'filename', t.filename, 'status', ${STATUS},
-  'format_version', t.format_version, 'source_url', t.source_url, 'diff', t.diff, 'result', t.result,
-  'error_message', case when ${ENDED} then 'The job was cancelled.' else t.error_message end,
-  'job_id', t.job_id, 'created_at', utc(t.created_at), 'previewed_at', utc(t.previewed_at), 'applied_at', utc(t.applied_at))::text`;
+/** The members of a transfer that are shown. */
+export const { properties: transferMembers } = Type.Omit(Type.Object(WorkspaceTransfer.columns), [
+  'file_id',
+  'created_by',
+]);
+
+const transferItem = {
+  from: 'workspace_transfers t',
+  id: 't.id',
+  members: {
+    ...columnMembers('t', { columns: transferMembers }),
+    status: STATUS,
+    error_message: `case when ${ENDED} then 'The job was cancelled.' else t.error_message end`,
+  },
+};
 
 /** A transfer as its JSON text. @throws EstateError `forbidden`, `not_found`. */
 export async function readTransfer(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requireTransferRights(ctx.caller);
-  const rows = await query(sql).rows`select ${embed(ANSWER)} as item from workspace_transfers t
-    where t.id = ${id}::uuid`;
-  if (!rows[0]) throw notFound('transfer', id);
-  return rows[0].item;
+  return await readItem(sql, transferItem, 'transfer', id);
 }
 
 /** Creates a transfer from an uploaded archive, and starts the job that previews it. @throws EstateError `forbidden`. */
@@ -41,32 +52,39 @@ export async function startTransfer(ctx: Ctx, content: StoredContent, filename: 
       needs: [],
       expiresAt: new Date(Date.now() + RETENTION_DAYS * DAY_MS),
     });
-    const [{ id }] = await work
-      .sql('workspace_transfers')
-      .insert({ filename, file_id: content.id, created_by: ctx.caller.userId })
-      .returning('id');
-    const job = await enqueueJob(ctx, work, workspaceParseJob, { transfer_id: id });
-    await work.sql('workspace_transfers').where({ id }).update({ job_id: job.job_id });
+    const values = { filename, file_id: content.id, created_by: ctx.caller.userId };
+    const { id } = await insertRow(work.sql, WorkspaceTransfer, values);
     const { size, sha256 } = content;
-    work.emit({
-      event_type: 'import.started',
-      data: { format: 'workspace', transfer_id: id, import_job_id: job.job_id, size, sha256 },
-    });
-    return await readTransfer(ctx, id, work.sql);
+    return await startJob(ctx, work, id, workspaceParseJob, { status: 'parsing' }, { size, sha256 });
   });
 }
 
-interface LockedTransfer {
-  status: TransferStatus;
-  file_id: string;
-  job_id: string | null;
+/** Starts a job of a transfer, with its event. @returns the transfer. */
+async function startJob(
+  ctx: Ctx,
+  work: Work,
+  id: string,
+  job: typeof workspaceParseJob | typeof workspaceApplyJob,
+  values: Pick<TransferRow, 'status'>,
+  details: Record<string, unknown>,
+): Promise<JsonText> {
+  const { job_id } = await enqueueJob(ctx, work, job, { transfer_id: id });
+  await updateRow(work.sql, WorkspaceTransfer, { id }, { ...values, job_id });
+  work.emit({
+    event_type: 'import.started',
+    data: { format: 'workspace', transfer_id: id, import_job_id: job_id, ...details },
+  });
+  return await readTransfer(ctx, id, work.sql);
 }
 
-async function lockTransfer({ sql }: Work, id: string): Promise<LockedTransfer> {
-  const rows = await query(sql).rows`select ${embed(STATUS)} as status, t.file_id, t.job_id
+async function lockTransfer(
+  { sql }: Work,
+  id: string,
+): Promise<Pick<TransferRow, 'status' | 'file_id' | 'job_id'>> {
+  const row = await query(sql).row`select ${embed(STATUS)} as status, t.file_id, t.job_id
     from workspace_transfers t where t.id = ${id}::uuid for update of t`;
-  if (!rows[0]) throw notFound('transfer', id);
-  return rows[0];
+  if (!row) throw notFound('transfer', id);
+  return row;
 }
 
 /**
@@ -82,18 +100,12 @@ export async function applyTransfer(ctx: Ctx, id: string): Promise<JsonText> {
         extra: { status_now: status },
       });
     }
-    const job = await enqueueJob(ctx, work, workspaceApplyJob, { transfer_id: id });
-    await work.sql('workspace_transfers').where({ id }).update({ status: 'applying', job_id: job.job_id });
-    work.emit({
-      event_type: 'import.started',
-      data: { format: 'workspace', transfer_id: id, import_job_id: job.job_id, applies: true },
-    });
-    return await readTransfer(ctx, id, work.sql);
+    return await startJob(ctx, work, id, workspaceApplyJob, { status: 'applying' }, { applies: true });
   });
 }
 
 /**
- * Deletes a transfer with its archive, and cancels a running preview. Applied changes are kept.
+ * Deletes a transfer with its archive, and cancels a running preview. Applied changes are not undone.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` while it is being applied.
  */
 export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {
@@ -113,7 +125,7 @@ export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {
     }
     await unstage(sql, id);
     await sql('files').where({ id: file_id }).update({ expires_at: sql.fn.now() });
-    await sql('workspace_transfers').where({ id }).delete();
+    await deleteRows(sql, WorkspaceTransfer, (query) => query.where({ id }));
     work.emit({
       event_type: 'import.discarded',
       data: { format: 'workspace', transfer_id: id, was: status },

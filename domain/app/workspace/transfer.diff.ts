@@ -1,12 +1,12 @@
-import { type Db, embed, query } from '../../../platform/database.ts';
-import { type Staging, stagedAs } from './transfer.stage.ts';
+import { type Db, embed, fragment, query } from '../../../platform/database.ts';
 import {
   type KindCounts,
   MAX_NAMED,
   type Reason,
   type RowAction,
   type SkippedRow,
-} from './transfer.types.ts';
+} from './transfer.model.ts';
+import { type Staging, stagedRows } from './transfer.stage.ts';
 import { contentTable, contentTables } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
 
@@ -20,78 +20,96 @@ export async function compareRows(staging: Staging, table: ContentTable, columns
   const compared = columns.filter((column) => !NOT_COMPARED.has(column));
   const here = compared.map((column) => `t.${column}`).join(', ');
   const there = compared.map((column) => `(s.n).${column}`).join(', ');
-  await db.raw(
-    `update workspace_transfer_rows r set action = d.action,
+  // an import may only update rows of kinds with an event for it
+  const changed = table.events?.updated === undefined ? 'conflict' : 'update';
+  await query(db).run`update workspace_transfer_rows r set action = d.action,
        reason = case d.action when 'conflict' then
          '{"code": "differs", "message": "is here with another content, and is not changed by imports"}'::jsonb end
      from (
-       select s.line, case when t.${table.key[0]} is null then 'create'
-         when row(${here}) is not distinct from row(${there}) then 'unchanged'
-         else '${changeable(table) ? 'update' : 'conflict'}' end as action
-       from ${stagedAs(table.table)} s left join ${table.table} t on ${keys}
+       select s.line, case when t.${embed(table.key[0]!)} is null then 'create'
+         when row(${embed(here)}) is not distinct from row(${embed(there)}) then 'unchanged'
+         else '${embed(changed)}' end as action
+       from ${stagedRows(table.table, transferId)} s left join ${embed(table.table)} t on ${embed(keys)}
      ) d
-     where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line and r.action is null`,
-    [transferId, table.table, transferId, table.table],
-  );
+     where r.transfer_id = ${transferId}::uuid and r.kind = ${table.table} and r.line = d.line and r.action is null`;
   await findTaken(staging, table);
 }
 
-/** Whether an import may update existing rows of the kind. */
-const changeable = ({ events }: ContentTable): boolean => events?.updated !== undefined;
+type Target = Pick<Staging, 'db' | 'transferId'>;
+type SqlPart = ReturnType<typeof fragment>;
+
+/**
+ * Skips the rows `s` of a table that match a condition, unless they are skipped or unchanged; `s.n` is the row of the table.
+ * @param reason SQL of the reason as JSON.
+ * @param condition the rest of the query: joins and `where`.
+ * @returns how many rows.
+ */
+export async function skipMatching(
+  { db, transferId }: Target,
+  table: string,
+  reason: Reason | SqlPart,
+  condition: SqlPart,
+): Promise<number> {
+  const why = 'sql' in reason ? reason : fragment`${JSON.stringify(reason)}::jsonb`;
+  const skipped = await query(db)
+    .rows`update workspace_transfer_rows r set action = 'conflict', reason = d.reason
+     from (
+       select s.line, ${embed(why)} as reason
+       from (select * from ${stagedRows(table, transferId)} o where coalesce(o.action, 'create') in ('create', 'update')) s
+       ${embed(condition)}
+     ) d
+     where r.transfer_id = ${transferId}::uuid and r.kind = ${table} and r.line = d.line returning r.line`;
+  return skipped.length;
+}
 
 /** Marks rows that a unique index would refuse. */
-async function findTaken({ db, transferId, shapes }: Staging, table: ContentTable): Promise<void> {
-  for (const { name, expressions, predicate } of shapes.get(table.table)!.uniques) {
+async function findTaken(staging: Staging, { table, name: noun, key, label }: ContentTable): Promise<void> {
+  for (const { name, expressions, predicate } of staging.shapes.get(table)!.uniques) {
     const values = expressions.map((expression, n) => `${expression} as e${n}`).join(', ');
     const equal = expressions.map((expression, n) => `(${expression}) = v.e${n}`).join(' and ');
-    const other = table.key.map((column) => `o.${column} <> (s.n).${column}`).join(' or ');
-    await db.raw(
-      `update workspace_transfer_rows r set action = 'conflict',
-         reason = jsonb_build_object('code', ?::text, 'message', 'another ${table.what} here has it already: ' || d.label)
-       from (
-         select s.line, h.label from ${stagedAs(table.table)} s
-         cross join lateral (select ${values}, (${predicate ?? 'true'}) as counts from (select (s.n).*) x) v
+    const other = key.map((column) => `o.${column} <> (s.n).${column}`).join(' or ');
+    const counts = embed(predicate ?? 'true');
+    const message = `another ${noun} here has it already: `;
+    await skipMatching(
+      staging,
+      table,
+      fragment`jsonb_build_object('code', ${`taken:${name}`}::text, 'message', ${message}::text || h.label)`,
+      fragment`cross join lateral (select ${embed(values)}, (${counts}) as counts from (select (s.n).*) x) v
          cross join lateral (
-           select ${table.label.replaceAll('t.', 'o.')} as label from ${table.table} o
-           where ${equal} and (${predicate ?? 'true'}) and (${other}) limit 1
+           select ${embed(label.replaceAll('t.', 'o.'))} as label from ${embed(table)} o
+           where ${embed(equal)} and (${counts}) and (${embed(other)}) limit 1
          ) h
-         where s.action in ('create', 'update') and v.counts
-       ) d
-       where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
-      [`taken:${name}`, transferId, table.table, transferId, table.table],
+         where v.counts`,
     );
   }
 }
 
 /** Marks rows that refer to rows neither in the workspace nor in the archive; repeated while further rows lose their parents. */
-export async function findDangling({ db, transferId, shapes }: Staging, table: ContentTable): Promise<void> {
-  for (const { column, table: other, target } of shapes.get(table.table)!.references) {
+export async function findDangling(staging: Staging, { table }: ContentTable): Promise<void> {
+  for (const { column, table: other, target } of staging.shapes.get(table)!.references) {
     if (!contentTable.has(other) && other !== 'users') continue;
+    const named = `${column} names ${contentTable.get(other)?.name ?? 'a user'} `;
+    const at = embed(`(s.n).${column}`);
     for (;;) {
-      const { rowCount } = (await db.raw(
-        `update workspace_transfer_rows r set action = 'conflict',
-           reason = jsonb_build_object('code', 'unknown_reference', 'field', '${column}', 'message',
-             '${column} names ${contentTable.get(other)?.what ?? 'a user'} ' || (r.content ->> '${column}')
-               || ', which is neither here nor imported')
-         from (
-           select s.line from ${stagedAs(table.table)} s
-           where s.action in ('create', 'update') and (s.n).${column} is not null
-             and not exists (select from ${other} o where o.${target} = (s.n).${column})
+      const count = await skipMatching(
+        staging,
+        table,
+        fragment`jsonb_build_object('code', 'unknown_reference', 'field', ${column}::text, 'message',
+           ${named}::text || (s.content ->> ${column}) || ', which is neither here nor imported')`,
+        fragment`where ${at} is not null
+             and not exists (select from ${embed(other)} o where o.${embed(target)} = ${at})
              and not exists (
-               select from workspace_transfer_rows x where x.transfer_id = s.transfer_id and x.kind = '${other}'
-                 and x.ref = (s.n).${column}::text and x.action = 'create')
-         ) d
-         where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
-        [transferId, table.table, transferId, table.table],
-      )) as { rowCount: number };
-      if (rowCount === 0 || other !== table.table) break;
+               select from workspace_transfer_rows x where x.transfer_id = s.transfer_id and x.kind = ${other}
+                 and x.ref = ${at}::text and x.action = 'create')`,
+      );
+      if (count === 0 || other !== table) break;
     }
   }
 }
 
 /** Marks rows as skipped, each with its reason. */
 export async function skipRows(
-  { db, transferId }: Pick<Staging, 'db' | 'transferId'>,
+  { db, transferId }: Target,
   kind: string,
   left: ({ line: number } & Reason)[],
 ): Promise<void> {

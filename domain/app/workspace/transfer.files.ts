@@ -1,11 +1,11 @@
 import { buffer } from 'node:stream/consumers';
-import { embed, query } from '../../../platform/database.ts';
+import { fragment } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { checkFile } from '../../collaboration/files/files.check.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../collaboration/files/files.types.ts';
 import { identifyImage, MAX_IMAGE } from '../settings/settings.change.ts';
+import { skipMatching } from './transfer.diff.ts';
 import { type Checking, errorsOf, skipInvalid } from './transfer.rows.ts';
-import { stagedAs } from './transfer.stage.ts';
 import { blobName } from './workspace.archive.ts';
 
 /** Validates the contents of files like uploads: their type follows from their bytes, and nothing in them is executable. */
@@ -55,23 +55,21 @@ async function pictureType(content: Buffer): Promise<string | undefined> {
 }
 
 /** Skips attachments whose name, type or size differ from their file, or whose file belongs to a user. */
-export async function checkAttachments({ db, transferId }: Checking): Promise<void> {
-  await query(db).run`update workspace_transfer_rows r
-    set action = 'conflict', reason = ${JSON.stringify(otherFile)}::jsonb
-     from (
-       select s.line
-       from ${embed({ sql: stagedAs('file_attachments'), bindings: [transferId, 'file_attachments'] })} s
-       cross join lateral (
+export async function checkAttachments(checking: Checking): Promise<void> {
+  await skipMatching(
+    checking,
+    'file_attachments',
+    otherFile,
+    fragment`cross join lateral (
          select f.name, f.media_type, f.size, f.owner_id from files f where f.id = (s.n).file_id
          union all
          select x.content ->> 'name', x.content ->> 'media_type', (x.content ->> 'size')::bigint, null
          from workspace_transfer_rows x where x.transfer_id = s.transfer_id and x.kind = 'files'
            and x.ref = (s.n).file_id::text and x.action = 'create'
        ) f
-       where s.action in ('create', 'update') and (f.owner_id is not null
-         or (f.name, f.media_type, f.size) is distinct from ((s.n).name, (s.n).mime_type, (s.n).size))
-     ) d
-     where r.transfer_id = ${transferId}::uuid and r.kind = 'file_attachments' and r.line = d.line`;
+       where f.owner_id is not null
+         or (f.name, f.media_type, f.size) is distinct from ((s.n).name, (s.n).mime_type, (s.n).size)`,
+  );
 }
 
 const otherFile = {

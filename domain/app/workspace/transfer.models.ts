@@ -1,4 +1,4 @@
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { modelLimits } from '../../modelling/bpm/bpmn.model.ts';
 import {
@@ -7,9 +7,9 @@ import {
   type PreparedModel,
   recheckContent,
 } from '../../modelling/bpm/bpmn.read.ts';
-import { skipRows } from './transfer.diff.ts';
+import { skipMatching, skipRows } from './transfer.diff.ts';
 import { type Checking, errorsOf, retryWhileBusy, skipInvalid, skipLong } from './transfer.rows.ts';
-import { type Staging, stagedAs } from './transfer.stage.ts';
+import type { Staging } from './transfer.stage.ts';
 
 const CONTENTS = 'process_contents';
 const ELEMENTS = 'process_content_elements';
@@ -59,13 +59,12 @@ async function storeElements(
   elements: string,
   behind: number,
 ): Promise<number> {
-  const { rowCount } = (await db.raw(
-    `insert into workspace_transfer_rows (transfer_id, kind, line, content, ref)
-     select ?::uuid, ?, ?::integer + n, e, ?::text || '/' || (e ->> 'bpmn_element_id')
-     from jsonb_array_elements(?::jsonb) with ordinality x (e, n)`,
-    [transferId, READ_ELEMENTS, behind, contentId, elements],
-  )) as { rowCount: number };
-  return rowCount;
+  const stored = await query(db)
+    .rows`insert into workspace_transfer_rows (transfer_id, kind, line, content, ref)
+     select ${transferId}::uuid, ${READ_ELEMENTS}, ${behind}::integer + n, e,
+       ${contentId}::text || '/' || (e ->> 'bpmn_element_id')
+     from jsonb_array_elements(${elements}::jsonb) with ordinality x (e, n) returning line`;
+  return stored.length;
 }
 
 /**
@@ -73,21 +72,17 @@ async function storeElements(
  */
 export async function checkElements(checking: Checking): Promise<void> {
   const { db, transferId } = checking;
-  const key = `concat_ws('/', s.content ->> 'content_id', s.content ->> 'bpmn_element_id')`;
-  await db.raw(
-    `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb
-     from (
-       select s.line from ${stagedAs(ELEMENTS)} s
-       where s.action in ('create', 'update')
-         and not exists (
-           select from workspace_transfer_rows e where e.transfer_id = s.transfer_id and e.kind = '${READ_ELEMENTS}'
-             and e.ref = ${key} and e.content = to_jsonb(s.n) - 'id' - 'content_id')
-         and not exists (
-           select from workspace_transfer_rows c where c.transfer_id = s.transfer_id and c.kind = '${CONTENTS}'
-             and c.ref = s.content ->> 'content_id' and c.action = 'conflict')
-     ) d
-     where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
-    [JSON.stringify(otherwise), transferId, ELEMENTS, transferId, ELEMENTS],
+  const key = embed(`concat_ws('/', s.content ->> 'content_id', s.content ->> 'bpmn_element_id')`);
+  await skipMatching(
+    checking,
+    ELEMENTS,
+    otherElement,
+    fragment`where not exists (
+         select from workspace_transfer_rows e where e.transfer_id = s.transfer_id and e.kind = ${READ_ELEMENTS}
+           and e.ref = ${key} and e.content = to_jsonb(s.n) - 'id' - 'content_id')
+       and not exists (
+         select from workspace_transfer_rows c where c.transfer_id = s.transfer_id and c.kind = ${CONTENTS}
+           and c.ref = s.content ->> 'content_id' and c.action = 'conflict')`,
   );
   const rows = await query(db).rows`select c.line, min(split_part(e.ref, '/', 2)) as element
      from workspace_transfer_rows e
@@ -96,7 +91,7 @@ export async function checkElements(checking: Checking): Promise<void> {
      where e.transfer_id = ${transferId}::uuid and e.kind = '${embed(READ_ELEMENTS)}' and not exists (
        select from workspace_transfer_rows s
        where s.transfer_id = e.transfer_id and s.kind = '${embed(ELEMENTS)}'
-         and s.action = 'create' and ${embed(key)} = e.ref)
+         and s.action = 'create' and ${key} = e.ref)
      group by c.line`;
   await skipRows(
     checking,
@@ -113,20 +108,15 @@ export async function checkElements(checking: Checking): Promise<void> {
 
 /** Skips diagrams and flows whose content is no model, or whose picture is none. */
 export async function checkShown(checking: Checking, table: string): Promise<void> {
-  const { db, transferId } = checking;
   const kindOf = (column: string) =>
-    `coalesce((select p.kind from process_contents p where p.id = (s.n).${column}),
+    embed(`coalesce((select p.kind from process_contents p where p.id = (s.n).${column}),
        (select c.content ->> 'kind' from workspace_transfer_rows c
-        where c.transfer_id = s.transfer_id and c.kind = '${CONTENTS}' and c.ref = (s.n).${column} limit 1))`;
-  await db.raw(
-    `update workspace_transfer_rows r set action = 'conflict', reason = ?::jsonb
-     from (
-       select s.line from ${stagedAs(table)} s
-       where s.action in ('create', 'update')
-         and (${kindOf('content_id')} <> 'bpmn' or ${kindOf('thumbnail_id')} <> 'svg')
-     ) d
-     where r.transfer_id = ?::uuid and r.kind = ? and r.line = d.line`,
-    [JSON.stringify(otherKind), transferId, table, transferId, table],
+        where c.transfer_id = s.transfer_id and c.kind = '${CONTENTS}' and c.ref = (s.n).${column} limit 1))`);
+  await skipMatching(
+    checking,
+    table,
+    otherKind,
+    fragment`where ${kindOf('content_id')} <> 'bpmn' or ${kindOf('thumbnail_id')} <> 'svg'`,
   );
 }
 
@@ -136,7 +126,7 @@ const otherKind = {
   message: 'content_id names no model, or thumbnail_id no picture',
 };
 
-const otherwise = {
+const otherElement = {
   code: 'elements_differ',
   field: 'bpmn_element_id',
   message: 'bpmn_element_id is no element of the model, or the model says something else of it',

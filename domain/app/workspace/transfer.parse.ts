@@ -7,6 +7,7 @@ import { type SettingKey, settingValue, storedKey } from '../../kernel/settings/
 import { checkRows, requireTransferRights } from './transfer.check.ts';
 import { unstage } from './transfer.cleanup.ts';
 import { compareRows, countActions, findDangling, skippedRows, skipRows } from './transfer.diff.ts';
+import type { TransferDiff } from './transfer.model.ts';
 import { type Checking, reasonOf } from './transfer.rows.ts';
 import {
   columnsOf,
@@ -19,11 +20,10 @@ import {
   requireOnce,
   type Staging,
   schemaVersion,
-  stagedAs,
+  stagedRows,
   stageRows,
   type TableCheck,
 } from './transfer.stage.ts';
-import type { TransferDiff } from './transfer.types.ts';
 import { type Archive, ArchiveError, openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { portableErrors } from './workspace.settings.ts';
@@ -112,17 +112,14 @@ async function skipConstraintViolations(
   if (tested.length === 0) return;
   // As in PostgreSQL, a check that is null is fulfilled; the first violated one is reported.
   const first = tested.map(({ holds }, at) => `when not (${holds.replaceAll('?', '\\?')}) then ${at}`);
-  const { rows } = await db.raw(
-    `select line, at from (
-       select k.staged_line as line, case ${first.join(' ')} end as at
+  const rows = await query(db).rows<{ line: number; at: number }>`select line, at from (
+       select k.staged_line as line, case ${embed(first.join(' '))} end as at
        -- fenced off, so that each row is read once and not for each column
-       from (select s.line as staged_line, s.n from ${stagedAs(table)} s
+       from (select s.line as staged_line, s.n from ${stagedRows(table, transferId)} s
              where s.action in ('create', 'update') offset 0) k
        cross join lateral (select (k.n).*) n
-     ) judged where at is not null`,
-    [transferId, table],
-  );
-  const left = rows.map(({ line, at }: { line: number; at: number }) => {
+     ) violated where at is not null`;
+  const left = rows.map(({ line, at }) => {
     const { code, field, message } = tested[at]!;
     return { line, code, field, message };
   });
@@ -298,11 +295,11 @@ async function readSettings(checking: Checking): Promise<void> {
   const around = { metamodel: checking.metamodel!, roles: new Set<string>() };
   const left = [];
   for (const { line, key, value, here } of rows) {
-    const faults = [...portableErrors(key, value, around)];
-    if (faults.length === 0 && isImage(key) && !(await hasImage(checking, value))) {
-      faults.push({ field: 'value', code: 'content_mismatch', message: 'names no picture that is such' });
+    const errors = [...portableErrors(key, value, around)];
+    if (errors.length === 0 && isImage(key) && !(await hasImage(checking, value))) {
+      errors.push({ field: 'value', code: 'content_mismatch', message: 'names no picture that is such' });
     }
-    if (faults.length > 0) left.push({ line, ...reasonOf(faults) });
+    if (errors.length > 0) left.push({ line, ...reasonOf(errors) });
     else {
       const now = settingValue(key as SettingKey, here);
       await query(db).run`update workspace_transfer_rows

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { skipRows } from './transfer.diff.ts';
+import { skipMatching, skipRows } from './transfer.diff.ts';
+import type { Reason } from './transfer.model.ts';
 import type { Staging } from './transfer.stage.ts';
-import type { Reason } from './transfer.types.ts';
 import { nestedRules } from './workspace.nested.data.ts';
 
 /** A staged row that will be written. */
@@ -33,64 +33,49 @@ const pageOf = (kind: string): number =>
   kind === 'process_contents' || kind === 'diagram_drawings' ? 5 : kind in nestedRules ? 100 : 1_000;
 
 /** Several errors as one reason. */
-export const reasonOf = (faults: readonly FieldError[]): Reason => ({
-  code: faults[0]!.code,
-  field: faults[0]!.field,
-  message: faults
+export const reasonOf = (errors: readonly FieldError[]): Reason => ({
+  code: errors[0]!.code,
+  field: errors[0]!.field,
+  message: errors
     .slice(0, 3)
     .map(({ field, message }) => (field ? `${field} ${message}` : message))
     .join('; ')
     .slice(0, 500),
 });
 
-/** The rows of a kind that are to be written, page by page; `more` are further columns, of `s` and its row `n`. */
-export async function* openRows(
-  { db, transferId, signal }: Staging,
-  kind: string,
-  more = '',
-): AsyncGenerator<StagedRow[]> {
-  let after = 0;
-  for (;;) {
-    signal.throwIfAborted();
-    const rows = await query(db).rows`select s.line, s.content ${embed(more)} from workspace_transfer_rows s
-       where s.transfer_id = ${transferId}::uuid and s.kind = ${kind} and s.action in ('create', 'update')
-       and s.line > ${after}
-       order by s.line limit ${embed(pageOf(kind))}`;
-    if (rows.length === 0) return;
-    yield rows;
-    after = rows.at(-1).line;
-  }
-}
-
-/** Skips the rows that a check refuses. */
+/**
+ * Skips the rows of a kind, of those that would be written, that a check refuses.
+ * @param more SQL of further columns, of `s` and its row `n`.
+ */
 export async function skipInvalid(
   checking: Checking,
   kind: string,
-  faultsOf: (content: StoredRow, row: StagedRow) => FieldError[] | Promise<FieldError[]>,
+  check: (content: StoredRow, row: StagedRow) => FieldError[] | Promise<FieldError[]>,
   more = '',
 ): Promise<void> {
-  for await (const rows of openRows(checking, kind, more)) {
-    const left: ({ line: number } & Reason)[] = [];
+  const { db, transferId, signal } = checking;
+  for (let after = 0; ; ) {
+    signal.throwIfAborted();
+    const rows = await query(db).rows<StagedRow>`select s.line, s.content ${embed(more)}
+       from workspace_transfer_rows s
+       where s.transfer_id = ${transferId}::uuid and s.kind = ${kind} and s.action in ('create', 'update')
+         and s.line > ${after}
+       order by s.line limit ${embed(pageOf(kind))}`;
+    if (rows.length === 0) return;
+    const invalid: ({ line: number } & Reason)[] = [];
     for (const row of rows) {
-      const faults = await faultsOf(row.content, row);
-      if (faults.length > 0) left.push({ line: row.line, ...reasonOf(faults) });
+      const errors = await check(row.content, row);
+      if (errors.length > 0) invalid.push({ line: row.line, ...reasonOf(errors) });
     }
-    await skipRows(checking, kind, left);
+    await skipRows(checking, kind, invalid);
+    after = rows.at(-1)!.line;
   }
 }
 
 /** Skips rows whose text is too long, before it is parsed. */
-export async function skipLong(
-  { db, transferId }: Staging,
-  kind: string,
-  column: string,
-  most: number,
-): Promise<void> {
+export async function skipLong(staging: Staging, kind: string, column: string, most: number): Promise<void> {
   const reason = { code: 'too_long', field: column, message: `${column} has more than ${most} characters` };
-  await query(db).run`update workspace_transfer_rows
-    set action = 'conflict', reason = ${JSON.stringify(reason)}::jsonb
-     where transfer_id = ${transferId}::uuid and kind = ${kind} and action in ('create', 'update')
-     and length(content ->> ${column}) > ${most}`;
+  await skipMatching(staging, kind, reason, fragment`where length(s.content ->> ${column}) > ${most}`);
 }
 
 const MAX_ATTEMPTS = 12;

@@ -1,5 +1,13 @@
 import type { Knex } from 'knex';
-import { type Db, embed, inTransaction, query, type Sql, sqlState } from '../../../platform/database.ts';
+import {
+  type Db,
+  embed,
+  fragment,
+  inTransaction,
+  query,
+  type Sql,
+  sqlState,
+} from '../../../platform/database.ts';
 import { storageErrors } from '../../../platform/storable.ts';
 import type { JobTransaction } from '../../kernel/jobs/jobs.running.ts';
 import { type Archive, ArchiveError, type ArchivePart, linesOf, rowsName } from './workspace.archive.ts';
@@ -42,6 +50,10 @@ export interface TableShape {
   checks: TableCheck[];
 }
 
+interface OfTable {
+  table: string;
+}
+
 /** The last migration step of the schema, as its version. */
 export async function schemaVersion(sql: Sql): Promise<string> {
   return await query(sql).value`select max(name collate "C") as version from schema_steps`;
@@ -53,51 +65,47 @@ export async function readShapes(
   tables: readonly ContentTable[],
 ): Promise<ReadonlyMap<string, TableShape>> {
   const names = tables.map(({ table }) => table);
-  const columns = await query(sql).rows`select c.relname as "table", a.attname as "column",
-    format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required
+  const inTables = embed(
+    fragment`c.relnamespace = 'public'::regnamespace and c.relname = any(${names}::text[])`,
+  );
+  const { rows } = query(sql);
+  const columns = await rows<OfTable & { column: string; type: string; required: boolean }>`
+    select c.relname as "table", a.attname as "column", format_type(a.atttypid, a.atttypmod) as type,
+      a.attnotnull as required
      from pg_class c join pg_attribute a on a.attrelid = c.oid
-     where c.relnamespace = 'public'::regnamespace and c.relname = any(${names}::text[]) and a.attnum > 0
-       and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
+     where ${inTables} and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
      order by c.relname, a.attnum`;
-  const references = await query(sql).rows`select c.relname as "from", a.attname as "column",
-    r.relname as "table", b.attname as target,
+  const references = await rows<Reference & { of: string }>`
+    select c.relname as "of", a.attname as "column", r.relname as "table", b.attname as target,
        k.confdeltype as "onDelete"
      from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class r on r.oid = k.confrelid
      join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
      join pg_attribute b on b.attrelid = r.oid and b.attnum = k.confkey[1]
-     where k.contype = 'f' and c.relnamespace = 'public'::regnamespace and c.relname = any(${names}::text[])
-     order by k.conname`;
-  const uniques = await query(sql).rows`select c.relname as "table", i.relname as name,
-       array(select pg_get_indexdef(x.indexrelid, n, true)
-       from generate_series(1, x.indnkeyatts) n) as expressions,
+     where k.contype = 'f' and ${inTables} order by k.conname`;
+  const uniques = await rows<OfTable & UniqueIndex>`select c.relname as "table", i.relname as name,
+       array(select pg_get_indexdef(x.indexrelid, n, true) from generate_series(1, x.indnkeyatts) n) as expressions,
        pg_get_expr(x.indpred, x.indrelid) as predicate
      from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
-     where x.indisunique and not x.indisprimary and c.relnamespace = 'public'::regnamespace
-       and c.relname = any(${names}::text[]) order by i.relname`;
-  const checks = await query(sql).rows`select c.relname as "table",
-    pg_get_expr(k.conbin, k.conrelid) as expression,
+     where x.indisunique and not x.indisprimary and ${inTables} order by i.relname`;
+  const checks = await rows<OfTable & TableCheck>`
+    select c.relname as "table", pg_get_expr(k.conbin, k.conrelid) as expression,
        array(select a.attname::text from unnest(k.conkey) with ordinality n (at, place)
              join pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.at order by n.place) as columns
      from pg_constraint k join pg_class c on c.oid = k.conrelid
-     where k.contype = 'c' and c.relnamespace = 'public'::regnamespace and c.relname = any(${names}::text[])
-     order by k.conname`;
+     where k.contype = 'c' and ${inTables} order by k.conname`;
   return new Map(
-    tables.map(({ table, left = [] }) => {
-      const own = columns.filter((row: { table: string }) => row.table === table);
-      const kept = own.filter(({ column }: { column: string }) => !left.includes(column));
+    tables.map(({ table, omitted = [] }) => {
+      const own = columns.filter((row) => row.table === table);
+      const exported = own.filter(({ column }) => !omitted.includes(column));
       return [
         table,
         {
-          columns: kept.map(({ column }: { column: string }) => column),
-          types: Object.fromEntries(
-            own.map((row: { column: string; type: string }) => [row.column, row.type]),
-          ),
-          references: references.filter((row: { from: string }) => row.from === table),
-          uniques: uniques.filter((row: { table: string }) => row.table === table),
-          required: kept
-            .filter(({ required }: { required: boolean }) => required)
-            .map(({ column }: { column: string }) => column),
-          checks: checks.filter((row: { table: string }) => row.table === table),
+          columns: exported.map(({ column }) => column),
+          types: Object.fromEntries(own.map(({ column, type }) => [column, type])),
+          references: references.filter(({ of }) => of === table),
+          uniques: uniques.filter((row) => row.table === table),
+          required: exported.filter(({ required }) => required).map(({ column }) => column),
+          checks: checks.filter((row) => row.table === table),
         },
       ];
     }),
@@ -190,10 +198,10 @@ function requireObject(text: string, kind: string, line: number): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ArchiveError(`Line ${line} of ${kind} is no JSON object.`);
   }
-  const [fault] = storageErrors(value);
-  if (fault) {
+  const [error] = storageErrors(value);
+  if (error) {
     throw new ArchiveError(
-      `Line ${line} of ${kind} cannot be stored: ${fault.field.slice(0, 200)} ${fault.message}.`,
+      `Line ${line} of ${kind} cannot be stored: ${error.field.slice(0, 200)} ${error.message}.`,
     );
   }
 }
@@ -218,11 +226,11 @@ async function insertRows(
   }
 }
 
-/** The staged rows of a kind, as `s`, with each as a row of its table, as `n`. Takes transfer and kind. */
-export const stagedAs = (table: string): string =>
-  `(select s.*, x.n from workspace_transfer_rows s
-    cross join lateral (select jsonb_populate_record(null::${table}, s.content) as n) x
-    where s.transfer_id = ?::uuid and s.kind = ?)`;
+/** The staged rows of a table in SQL, with each also as a row of the table, as `n`. */
+export const stagedRows = (table: string, transferId: string) =>
+  embed(fragment`(select s.*, x.n from workspace_transfer_rows s
+    cross join lateral (select jsonb_populate_record(null::${embed(table)}, s.content) as n) x
+    where s.transfer_id = ${transferId}::uuid and s.kind = ${table})`);
 
 /**
  * Matches users by their addresses. Unknown users get an id of this service.
@@ -256,14 +264,11 @@ export async function matchRows(staging: Staging, table: ContentTable): Promise<
     const same = expressions.map(
       (expression) => `${expression.replaceAll('%', 't')} = ${expression.replaceAll('%', '(s.n)')}`,
     );
-    const { rows } = await db.raw(
-      `insert into workspace_transfer_ids (transfer_id, from_id, to_id)
+    const rows = await query(db).rows`insert into workspace_transfer_ids (transfer_id, from_id, to_id)
        select distinct on (s.ref) s.transfer_id, s.ref, t.id::text
-       from ${stagedAs(table.table)} s join ${table.table} t on ${same.join(' and ')}
-       where t.id <> (s.n).id and not exists (select from ${table.table} o where o.id = (s.n).id)
-       order by s.ref, t.id on conflict do nothing returning from_id, to_id`,
-      [transferId, table.table],
-    );
+       from ${stagedRows(table.table, transferId)} s join ${embed(table.table)} t on ${embed(same.join(' and '))}
+       where t.id <> (s.n).id and not exists (select from ${embed(table.table)} o where o.id = (s.n).id)
+       order by s.ref, t.id on conflict do nothing returning from_id, to_id`;
     if (rows.length === 0) continue;
     for (const { from_id, to_id } of rows) ids.set(from_id, to_id);
     const own = shapes.get(table.table)!.references.filter(({ table: other }) => other === table.table);

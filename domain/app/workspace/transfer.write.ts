@@ -1,10 +1,11 @@
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { type EventDraft, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import { stagedAs, type TableShape } from './transfer.stage.ts';
+import { stagedRows, type TableShape } from './transfer.stage.ts';
 import type { Archive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import type { ContentTable } from './workspace.types.ts';
@@ -101,33 +102,26 @@ export class RowRefused extends EstateError {
 /** Creator and creation time of existing rows are not changed. */
 const MADE = new Set(['created_at', 'created_by']);
 
-const ofLines = ({ applying, table, lines }: Page): unknown[] => [
-  applying.job.payload.transfer_id,
-  table.table,
-  lines,
-];
-
 /** Rows of the page in the order in which they are written; existing ones are locked. */
 export async function readPage(page: Page): Promise<PageRow[]> {
-  const { table, work } = page;
-  const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
-  const { rows: here } = await work.sql.raw(
-    `select s.line, to_jsonb(t) as row from ${stagedAs(table.table)} s join ${table.table} t on ${keys}
-     where s.line = any(?::integer[]) order by ${table.key.map((column) => `t.${column}`).join(', ')} for update of t`,
-    ofLines(page),
-  );
-  const before = new Map(here.map(({ line, row }: { line: number; row: StoredRow }) => [line, row]));
-  const { rows } = await work.sql.raw(
-    `select line, content from workspace_transfer_rows
-     where transfer_id = ?::uuid and kind = ? and line = any(?::integer[]) order by depth, line`,
-    ofLines(page),
-  );
-  return rows.map(({ line, content }: { line: number; content: StoredRow }) => ({
-    line,
-    content,
-    before: (before.get(line) as StoredRow | undefined) ?? null,
-  }));
+  const { table, work, lines } = page;
+  const transferId = page.applying.job.payload.transfer_id;
+  const here = await query(work.sql).rows<{ line: number; row: StoredRow }>`select s.line, to_jsonb(t) as row
+     from ${stagedRows(table.table, transferId)} s join ${embed(table.table)} t on ${sameKey(table)}
+     where s.line = any(${lines}::integer[])
+     order by ${embed(table.key.map((column) => `t.${column}`).join(', '))} for update of t`;
+  const before = new Map(here.map(({ line, row }) => [line, row]));
+  const rows = await query(work.sql).rows<
+    Omit<PageRow, 'before'>
+  >`select line, content from workspace_transfer_rows
+     where transfer_id = ${transferId}::uuid and kind = ${table.table} and line = any(${lines}::integer[])
+     order by depth, line`;
+  return rows.map((row) => ({ ...row, before: before.get(row.line) ?? null }));
 }
+
+/** SQL of whether the row `t` of a table has the key of the staged row `s`. */
+const sameKey = ({ key }: ContentTable) =>
+  embed(key.map((column) => `t.${column} = (s.n).${column}`).join(' and '));
 
 /**
  * Writes the rows of a page, in one statement for new rows and one for existing ones. The values are copied inside
@@ -137,8 +131,8 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
   const { table, columns, work } = page;
   const name = table.table;
   const added = rows.filter(({ before }) => before === null);
-  const kept = rows.filter(({ before }) => before !== null);
-  if (kept.length > 0 && !table.events?.updated) {
+  const stored = rows.filter(({ before }) => before !== null);
+  if (stored.length > 0 && !table.events?.updated) {
     throw new RowRefused([
       {
         field: '',
@@ -147,26 +141,26 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
       },
     ]);
   }
+  const staged = stagedRows(name, page.applying.job.payload.transfer_id);
+  const linesOf = (some: readonly PageRow[]) => some.map(({ line }) => line);
   const written: WrittenRow[] = [];
   if (added.length > 0) {
     const values = columns.map((column) => `(s.n).${column}`).join(', ');
-    const { rows: made } = await work.sql.raw(
-      `insert into ${name} as t (${columns.join(', ')}) select ${values} from ${stagedAs(name)} s
-       where s.line = any(?::integer[]) order by s.depth, s.line returning to_jsonb(t) as row`,
-      ofLines({ ...page, lines: added.map(({ line }) => line) }),
-    );
-    for (const { row } of made) written.push({ before: null, after: row });
+    const made = await query(work.sql)
+      .column<StoredRow>`insert into ${embed(name)} as t (${embed(columns.join(', '))})
+       select ${embed(values)} from ${staged} s
+       where s.line = any(${linesOf(added)}::integer[]) order by s.depth, s.line returning to_jsonb(t) as row`;
+    for (const after of made) written.push({ before: null, after });
   }
-  if (kept.length > 0) {
-    const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
-    const set = columns.filter((column) => !table.key.includes(column) && !MADE.has(column));
-    const { rows: changed } = await work.sql.raw(
-      `update ${name} t set ${set.map((column) => `${column} = (s.n).${column}`).join(', ')}
-       from ${stagedAs(name)} s where ${keys} and s.line = any(?::integer[]) returning s.line, to_jsonb(t) as row`,
-      ofLines({ ...page, lines: kept.map(({ line }) => line) }),
-    );
-    const was = new Map(kept.map(({ line, before }) => [line, before]));
-    for (const { line, row } of changed) written.push({ before: was.get(line)!, after: row });
+  if (stored.length > 0) {
+    const set = columns
+      .filter((column) => !table.key.includes(column) && !MADE.has(column))
+      .map((column) => `${column} = (s.n).${column}`);
+    const changed = await query(work.sql).rows<{ line: number; row: StoredRow }>`update ${embed(name)} t
+       set ${embed(set.join(', '))} from ${staged} s
+       where ${sameKey(table)} and s.line = any(${linesOf(stored)}::integer[]) returning s.line, to_jsonb(t) as row`;
+    const previous = new Map(stored.map(({ line, before }) => [line, before]));
+    for (const { line, row } of changed) written.push({ before: previous.get(line)!, after: row });
   }
   return written;
 }
@@ -174,15 +168,25 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
 /** Emits the events of written rows and raises their topics. */
 export async function emitRows({ work, table }: Page, written: readonly WrittenRow[]): Promise<void> {
   const cards = table.card ? written.flatMap(({ after }) => (after[table.card!] as string | null) ?? []) : [];
-  const { rows } =
+  const found: { id: string; type: string }[] =
     cards.length > 0
-      ? await work.sql.raw('select id, type from cards where id = any(?::uuid[])', [[...new Set(cards)]])
-      : { rows: [] };
-  const types = new Map<string, string>(rows.map(({ id, type }: { id: string; type: string }) => [id, type]));
+      ? await work
+          .sql('cards')
+          .whereIn('id', [...new Set(cards)])
+          .select('id', 'type')
+      : [];
+  const types = new Map(found.map(({ id, type }) => [id, type]));
   for (const { before, after } of written) {
     const event = importedEvent(table, before, after, types);
     if (event) work.emit(event);
   }
   for (const type of new Set(types.values())) work.raise(cardsTopic(type));
   if (written.length > 0) for (const topic of table.topics ?? []) work.raise(topic);
+}
+
+/** Writes the rows of a page with their events. */
+export async function writePlain(page: Page, rows?: readonly PageRow[]): Promise<WrittenRow[]> {
+  const written = await writeRows(page, rows ?? (await readPage(page)));
+  await emitRows(page, written);
+  return written;
 }

@@ -65,8 +65,8 @@ function readManifest(text: string, schema: string): Manifest {
       `The archive has the format ${version.slice(0, 20)}, and this service reads up to ${FORMAT_VERSION}: import it with a newer version.`,
     );
   }
-  const fault = Value.Errors(Manifest, value)[0];
-  if (fault) throw new ArchiveError(`manifest.json${fault.instancePath} ${fault.message}.`);
+  const error = Value.Errors(Manifest, value)[0];
+  if (error) throw new ArchiveError(`manifest.json${error.instancePath} ${error.message}.`);
   const manifest = value as Manifest;
   if (manifest.schema_version > schema) {
     throw new ArchiveError(

@@ -24,18 +24,18 @@ export function shapeErrors(schema: TSchema, value: unknown, at = ''): FieldErro
   if (fits(schema, value)) return [];
   const depth = (path: string) => path.split('/').length;
   // the deepest error belongs to the alternative that the value was meant as; `schema is false` repeats another error
-  const faults = Value.Errors(schema, value).filter(({ keyword }) => keyword !== 'boolean');
-  const fault = faults.reduce(
+  const errors = Value.Errors(schema, value).filter(({ keyword }) => keyword !== 'boolean');
+  const error = errors.reduce(
     (deepest, one) => (depth(one.instancePath) > depth(deepest.instancePath) ? one : deepest),
-    faults[0] ?? { keyword: '', instancePath: '', message: 'does not fit', params: {} },
+    errors[0] ?? { keyword: '', instancePath: '', message: 'does not fit', params: {} },
   );
-  const path = [at, ...fault.instancePath.split('/').slice(1)].filter(Boolean).join('.');
-  if (fault.keyword === 'additionalProperties') {
-    const [name = ''] = (fault.params as { additionalProperties?: string[] }).additionalProperties ?? [];
+  const path = [at, ...error.instancePath.split('/').slice(1)].filter(Boolean).join('.');
+  if (error.keyword === 'additionalProperties') {
+    const [name = ''] = (error.params as { additionalProperties?: string[] }).additionalProperties ?? [];
     const member = [path, name.slice(0, 100)].filter(Boolean).join('.');
     return [{ field: member, code: 'unknown_field', message: 'is not known' }];
   }
-  return [{ field: path, code: 'wrong_type', message: fault.message }];
+  return [{ field: path, code: 'wrong_type', message: error.message }];
 }
 
 /** The checks of a column, from its schema; undefined if there are none. */
@@ -101,12 +101,12 @@ export interface NestedRule {
   /** Maximum characters of JSON. */
   most?: number;
   /** Checks that a schema cannot express, after the schema is valid. Paths begin with the column. */
-  faults?(value: never): FieldError[];
+  check?(value: never): FieldError[];
 }
 
 /** The errors of nested values in a row. Empty values were checked before. */
 export function nestedErrors(rules: Readonly<Record<string, NestedRule>>, row: StoredRow): FieldError[] {
-  return Object.entries(rules).flatMap(([column, { schema, most, faults }]) => {
+  return Object.entries(rules).flatMap(([column, { schema, most, check }]) => {
     const value = row[column] ?? null;
     if (value === null) return [];
     const wrong = shapeErrors(schema, value, column);
@@ -114,6 +114,6 @@ export function nestedErrors(rules: Readonly<Record<string, NestedRule>>, row: S
     if (most !== undefined && JSON.stringify(value).length > most) {
       return [{ field: column, code: 'too_long', message: `has more than ${most} characters of JSON` }];
     }
-    return faults?.(value as never) ?? [];
+    return check?.(value as never) ?? [];
   });
 }

@@ -40,7 +40,6 @@ export const excludedTables: Readonly<Record<string, LeftOut>> = {
   import_relation_plan: service(working),
   import_outcomes: service(working),
   migration_rows: service(working),
-  workspace_transfers: service(working),
   workspace_transfer_rows: service(working),
   workspace_transfer_ids: service(working),
   extraction_runs: service(history),

@@ -24,14 +24,14 @@ const texts = Type.Record(Type.String({ maxLength: 100 }), Type.String());
 
 const translations: NestedRule = {
   schema: TranslationsSchema,
-  faults(value) {
-    const faults: FieldError[] = [];
-    cleanTranslations('translations', value, ['label', 'description'], faults);
-    return faults;
+  check(value) {
+    const errors: FieldError[] = [];
+    cleanTranslations('translations', value, ['label', 'description'], errors);
+    return errors;
   },
 };
 
-const cardPermissionFaults = (permissions: Record<string, boolean>): FieldError[] =>
+const cardPermissionErrors = (permissions: Record<string, boolean>): FieldError[] =>
   Object.keys(permissions)
     .filter((key) => !Object.hasOwn(cardPermissions, key))
     .map((key) => ({
@@ -65,7 +65,7 @@ const signed: Record<string, NestedRule> = {
 };
 
 /** What `checkedSoaw` says of sections, or where it would take something out of them. */
-function sectionFaults(sections: NonNullable<SoawInput['sections']>): FieldError[] {
+function sectionErrors(sections: NonNullable<SoawInput['sections']>): FieldError[] {
   try {
     const clean = checkedSoaw({ sections }).sections!;
     return Object.entries(sections).flatMap(([number, { content = '' }]) =>
@@ -85,7 +85,7 @@ function sectionFaults(sections: NonNullable<SoawInput['sections']>): FieldError
   }
 }
 
-function nodeFaults(nodes: CatalogueNode[]): FieldError[] {
+function nodeErrors(nodes: CatalogueNode[]): FieldError[] {
   const read = readNodes(nodes, 'nodes');
   const n = read.findIndex((node, at) => 'level' in node && node.level !== nodes[at]!.level);
   if (n >= 0) {
@@ -101,7 +101,7 @@ function nodeFaults(nodes: CatalogueNode[]): FieldError[] {
 export const nestedRules: Readonly<Record<string, Readonly<Record<string, NestedRule>>>> = {
   roles: { permissions: { schema: CardPermissions } },
   stakeholder_role_definitions: {
-    permissions: { schema: CardPermissions, faults: cardPermissionFaults },
+    permissions: { schema: CardPermissions, check: cardPermissionErrors },
     translations,
   },
   resource_types: { translations },
@@ -154,7 +154,7 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
     ...signed,
     document_info: { schema: DocumentHead },
     version_history: { schema: VersionHistory },
-    sections: { schema: Sections, faults: sectionFaults },
+    sections: { schema: Sections, check: sectionErrors },
   },
   process_contents: { warnings: { schema: Type.Array(Type.String(), { maxItems: 10_000 }) } },
   process_element_links: { custom_fields: { schema: CustomFields, most: MAX_FIELDS } },
@@ -178,7 +178,7 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
         ),
         { minItems: 1, maxItems: MAX_NODES },
       ),
-      faults: nodeFaults,
+      check: nodeErrors,
     },
   },
   web_portals: {

@@ -16,9 +16,9 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   'reference_catalogues',
   {
     table: 'files',
-    what: 'file',
+    name: 'file',
     ...byId,
-    left: ['needs'],
+    omitted: ['needs'],
     where: (active) => `t.expires_at is null and (
       exists (select from file_attachments a where a.file_id = t.id and ${active('a.card_id')})
       or exists (select from settings s where s.key in ('workspace.logo', 'workspace.favicon')

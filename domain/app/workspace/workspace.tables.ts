@@ -15,30 +15,13 @@ function contentTableOf({
   transfer,
 }: Resource): ContentTable | undefined {
   if ('excluded' in transfer) return undefined;
-  const {
-    key = ['id'],
-    omitted,
-    noPeople,
-    label = 't.id::text',
-    silent,
-    insertOnly,
-    replaced,
-    ...more
-  } = transfer;
+  const { silent, insertOnly, replaced } = transfer;
   const [created] = events.created ?? [];
   const [updated] = (replaced ? events.created : events.updated) ?? [];
   return {
-    table: model.tableName,
-    what: name,
-    key,
-    label,
-    ...more,
-    ...(omitted ? { left: omitted } : {}),
-    ...(noPeople ? { namesNobody: true } : {}),
-    ...(created && !silent ? { events: { created, ...(updated && !insertOnly ? { updated } : {}) } } : {}),
-    ...(card ? { card } : {}),
-    ...(topics ? { topics } : {}),
-    ...(metamodel ? { metamodel } : {}),
+    ...{ key: ['id'], label: 't.id::text', ...transfer },
+    ...{ table: model.tableName, name, card, topics, metamodel },
+    events: created && !silent ? { created, updated: insertOnly ? undefined : updated } : undefined,
   };
 }
 

@@ -1,32 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
 import { inTransaction, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
-import type { Ctx, Work } from '../../kernel/context.ts';
-import { bufferEvents } from '../../kernel/events/events.buffer.ts';
-import { openContent, recordFile, type StoredContent, storeContent } from '../../kernel/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
-import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { openContent, type StoredContent } from '../../kernel/files/files.store.ts';
+import type { StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { Services } from '../../kernel/services.ts';
 import { decodeXml } from '../../modelling/bpm/bpmn.model.ts';
-import { applyBatch, isClash } from '../imports/imports.apply-batches.ts';
-import { createStager, removeStaged, storeOutcomes, storeRows } from '../imports/imports.cards.stage.ts';
+import { applyPlan, type WholeImport, writeAtOnce } from '../imports/imports.apply-batches.ts';
+import { createStager, removeStaged, storeRows } from '../imports/imports.cards.stage.ts';
 import { planStaged } from '../imports/imports.plan.ts';
 import { dropPlan } from '../imports/imports.planning.ts';
+import { endImport } from '../imports/imports.report.ts';
 import type { ImportKind } from '../imports/imports.row.ts';
-import { readSource } from '../imports/imports.source.ts';
-import { BatchConflict, type Outcome, type RowOutcome } from '../imports/imports.types.ts';
+import { readObjects } from '../imports/imports.source.ts';
+import { startFileJob } from '../imports/imports.start.ts';
+import type { Outcome, RowOutcome } from '../imports/imports.types.ts';
 import { type ArchimateImport, archimateImportJob } from './archimate.jobs.ts';
 import { importView, type Model, type ModelView } from './archimate.parse.ts';
 import { droppedParts, type ModelRow, type NotImported, rowsOf } from './archimate.rows.ts';
 import { readModelInThread } from './archimate.thread.ts';
-
-const UPLOAD_MS = 97 * 86_400_000;
 
 /** The permissions that an import of a model needs. @throws EstateError `forbidden` naming the first missing one. */
 export function requireModelRights({ caller }: Ctx, { mode }: Pick<ArchimateImport, 'mode'>): void {
@@ -43,26 +39,9 @@ export async function startModelImport(
   options: Omit<ArchimateImport, 'file_id'>,
 ): Promise<StartedJob> {
   requireModelRights(ctx, options);
-  return await command(ctx, async (work) => {
-    await recordFile(work.sql, content, {
-      name: 'model.xml',
-      mediaType: 'application/xml',
-      ownerId: ctx.caller.userId,
-      withCosts: true,
-      needs: [],
-      expiresAt: new Date(Date.now() + UPLOAD_MS),
-    });
-    const job = await enqueueJob(ctx, work, archimateImportJob, { ...options, file_id: content.id });
-    const { size, sha256 } = content;
-    work.emit({
-      event_type: 'import.started',
-      data: { ...options, format: 'archimate', import_job_id: job.job_id, size, sha256 },
-    });
-    return job;
-  });
+  const file = { name: 'model.xml', mediaType: 'application/xml' };
+  return await startFileJob(ctx, content, file, archimateImportJob, options, { format: 'archimate' });
 }
-
-const MAX_ATTEMPTS = 5;
 
 /** A line of the report: one concept of the model, its outcome, and the parts of it that were not imported. */
 interface ReportLine {
@@ -100,32 +79,16 @@ export async function runModelImport(
   const model = await readModel(services, payload.file_id);
   const rows = await rowsOf(ctx, model);
   ctx.batch.rowCount = model.elements.length + model.relationships.length + model.views.length;
-  let searchTaken = false;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      let result: JobResult = {};
-      const outcomes = await command(
-        ctx,
-        async (work) => {
-          await job.hold(work);
-          const events = await bufferEvents(work, ctx);
-          const importing = { work: events.work, job, searchTaken, flush: events.flush };
-          const imported = await importModel(importing, model, rows);
-          if (!payload.dry_run) {
-            result = await endWith(work.sql, job, services, imported);
-            await events.record();
-          }
-          return imported;
-        },
-        { dryRun: payload.dry_run },
-      );
-      if (!payload.dry_run) return result;
-      return await inTransaction(services.db, (sql) => endWith(sql, job, services, outcomes));
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !(error instanceof BatchConflict || isClash(error))) throw error;
-      searchTaken = true;
-    }
+  if (!payload.dry_run) {
+    return await writeAtOnce(job, async (whole) => {
+      const imported = await importModel({ ...whole, job }, model, rows);
+      return await endWith(whole.work.sql, job, services, imported);
+    });
   }
+  const outcomes = await writeAtOnce(job, (whole) => importModel({ ...whole, job }, model, rows), {
+    dryRun: true,
+  });
+  return await inTransaction(services.db, (sql) => endWith(sql, job, services, outcomes));
 }
 
 async function readModel({ blobs }: Services, fileId: string): Promise<Model> {
@@ -161,7 +124,7 @@ async function importModel(
   );
   const around = { ids: cardIds, nameOf: (element: string) => names.get(element) ?? '' };
   for (const view of model.views) lines.push(await importOneView(importing, view, around));
-  await removeRows(importing.work.sql, Object.values(ids));
+  for (const id of Object.values(ids)) await removeStaged(importing.work.sql, id);
   await importing.flush();
   return { lines, notKept: countNotImported(lines, relations, model) };
 }
@@ -219,7 +182,7 @@ async function importOneView(
   try {
     return {
       ...place,
-      outcome: await importView(work as Work, job.ctx, view, around, job.payload.mode === 'upsert'),
+      outcome: await importView(work, job.ctx, view, around, job.payload.mode === 'upsert'),
       errors: [],
     };
   } catch (error) {
@@ -235,54 +198,22 @@ async function endWith(
   { blobs }: Services,
   { lines: all, notKept }: Outcomes,
 ): Promise<JobResult> {
-  const { payload, ctx } = job;
   const counts: JobCounts = { total: all.length, created: 0, updated: 0, unchanged: 0, failed: 0 };
   for (const { outcome } of all) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  const lines = all.filter(({ outcome }) => payload.report === 'all' || outcome === 'failed');
-  const texts = function* () {
-    for (const line of lines) yield `${JSON.stringify(line)}\n`;
-  };
-  const content = await storeContent(blobs, Readable.from(texts()));
-  const moment = new Date();
-  const file = await recordFile(sql, content, {
-    name: `archimate-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
-    mediaType: 'application/x-ndjson',
-    ownerId: ctx.caller.userId,
-    // Errors contain no values.
-    withCosts: false,
-    needs: [],
-    expiresAt: null,
-  });
-  const failed = outcomeOf({ counts }).status === 'failed';
-  // A failed import can be retried.
-  if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
-  const { created, updated, unchanged } = counts;
-  const summary = `${created} created, ${updated} updated, ${unchanged} unchanged, ${counts.failed} failed`;
-  const result: JobResult = {
-    fileId: file.id,
-    message: payload.dry_run ? `Dry run: ${summary}` : summary,
+  const lines = all.filter(({ outcome }) => job.payload.report === 'all' || outcome === 'failed');
+  return await endImport(sql, job, blobs, {
+    name: 'archimate',
+    report: lines.map((line) => `${JSON.stringify(line)}\n`),
     counts,
-    result: {
-      mode: payload.mode,
-      dry_run: payload.dry_run,
-      written: !payload.dry_run && !failed,
-      not_kept: notKept,
-      report: { name: file.name, size: file.size, sha256: file.sha256 },
-    },
-  };
-  await job.finish({ sql }, result);
-  return result;
+    facts: { not_kept: notKept },
+  });
 }
 
 const BATCH_ROWS = 1_000;
 
 /** The state of a model's import. */
-interface Importing {
-  work: Work;
+interface Importing extends WholeImport {
   job: RunningJob<ArchimateImport>;
-  /** Whether an earlier attempt violated a unique index. */
-  searchTaken: boolean;
-  flush(): Promise<void>;
 }
 
 /**
@@ -300,31 +231,21 @@ async function importRows(
   await stage(importing, kind, id, rows);
   const options = { kind, mode: job.payload.mode, batchRows: BATCH_ROWS };
   const { batches } = await planStaged(job, sql, id, options);
-  const known = new Map<number, FieldError>();
-  for (let batch = 0; batch < batches; batch += 1) {
-    job.signal.throwIfAborted();
-    const applying = { work, ctx: job.ctx, jobId: id, dryRun: false, known, searchTaken };
-    await storeOutcomes(sql, id, await applyBatch(kind, applying, batch));
-    await flush();
-  }
+  const plan = { work, ctx: job.ctx, jobId: id, searchTaken, signal: job.signal, batches };
+  await applyPlan({ ...plan, kind, applied: flush });
   await dropPlan(sql);
   const outcomes = await sql('import_outcomes').where({ job_id: id }).select('line', 'outcome', 'errors');
   return new Map(outcomes.map((row: RowOutcome) => [row.line, row]));
 }
 
+/** Stages rows; row `n` is line `n`, and rows that are missing have none. */
 async function stage({ work, job }: Importing, kind: ImportKind, id: string, rows: readonly ModelRow[]) {
-  const { sql } = work;
-  const { ctx } = job;
-  // One line for each row, so that line numbers are indexes; a missing row is a blank line, which is skipped.
-  const lines = function* () {
-    for (const { row } of rows) yield Buffer.from(`${row ? JSON.stringify(row) : ''}\n`);
-  };
-  const source = Readable.from(lines());
-  const options = { kind, format: 'ndjson', empty: 'leave' } as const;
-  const stageRows = await createStager(ctx, sql, kind);
-  for await (const read of readSource(source, ctx.metamodel, kind, options, BATCH_ROWS)) {
+  const stageRows = await createStager(job.ctx, work.sql, kind);
+  const objects = rows.flatMap(({ row }, at) => (row ? [{ line: at + 1, value: row }] : []));
+  for (let from = 0; from < objects.length; from += BATCH_ROWS) {
     job.signal.throwIfAborted();
-    await storeRows(sql, id, kind, await stageRows(sql, read));
+    const read = readObjects(job.ctx.metamodel, kind, objects.slice(from, from + BATCH_ROWS));
+    await storeRows(work.sql, id, kind, await stageRows(work.sql, read));
   }
 }
 
@@ -334,9 +255,4 @@ async function cardIdsOf(sql: Knex.Transaction, id: string): Promise<Map<number,
     join import_outcomes o on o.job_id = p.job_id and o.line = p.line
      where p.job_id = ${id} and o.outcome <> 'failed'`;
   return new Map(rows.map(({ line, card_id }: { line: number; card_id: string }) => [line, card_id]));
-}
-
-/** Deletes the staged rows. */
-async function removeRows(sql: Knex.Transaction, ids: string[]): Promise<void> {
-  for (const id of ids) await removeStaged(sql, id);
 }

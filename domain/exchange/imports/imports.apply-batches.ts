@@ -2,6 +2,7 @@ import { inTransaction, sqlState } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { JobCounts, JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { applyCards, applyRelations } from './imports.cards.apply.ts';
@@ -18,18 +19,83 @@ import {
 } from './imports.types.ts';
 
 const MAX_ATTEMPTS = 10;
+/** Attempts at an import in one transaction. */
+const WHOLE_ATTEMPTS = 5;
 
 /** Applies the rows of one batch of the plan. */
-export function applyBatch(
-  kind: ImportPayload['kind'],
-  applying: Applying,
-  batch: number,
-): Promise<RowOutcome[]> {
+function applyBatch(kind: ImportPayload['kind'], applying: Applying, batch: number): Promise<RowOutcome[]> {
   return kind === 'cards' ? applyCards(applying, batch) : applyRelations(applying, batch);
 }
 
+/** The transaction of a whole import. */
+export interface WholeImport {
+  work: Work;
+  /** Whether an earlier attempt violated a unique index. */
+  searchTaken: boolean;
+  /** Moves events out of memory; called between batches. */
+  flush(): Promise<void>;
+}
+
+/**
+ * Writes an import in one transaction with its events, again if a concurrent write has invalidated the plan or violated a
+ * unique index.
+ */
+export async function writeAtOnce<T>(
+  job: RunningJob,
+  write: (whole: WholeImport) => Promise<T>,
+  { dryRun = false } = {},
+): Promise<T> {
+  let searchTaken = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await command(
+        job.ctx,
+        async (work) => {
+          await job.hold(work);
+          const events = await bufferEvents(work, job.ctx);
+          const result = await write({ work: events.work, searchTaken, flush: events.flush });
+          if (!dryRun) await events.record();
+          return result;
+        },
+        { dryRun },
+      );
+    } catch (error) {
+      if (attempt === WHOLE_ATTEMPTS || !(error instanceof BatchConflict || isClash(error))) throw error;
+      searchTaken = true;
+    }
+  }
+}
+
+/** A plan that is applied in one transaction. */
+interface WholePlan extends Pick<Applying, 'work' | 'ctx' | 'jobId' | 'searchTaken'> {
+  kind: ImportKind;
+  batches: number;
+  signal: AbortSignal;
+  /** Called after each batch with the number of batches that are applied. */
+  applied(done: number): Promise<void>;
+}
+
+/** Applies all batches of a plan and stores the outcomes, in the caller's transaction. @returns the failed rows. */
+export async function applyPlan({
+  kind,
+  batches,
+  signal,
+  applied,
+  ...plan
+}: WholePlan): Promise<RowOutcome[]> {
+  const failed: RowOutcome[] = [];
+  for (let batch = 0; batch < batches; batch += 1) {
+    signal.throwIfAborted();
+    const outcomes = await applyBatch(kind, { ...plan, dryRun: false, known: new Map() }, batch);
+    failed.push(...outcomes.filter(({ outcome }) => outcome === 'failed'));
+    await storeOutcomes(plan.work.sql, plan.jobId, outcomes);
+    await applied(batch + 1);
+  }
+  return failed;
+}
+
 /** Whether a write violated a unique index because of a concurrent write. */
-export function isClash(error: unknown): boolean {
+function isClash(error: unknown): boolean {
   if (error instanceof EstateError) {
     return ['sibling_name_taken', 'external_id_taken', 'duplicate_relation'].includes(error.code);
   }
@@ -76,11 +142,11 @@ export interface PlannedBatch {
 
 /**
  * Retries a batch until no concurrent write conflicts with it, without the rows that conflict.
- * @param keep stores the outcomes of the rows in the transaction of the batch; not called in a dry run.
+ * @param store stores the outcomes of the rows in the transaction of the batch; not called in a dry run.
  */
 export async function attemptBatch(
   { ctx, kind, jobId, batch, dryRun }: PlannedBatch,
-  keep: (work: Work, outcomes: RowOutcome[]) => Promise<void>,
+  store: (work: Work, outcomes: RowOutcome[]) => Promise<void>,
 ): Promise<RowOutcome[]> {
   let known: ReadonlyMap<number, FieldError> = new Map();
   let searchTaken = false;
@@ -93,7 +159,7 @@ export async function attemptBatch(
           const outcomes = await applyBatch(kind, applying, batch);
           if (!dryRun) {
             await storeOutcomes(work.sql, jobId, outcomes);
-            await keep(work, outcomes);
+            await store(work, outcomes);
           }
           return outcomes;
         },
@@ -101,7 +167,7 @@ export async function attemptBatch(
       );
     } catch (error) {
       if (attempt === MAX_ATTEMPTS) throw error;
-      if (error instanceof BatchConflict) known = error.faults;
+      if (error instanceof BatchConflict) known = error.errors;
       else if (isClash(error)) searchTaken = true;
       else throw error;
     }

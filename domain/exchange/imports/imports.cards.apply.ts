@@ -72,12 +72,12 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
   const stored = ids.length > 0 ? await loadCards(work, ctx, ids) : new Map<string, StoredCard>();
   const around = await readPeopleAndTags(work.sql, rows);
 
-  const faults = new Map<number, FieldError[]>();
+  const errors = new Map<number, FieldError[]>();
   const steps: CardStep[] = [];
   for (const row of rows) {
-    const fault = applying.known.get(row.line) ?? orphanFault(row, faults);
-    const step = fault ? [fault] : prepare(row);
-    if (Array.isArray(step)) faults.set(row.line, step);
+    const error = applying.known.get(row.line) ?? orphanError(row, errors);
+    const step = error ? [error] : prepare(row);
+    if (Array.isArray(step)) errors.set(row.line, step);
     else steps.push(step);
   }
 
@@ -91,12 +91,12 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
     const attached = attachedBy(card_id, payload, around);
     const cardRow = { type, payload, parent_id, level, archive_batch_id: jobId };
     if (!before) {
-      const { card, faults: wrong } = newCard(ctx, card_id, cardRow, attached);
+      const { card, errors: wrong } = newCard(ctx, card_id, cardRow, attached);
       return card ? { row, type, before, after: card, changed: true, attached } : wrong;
     }
     // A row that does not move its card must not revert the move of another row.
     const place = row.structural ? cardRow : { ...cardRow, parent_id: before.parent_id };
-    const { faults: wrong, after, changed, event } = mergeCard(ctx, before, place, attached);
+    const { errors: wrong, after, changed, event } = mergeCard(ctx, before, place, attached);
     if (wrong.length > 0) return wrong;
     return { row, type, before, after, changed, write: { before, after, event }, attached };
   }
@@ -104,7 +104,7 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
   await refuseTaken(applying, steps);
   await write(applying, steps, around);
   if (!applying.dryRun) await verifyPlaces(applying, steps);
-  return outcomesOf(rows, steps, faults);
+  return outcomesOf(rows, steps, errors);
 }
 
 async function readBatch({ work, jobId }: Applying, batch: number): Promise<PlannedCard[]> {
@@ -133,10 +133,10 @@ function inTreeOrder(rows: PlannedCard[]): PlannedCard[] {
   return [...ordered];
 }
 
-function orphanFault(row: PlannedCard, faults: ReadonlyMap<number, unknown>): FieldError | undefined {
+function orphanError(row: PlannedCard, errors: ReadonlyMap<number, unknown>): FieldError | undefined {
   const { parent_line, is_new, structural } = row;
   if (parent_line === null || (!is_new && !structural)) return undefined;
-  if (!row.orphaned && !faults.has(parent_line)) return undefined;
+  if (!row.orphaned && !errors.has(parent_line)) return undefined;
   const message = `the row of the parent, line ${parent_line}, has failed`;
   return { field: parentColumn(row.parent_by), code: 'parent_failed', message };
 }
@@ -199,7 +199,7 @@ async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promi
         )
       : new Set();
 
-  const faultOf = ({ row, type, after }: CardStep): FieldError | undefined => {
+  const errorOf = ({ row, type, after }: CardStep): FieldError | undefined => {
     const field = parentColumn(row.parent_by);
     if (loops.has(row.card_id)) return { field, code: 'parent_cycle', message: 'would lie below itself' };
     if (abandoning.has(row.card_id)) {
@@ -215,22 +215,22 @@ async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promi
       ? { field, code: 'conflict', message: 'the parent was moved meanwhile' }
       : undefined;
   };
-  const faults = placed.flatMap((step): [number, FieldError][] => {
-    const fault = faultOf(step);
-    return fault ? [[step.row.line, fault]] : [];
+  const errors = placed.flatMap((step): [number, FieldError][] => {
+    const error = errorOf(step);
+    return error ? [[step.row.line, error]] : [];
   });
-  if (faults.length > 0) throw new BatchConflict(new Map([...known, ...faults]));
+  if (errors.length > 0) throw new BatchConflict(new Map([...known, ...errors]));
 }
 
 function outcomesOf(
   rows: PlannedCard[],
   steps: CardStep[],
-  faults: ReadonlyMap<number, FieldError[]>,
+  errors: ReadonlyMap<number, FieldError[]>,
 ): RowOutcome[] {
   const done = new Map(steps.map((step) => [step.row.line, step]));
   return rows.map(({ line }) => {
     const step = done.get(line);
-    if (!step) return { line, outcome: 'failed', errors: faults.get(line)! };
+    if (!step) return { line, outcome: 'failed', errors: errors.get(line)! };
     const changed = step.changed || step.attached.changes;
     const outcome = step.before === null ? 'created' : changed ? 'updated' : 'unchanged';
     return { line, outcome, errors: null };
@@ -257,7 +257,7 @@ async function findTaken(
      'the card ' || o.id || ' below the same parent has it already'
      from v join cards o on v.status = 'ACTIVE' and o.id <> v.id
        and ${embed(siblingOf('v.type', 'v.parent_id', 'lower(v.name)'))}`;
-  return new Map(rows.map(({ line, ...fault }: FieldError & { line: number }) => [line, fault]));
+  return new Map(rows.map(({ line, ...error }: FieldError & { line: number }) => [line, error]));
 }
 
 /** The levels of the capabilities below moved ones, if they change. */
@@ -323,7 +323,7 @@ export async function applyRelations(applying: Applying, batch: number): Promise
       return { line: row.line, outcome: step(applying, relations, row, ends), errors: null };
     } catch (error) {
       if (!(error instanceof EstateError)) throw error;
-      return { line: row.line, outcome: 'failed', errors: faultsOf(error) };
+      return { line: row.line, outcome: 'failed', errors: errorsOf(error) };
     }
   });
   await saveRelations(work, ctx, relations.writes(), ends);
@@ -366,6 +366,6 @@ function step(
   return 'updated';
 }
 
-function faultsOf(error: EstateError): FieldError[] {
+function errorsOf(error: EstateError): FieldError[] {
   return error.errors ?? [{ field: 'row', code: error.code, message: error.message }];
 }

@@ -47,10 +47,10 @@ export function newCard(
   id: string,
   { type, payload, parent_id, level, archive_batch_id }: CardRow,
   attached: Attached,
-): { faults: FieldError[]; card?: StoredCard } {
+): { errors: FieldError[]; card?: StoredCard } {
   const { input } = payload;
-  const faults = validateCardInput(ctx.metamodel, type.key, input, { creating: true });
-  if (faults.length > 0) return { faults };
+  const errors = validateCardInput(ctx.metamodel, type.key, input, { creating: true });
+  if (errors.length > 0) return { errors };
   const values = newCardValues(input);
   values.parent_id = parent_id;
   if (level !== null) values.attributes = { ...values.attributes, [LEVEL_FIELD]: level };
@@ -68,11 +68,11 @@ export function newCard(
     myRoles: [],
     filled,
   };
-  return { faults, card };
+  return { errors, card };
 }
 
 export interface MergedCard {
-  faults: FieldError[];
+  errors: FieldError[];
   after: StoredCard;
   /** Whether the row changes the card itself. */
   changed: boolean;
@@ -84,16 +84,16 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
   const { type, payload, parent_id, level } = row;
   const { input } = payload;
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
-  const faults = validateCardInput(ctx.metamodel, type.key, input, checks);
-  if (!seesCosts(ctx, before)) faults.push(...costErrors(type, input));
+  const errors = validateCardInput(ctx.metamodel, type.key, input, checks);
+  if (!seesCosts(ctx, before)) errors.push(...costErrors(type, input));
   if (attached.changesHolders && !mayOnCard(ctx, STAKEHOLDERS, before)) {
-    faults.push(missingPermission('stakeholders', STAKEHOLDERS.app));
+    errors.push(missingPermission('stakeholders', STAKEHOLDERS.app));
   } else if (attached.addedHolders.some(({ role }) => showsCosts(role)) && !seesCosts(ctx, before)) {
-    faults.push(missingPermission('stakeholders', 'costs.view'));
+    errors.push(missingPermission('stakeholders', 'costs.view'));
   }
   const changesStatus = payload.status !== undefined && payload.status !== before.status;
   if (changesStatus && !mayOnCard(ctx, ARCHIVE, before))
-    faults.push(missingPermission('status', ARCHIVE.app));
+    errors.push(missingPermission('status', ARCHIVE.app));
 
   const after: StoredCard = {
     ...before,
@@ -108,7 +108,7 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
     after.archived_at = archived ? new Date().toISOString() : null;
     after.archive_batch_id = archived ? row.archive_batch_id : null;
   }
-  if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
+  if (errors.length === 0) errors.push(...checkLifecycleOrder(after.lifecycle));
   const changed = Object.keys(diffCard(before, after)).length > 0;
   const event = changesStatus
     ? after.status === 'ARCHIVED'
@@ -116,7 +116,7 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
       : 'card.restored'
     : 'card.updated';
   return {
-    faults,
+    errors,
     after: changed || attached.changes ? withDerivedValues(type, before, after) : before,
     changed,
     event,

@@ -80,16 +80,12 @@ async function identifyByName(planning: Planning): Promise<void> {
   const { sql, mode, pulse } = planning;
   const keyless = `p.given_id is null and p.external_id is null and p.is_new and p.placed and p.name is not null`;
   if (mode === 'upsert') {
+    const found = embed(`is_new = false, card_id = o.id, stored_type = o.type, stored_name = o.name,
+      stored_parent = o.parent_id, stored_status = o.status, stored_level = o.attributes ->> 'capabilityLevel'`);
     pulse();
-    await query(sql).run`update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type,
-      stored_name = o.name,
-         stored_parent = o.parent_id, stored_status = o.status,
-         stored_level = o.attributes ->> 'capabilityLevel'
+    await query(sql).run`update plan_rows p set ${found}
        from cards o where ${embed(keyless)} and ${embed(siblingOf('p.type', 'p.parent', 'lower(p.name)'))}`;
-    await query(sql).run`update plan_rows p set is_new = false, card_id = o.id, stored_type = o.type,
-      stored_name = o.name,
-         stored_parent = o.parent_id, stored_status = o.status,
-         stored_level = o.attributes ->> 'capabilityLevel'
+    await query(sql).run`update plan_rows p set ${found}
        from (
          select distinct on (p.line) p.line, c.* from plan_rows p join cards c
            on c.type = p.type and c.parent_id is not distinct from p.parent and lower(c.name) = lower(p.name)

@@ -13,6 +13,7 @@ import {
   type PlanSpec,
   refuse,
   refuseDuplicates,
+  refuseIds,
   representative,
 } from './imports.planning.ts';
 
@@ -263,7 +264,7 @@ export const cardPlan: PlanSpec = {
     await checkStructure(planning);
   },
   readErrors: `coalesce(r.errors, '[]') || case when p.is_new then coalesce(r.new_errors, '[]') else '[]' end`,
-  planned: `with judged as (
+  planned: `with placed as (
        select p.*, d.depth, d.level as planned_level, maker.line as parent_line,
          p.type = any(cast(:leveled as text[])) as leveled,
          not p.is_new and coalesce(p.status, p.stored_status) <> p.stored_status as turns_status
@@ -276,7 +277,7 @@ export const cardPlan: PlanSpec = {
          not p.is_new and (p.parent is distinct from p.stored_parent or turns_status
            or (leveled and ${changesMacro})) as structural,
          turns_status and p.status = 'ARCHIVED' as archives
-       from judged p
+       from placed p
     )
     select line, bytes, card_id, is_new, parent as parent_id, parent_line, structural, archives, depth,
       case when leveled and (is_new or structural) then
@@ -297,18 +298,7 @@ async function checkKeys(planning: Planning): Promise<void> {
     `select line, 'type', 'type_differs', 'the card is of the type ' || stored_type
      from plan_rows where given_id is not null and stored_type <> type`,
   );
-  if (planning.mode === 'upsert') {
-    await refuse(
-      planning,
-      `select line, 'id', 'unknown_id', 'is no card'
-       from plan_rows where given_id is not null and is_new and type is not null`,
-    );
-  } else {
-    await refuse(
-      planning,
-      `select line, 'id', 'id_taken', 'is a card already' from plan_rows where given_id is not null and not is_new`,
-    );
-  }
+  await refuseIds(planning, 'card');
   await refuse(
     planning,
     `select line, 'external_id', 'external_id_taken', 'the card ' || holder || ' of this type has it already'
@@ -373,19 +363,19 @@ async function checkRows(planning: Planning, rows: StructuralRow[]): Promise<voi
     rows.map((row) => row.card_id),
   );
   const around = await readPeopleAndTags(sql, rows);
-  const faults = rows.flatMap(({ line, card_id, type: key, parent, payload }) => {
+  const errors = rows.flatMap(({ line, card_id, type: key, parent, payload }) => {
     const before = stored.get(card_id);
     const type = ctx.metamodel.cardTypes.get(key);
     if (!before || !type) return [];
     const attached = attachedBy(card_id, payload, around);
     const row = { type, payload, parent_id: parent, level: null, archive_batch_id: jobId };
-    return mergeCard(ctx, before, row, attached).faults.map((fault) => ({ line, ...fault }));
+    return mergeCard(ctx, before, row, attached).errors.map((error) => ({ line, ...error }));
   });
-  if (faults.length === 0) return;
+  if (errors.length === 0) return;
   await refuse(
     planning,
     `select line, field, code, message
      from jsonb_to_recordset(?::jsonb) as v(line integer, field text, code text, message text)`,
-    [JSON.stringify(faults)],
+    [JSON.stringify(errors)],
   );
 }

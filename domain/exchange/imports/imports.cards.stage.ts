@@ -32,14 +32,6 @@ export const planTable: Record<ImportKind, string> = {
   relations: 'import_relation_plan',
 };
 
-const columns: Record<ImportKind, string> = {
-  cards: `line integer, type text, id uuid, external_id text, name text, status text, parent_by text, parent_id uuid,
-    parent_external_id text, parent_path text[], level text, errors jsonb, new_errors jsonb, bytes integer,
-    payload json`,
-  relations: `line integer, type text, id uuid, source_id uuid, source_external_id text, target_id uuid,
-    target_external_id text, errors jsonb, bytes integer, payload json`,
-};
-
 /** Writes staged rows in one statement. */
 export async function storeRows(
   sql: Sql,
@@ -47,13 +39,9 @@ export async function storeRows(
   kind: ImportKind,
   rows: (StagedCard | StagedRelation)[],
 ): Promise<void> {
-  const names = columns[kind].split(',').map((column) => column.trim().split(' ')[0]);
-  await sql.raw(
-    `insert into ${rowsTable[kind]} (job_id, ${names.join(', ')})
-     select ?::uuid, ${names.map((name) => `v.${name}`).join(', ')}
-     from json_to_recordset(?::json) as v(${columns[kind]})`,
-    [jobId, JSON.stringify(rows)],
-  );
+  const table = embed(rowsTable[kind]);
+  await query(sql).run`insert into ${table} select * from json_populate_recordset(
+     jsonb_populate_record(null::${table}, jsonb_build_object('job_id', ${jobId}::uuid)), ${JSON.stringify(rows)}::json)`;
 }
 
 /** How many rows of the file are staged. */
@@ -207,13 +195,13 @@ function check(
 ): FieldError[] {
   const input = withoutCalculated(type, inputOf(type, values));
   const later: FieldError[] = [];
-  const faulty = new Set(errors.map(({ field }) => field));
-  for (const fault of validateCardInput(ctx.metamodel, type.key, input, { creating: true })) {
-    if (faulty.has(fault.field)) continue;
-    const missing = fault.field === 'name' && input.name === undefined;
+  const invalidFields = new Set(errors.map(({ field }) => field));
+  for (const error of validateCardInput(ctx.metamodel, type.key, input, { creating: true })) {
+    if (invalidFields.has(error.field)) continue;
+    const missing = error.field === 'name' && input.name === undefined;
     // An existing card has a name, and its readonly values may be sent unchanged.
-    if (missing || fault.code === 'readonly') later.push(fault);
-    else errors.push(fault);
+    if (missing || error.code === 'readonly') later.push(error);
+    else errors.push(error);
   }
   if (staged.parent_by !== null && staged.parent_by !== 'root' && !type.has_hierarchy) {
     const message = `cannot be set: cards of the type ${type.key} form no hierarchy`;
@@ -223,14 +211,14 @@ function check(
   if (values.status !== undefined) payload.status = values.status;
   if (values.approval_status !== undefined) payload.approval_status = values.approval_status;
   if (values.tags !== undefined) {
-    const { ids, faults } = resolveTags(around.catalogue, type, values.tags ?? []);
+    const { ids, errors: invalid } = resolveTags(around.catalogue, type, values.tags ?? []);
     payload.tags = ids;
-    errors.push(...faults);
+    errors.push(...invalid);
   }
   if (values.stakeholders !== undefined) {
-    const { holders, faults } = resolveStakeholders(around.users, type, values.stakeholders ?? []);
+    const { holders, errors: invalid } = resolveStakeholders(around.users, type, values.stakeholders ?? []);
     payload.holders = holders;
-    errors.push(...faults);
+    errors.push(...invalid);
   }
   takeLevel(type, input, staged);
   staged.payload = payload;
@@ -273,22 +261,22 @@ function inputOf(type: CardType, values: CardRowValues): CardInput {
 
 /** The values that the caller may not set on a new card. */
 function refusedForNew(ctx: Ctx, type: CardType, payload: CardPayload): FieldError[] {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const { caller } = ctx;
-  if (!may(caller, 'costs.view')) faults.push(...costErrors(type, payload.input));
+  if (!may(caller, 'costs.view')) errors.push(...costErrors(type, payload.input));
   if (payload.status === 'ARCHIVED' && !may(caller, 'inventory.archive')) {
-    faults.push(missingPermission('status', 'inventory.archive'));
+    errors.push(missingPermission('status', 'inventory.archive'));
   }
   const approval = payload.approval_status ?? 'DRAFT';
   if (approval !== 'DRAFT' && !may(caller, 'inventory.approval_status')) {
-    faults.push(missingPermission('approval_status', 'inventory.approval_status'));
+    errors.push(missingPermission('approval_status', 'inventory.approval_status'));
   }
   if (payload.holders?.length && !may(caller, 'stakeholders.manage')) {
-    faults.push(missingPermission('stakeholders', 'stakeholders.manage'));
+    errors.push(missingPermission('stakeholders', 'stakeholders.manage'));
   } else if (payload.holders?.some(({ role }) => showsCosts(role)) && !may(caller, 'costs.view')) {
-    faults.push(missingPermission('stakeholders', 'costs.view'));
+    errors.push(missingPermission('stakeholders', 'costs.view'));
   }
-  return faults;
+  return errors;
 }
 
 /** A row of `import_relation_rows`. */

@@ -12,7 +12,7 @@ export interface CsvRecord {
   bytes: number;
   cells: string[];
   /** Why it could not be parsed. */
-  fault?: FieldError;
+  error?: FieldError;
 }
 
 /** Larger records are refused, so that an unclosed quote does not include the rest of the file. */
@@ -100,7 +100,7 @@ class Splitter {
     let again = !this.#skipping;
     while (again) ({ at, again } = this.#take(block, at, last));
     if (!last && !this.#skipping && block.length - at > MAX_RECORD) {
-      this.#records.push({ line: this.#line, bytes: MAX_RECORD, cells: [], fault: tooLong });
+      this.#records.push({ line: this.#line, bytes: MAX_RECORD, cells: [], error: tooLong });
       this.#skipping = { quoted: false };
       at = this.#skip(block, at, last);
     }
@@ -133,8 +133,8 @@ class Splitter {
     return { at: end, again: end < block.length };
   }
 
-  #add(block: Buffer, from: number, to: number, cells: string[], fault?: FieldError): void {
-    this.#records.push({ line: this.#line, bytes: to - from, cells, fault });
+  #add(block: Buffer, from: number, to: number, cells: string[], error?: FieldError): void {
+    this.#records.push({ line: this.#line, bytes: to - from, cells, error });
     this.#line += lineBreaks(block, from, to);
   }
 

@@ -38,9 +38,9 @@ export function typeOf(row: Draft): string | undefined {
  * @param noParent whether the row clears the parent.
  */
 export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: boolean): ImportRow<K> {
-  const faulty = (...fields: string[]) => row.errors.some(({ field }) => fields.includes(field));
+  const hasError = (...fields: string[]) => row.errors.some(({ field }) => fields.includes(field));
   const given = (...fields: string[]) =>
-    fields.some((field) => row.values[field] !== undefined) || faulty(...fields);
+    fields.some((field) => row.values[field] !== undefined) || hasError(...fields);
   if (noParent && !given(...parentFields)) clearField(row, 'parent_id');
   const need = (...fields: string[]) => {
     if (given(...fields)) return;

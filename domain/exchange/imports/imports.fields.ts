@@ -36,37 +36,29 @@ const id: FieldReader = {
   },
 };
 
-function line(max: number, clears: boolean): FieldReader {
-  return {
-    clears,
-    read(text, field, errors) {
-      const fault = checkLine(field, text.trim(), max);
-      if (!fault) return text.trim();
-      errors.push(fault);
-    },
-  };
-}
+/** A text that a check accepts, trimmed unless it is `verbatim`. */
+const text = (
+  check: (field: string, given: string) => FieldError | undefined,
+  { clears, verbatim = false }: { clears: boolean; verbatim?: boolean },
+): FieldReader => ({
+  clears,
+  read(given, field, errors) {
+    const error = check(field, given);
+    if (error) errors.push(error);
+    else return verbatim ? given : given.trim();
+  },
+});
+
+const line = (max: number, clears: boolean, verbatim = false): FieldReader =>
+  text((field, given) => checkLine(field, given.trim(), max), { clears, verbatim });
 
 /** A name as in the file; it is trimmed when it is stored. */
-function name(max: number): FieldReader {
-  return {
-    clears: true,
-    read(text, field, errors) {
-      const fault = checkLine(field, text.trim(), max);
-      if (!fault) return text;
-      errors.push(fault);
-    },
-  };
-}
+const name = (max: number): FieldReader => line(max, true, true);
 
-const description: FieldReader = {
+const description = text((field, given) => checkText(field, given, MAX_DESCRIPTION), {
   clears: true,
-  read(text, field, errors) {
-    const fault = checkText(field, text, MAX_DESCRIPTION);
-    if (!fault) return text;
-    errors.push(fault);
-  },
-};
+  verbatim: true,
+});
 
 function oneOf(...values: string[]): FieldReader {
   return {

@@ -41,25 +41,25 @@ export function resolveTags(
   catalogue: TagCatalogue,
   type: CardType,
   tags: TagName[],
-): { ids: string[]; faults: FieldError[] } {
+): { ids: string[]; errors: FieldError[] } {
   const ids = new Set<string>();
   const groups = new Set<TagGroup>();
-  const faults: FieldError[] = [];
-  const fault = (code: string, message: string) => faults.push({ field: 'tags', code, message });
+  const errors: FieldError[] = [];
+  const refuse = (code: string, message: string) => errors.push({ field: 'tags', code, message });
   for (const tag of tags) {
     const group = catalogue.get(fold(tag.group));
     const id = group?.tags.get(fold(tag.name));
-    if (!group || !id) fault('unknown_tag', `there is no tag ${tag.group}/${tag.name}`);
+    if (!group || !id) refuse('unknown_tag', `there is no tag ${tag.group}/${tag.name}`);
     else if (group.types && !group.types.has(type.key)) {
-      fault('tag_not_allowed', `the tags of ${group.name} are not for cards of the type ${type.key}`);
+      refuse('tag_not_allowed', `the tags of ${group.name} are not for cards of the type ${type.key}`);
     } else if (group.single && groups.has(group) && !ids.has(id)) {
-      fault('single_tag', `a card has at most one tag of ${group.name}`);
+      refuse('single_tag', `a card has at most one tag of ${group.name}`);
     } else {
       ids.add(id);
       groups.add(group);
     }
   }
-  return { ids: [...ids], faults };
+  return { ids: [...ids], errors };
 }
 
 /** The ids of the users with the given addresses, by address in lower case. */
@@ -76,16 +76,16 @@ export function resolveStakeholders(
   users: ReadonlyMap<string, string>,
   type: CardType,
   stakeholders: Stakeholding[],
-): { holders: StagedHolder[]; faults: FieldError[] } {
+): { holders: StagedHolder[]; errors: FieldError[] } {
   const holders = new Map<string, StagedHolder>();
-  const faults: FieldError[] = [];
-  const fault = (code: string, message: string) => faults.push({ field: 'stakeholders', code, message });
+  const errors: FieldError[] = [];
+  const refuse = (code: string, message: string) => errors.push({ field: 'stakeholders', code, message });
   for (const { role, email } of stakeholders) {
     const user_id = users.get(fold(email));
     if (!type.stakeholderRoles.some((definition) => definition.key === role)) {
-      fault('unknown_role', `${type.key} has no stakeholder role ${role}`);
-    } else if (!user_id) fault('unknown_user', `there is no user ${email}`);
+      refuse('unknown_role', `${type.key} has no stakeholder role ${role}`);
+    } else if (!user_id) refuse('unknown_user', `there is no user ${email}`);
     else holders.set(`${role}/${user_id}`, { user_id, role });
   }
-  return { holders: [...holders.values()], faults };
+  return { holders: [...holders.values()], errors };
 }

@@ -53,6 +53,18 @@ export async function refuse(
   return rowCount;
 }
 
+/** Refuses rows with an id that does not exist, or in the mode `create` one that does. */
+export async function refuseIds(planning: Planning, noun: string): Promise<void> {
+  const [code, message, condition] =
+    planning.mode === 'upsert'
+      ? ['unknown_id', `is no ${noun}`, 'is_new and type is not null']
+      : ['id_taken', `is a ${noun} already`, 'not is_new'];
+  await refuse(
+    planning,
+    `select line, 'id', '${code}', '${message}' from plan_rows where given_id is not null and ${condition}`,
+  );
+}
+
 /** SQL of the errors of each row as JSON, in the order in which they were stored. */
 const storedErrors = `(
   select line, jsonb_agg(jsonb_build_object('field', field, 'code', code, 'message', message) order by n) as errors

@@ -41,10 +41,10 @@ function noHeader() {
 }
 
 function headerColumns(
-  { cells, fault }: CsvRecord,
+  { cells, error }: CsvRecord,
   { kind, attributeKeys }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys'>,
 ): FileColumn[] {
-  if (fault) throw invalidField('file', fault.code, `The header ${fault.message}.`);
+  if (error) throw invalidField('file', error.code, `The header ${error.message}.`);
   if (cells.some((cell) => findTextError('', cell))) {
     throw invalidField('file', 'bad_encoding', 'The header is not UTF-8 text.');
   }
@@ -77,7 +77,7 @@ function rowReader<K extends ImportKind>(
   const namesParent = columns.some(({ name }) => (parentFields as string[]).includes(name));
   const noParent = kind === 'cards' && options.empty === 'clear' && namesParent;
   return (record) => {
-    if (record.fault) return failedRow(record.line, kind, record.fault);
+    if (record.error) return failedRow(record.line, kind, record.error);
     if (record.cells.length !== columns.length) {
       const message = `has ${record.cells.length} cells and the header ${columns.length}`;
       return failedRow(record.line, kind, { field: ROW, code: 'wrong_cell_count', message });
@@ -96,8 +96,8 @@ function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, c
   const read = valueReader(column, options);
   const clear = clearer(column, options);
   return (row, cell) => {
-    const fault = cell.includes('\0') ? findTextError(column.name, cell) : undefined;
-    if (fault) row.errors.push(fault);
+    const error = cell.includes('\0') ? findTextError(column.name, cell) : undefined;
+    if (error) row.errors.push(error);
     else if (cell === '') clear(row);
     else read(row, restore(cell));
   };

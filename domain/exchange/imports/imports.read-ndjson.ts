@@ -92,8 +92,15 @@ function readLine<K extends ImportKind>(
   } catch {
     return refuse('bad_json', 'is not JSON');
   }
-  if (!isObject(item)) return refuse('wrong_type', 'is not a JSON object');
+  return isObject(item) ? readObject(line, item, options) : refuse('wrong_type', 'is not a JSON object');
+}
 
+/** Reads an object like a line of a file. */
+export function readObject<K extends ImportKind>(
+  line: number,
+  item: Record<string, unknown>,
+  options: ReadOptions<K>,
+): ImportRow<K> {
   const row = newDraft(line);
   const { type, ...others } = item;
   // The type determines how attributes are parsed, so it is read first.
@@ -182,14 +189,14 @@ function readAttributes(row: Draft, value: Record<string, unknown>, options: Rea
   for (const [key, content] of Object.entries(value)) {
     const field = `attributes.${key}`;
     const error = options.attributeKeys.has(key)
-      ? attributeFault(row, field, key, content, options)
+      ? attributeError(row, field, key, content, options)
       : { field: shown(field), code: 'unknown_attribute', message: 'is no attribute of any type' };
     if (error) row.errors.push(error);
     else setMember(row, 'attributes', key, isBlank(content) ? null : content);
   }
 }
 
-function attributeFault(
+function attributeError(
   row: Draft,
   field: string,
   key: string,

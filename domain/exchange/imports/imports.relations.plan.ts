@@ -5,6 +5,7 @@ import {
   type PlanSpec,
   refuse,
   refuseDuplicates,
+  refuseIds,
   representative,
 } from './imports.planning.ts';
 
@@ -83,13 +84,7 @@ async function checkEnds(planning: Planning): Promise<void> {
 
 async function checkIdentity(planning: Planning): Promise<void> {
   const { sql, mode, pulse } = planning;
-  await refuse(
-    planning,
-    mode === 'upsert'
-      ? `select line, 'id', 'unknown_id', 'is no relation'
-         from plan_rows where given_id is not null and is_new and type is not null`
-      : `select line, 'id', 'id_taken', 'is a relation already' from plan_rows where given_id is not null and not is_new`,
-  );
+  await refuseIds(planning, 'relation');
   await refuse(
     planning,
     `select p.line, p.target_field, 'duplicate_relation', 'the cards have the relation ' || r.id || ' of this type already'

@@ -1,37 +1,32 @@
 import type { Knex } from 'knex';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
-import { EstateError, type FieldError } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { bufferEvents } from '../../kernel/events/events.buffer.ts';
-import { openContent, recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
-import { nothingWritten, outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
-import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { openContent, type StoredContent } from '../../kernel/files/files.store.ts';
+import type { StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import { nothingWritten } from '../../kernel/jobs/jobs.lease.ts';
+import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import { applyBatch, applyBatches, isClash } from './imports.apply-batches.ts';
+import { applyBatches, applyPlan, writeAtOnce } from './imports.apply-batches.ts';
 import {
   countRows,
   createStager,
   planTable,
-  RESUME_DAYS,
   removeStaged,
   storeOutcomes,
   storeRows,
 } from './imports.cards.stage.ts';
 import { type ImportPayload, importJob } from './imports.job.ts';
 import { planImport } from './imports.plan.ts';
-import { countOutcomes, storeReport } from './imports.report.ts';
+import { countOutcomes, endImport, reportLines } from './imports.report.ts';
 import { requireImportRights } from './imports.rights.ts';
 import { readSource } from './imports.source.ts';
+import { startFileJob } from './imports.start.ts';
 import { BatchConflict, type ImportProgress, type RowOutcome, shares } from './imports.types.ts';
 
 export type ImportOptions = Omit<ImportPayload, 'file_id'>;
 
-const DAY_MS = 86_400_000;
-/** The file of a successful job is deleted at its end; this is for jobs that were abandoned. */
-const UPLOAD_DAYS = 90 + RESUME_DAYS;
 const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
 /**
@@ -46,22 +41,8 @@ export async function startImport(
 ): Promise<StartedJob> {
   requireImportRights(ctx, options);
   await checkHead(ctx, blobs, content, options);
-  return await command(ctx, async (work) => {
-    await recordFile(work.sql, content, {
-      name: `import.${options.format}`,
-      mediaType: mediaTypes[options.format],
-      ownerId: ctx.caller.userId,
-      withCosts: true,
-      needs: [],
-      expiresAt: new Date(Date.now() + UPLOAD_DAYS * DAY_MS),
-    });
-    const job = await enqueueJob(ctx, work, importJob, { ...options, file_id: content.id });
-    work.emit({
-      event_type: 'import.started',
-      data: { ...options, import_job_id: job.job_id, size: content.size, sha256: content.sha256 },
-    });
-    return job;
-  });
+  const file = { name: `import.${options.format}`, mediaType: mediaTypes[options.format] };
+  return await startFileJob(ctx, content, file, importJob, options);
 }
 
 /** Reads as much of the file as its first row needs. */
@@ -98,57 +79,21 @@ async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): P
   });
 }
 
-/** Stores the report as the job's result, in the transaction that ends the job. */
+/** Ends the job with its report, in the caller's transaction. */
 async function endWithReport(
   sql: Knex.Transaction,
   job: RunningJob<ImportPayload>,
   { blobs }: Services,
 ): Promise<JobResult> {
-  const { payload, ctx } = job;
-  const content = await storeReport(sql, blobs, {
-    jobId: job.id,
-    kind: payload.kind,
-    all: payload.report === 'all',
-  });
+  const { kind, atomic, report } = job.payload;
   const counts = await countOutcomes(sql, job.id);
-  const moment = new Date();
-  const file = await recordFile(sql, content, {
-    name: `import-report-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
-    mediaType: 'application/x-ndjson',
-    ownerId: ctx.caller.userId,
-    // Errors contain no values.
-    withCosts: false,
-    needs: [],
-    // Deleted with its job.
-    expiresAt: null,
-  });
-  const error = payload.atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined;
-  const failed = outcomeOf({ counts, ...(error ? { error } : {}) }).status === 'failed';
-  // A failed import can be retried.
-  if (!failed) await sql('files').where({ id: payload.file_id }).update({ expires_at: moment });
-  const result: JobResult = {
-    fileId: file.id,
-    message: messageOf(payload, counts),
+  return await endImport(sql, job, blobs, {
+    name: 'import',
+    report: reportLines(sql, { jobId: job.id, kind, all: report === 'all' }),
     counts,
-    ...(error ? { error } : {}),
-    result: {
-      kind: payload.kind,
-      mode: payload.mode,
-      dry_run: payload.dry_run,
-      atomic: payload.atomic,
-      written: !payload.dry_run && !failed,
-      report: { name: file.name, size: file.size, sha256: file.sha256 },
-    },
-  };
-  await job.finish({ sql }, result);
-  return result;
-}
-
-function messageOf({ dry_run, atomic }: ImportPayload, counts: JobCounts): string {
-  const { created, updated, unchanged, failed } = counts;
-  if (atomic && failed! > 0) return nothingWritten(counts).message;
-  const text = `${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed`;
-  return dry_run ? `Dry run: ${text}` : text;
+    error: atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined,
+    facts: { kind, atomic },
+  });
 }
 
 /**
@@ -216,8 +161,6 @@ async function plan(
   return next(planned.batches);
 }
 
-const MAX_ATTEMPTS = 5;
-
 /** A row of an atomic import has failed after planning; everything is rolled back. */
 class AtomicRefusal extends Error {
   readonly outcomes: RowOutcome[];
@@ -241,7 +184,23 @@ async function applyAtomically(
   const failed = await db('import_outcomes').where({ job_id: job.id, outcome: 'failed' }).first('line');
   if (failed) return undefined;
   try {
-    return await attempt(job, services, batches);
+    return await writeAtOnce(job, async ({ work, searchTaken, flush }) => {
+      const failed = await applyPlan({
+        ...{ work, searchTaken, batches, ctx: job.ctx, jobId: job.id, signal: job.signal },
+        kind: job.payload.kind,
+        async applied(done) {
+          await flush();
+          job.progress(shares.read + shares.plan + (done / batches) * shares.apply, 'Importing at once');
+        },
+      }).catch((error) => {
+        if (!(error instanceof BatchConflict)) throw error;
+        return [...error.errors].map(
+          ([line, own]): RowOutcome => ({ line, outcome: 'failed', errors: [own] }),
+        );
+      });
+      if (failed.length > 0) throw new AtomicRefusal(failed);
+      return await endWithReport(work.sql, job, services);
+    });
   } catch (error) {
     if (!(error instanceof AtomicRefusal)) throw error;
     await inTransaction(db, async (sql) => {
@@ -249,55 +208,6 @@ async function applyAtomically(
       await job.checkpoint({ sql }, { checkpoint: { stage: 'report' } satisfies ImportProgress });
     });
     return undefined;
-  }
-}
-
-async function attempt(
-  job: RunningJob<ImportPayload>,
-  services: Services,
-  batches: number,
-): Promise<JobResult> {
-  const { ctx, payload, signal } = job;
-  let searchTaken = false;
-  for (let count = 1; ; count += 1) {
-    try {
-      return await command(ctx, async (work) => {
-        await job.hold(work);
-        const events = await bufferEvents(work, ctx);
-        const failed: RowOutcome[] = [];
-        for (let batch = 0; batch < batches; batch += 1) {
-          signal.throwIfAborted();
-          const applying = {
-            work: events.work,
-            ctx,
-            jobId: job.id,
-            dryRun: false,
-            known: new Map<number, FieldError>(),
-            searchTaken,
-          };
-          const outcomes = await applyBatch(payload.kind, applying, batch);
-          failed.push(...outcomes.filter(({ outcome }) => outcome === 'failed'));
-          await storeOutcomes(work.sql, job.id, outcomes);
-          await events.flush();
-          job.progress(
-            shares.read + shares.plan + ((batch + 1) / batches) * shares.apply,
-            'Importing at once',
-          );
-        }
-        if (failed.length > 0) throw new AtomicRefusal(failed);
-        const result = await endWithReport(work.sql, job, services);
-        await events.record();
-        return result;
-      });
-    } catch (error) {
-      if (error instanceof BatchConflict) {
-        throw new AtomicRefusal(
-          [...error.faults].map(([line, fault]) => ({ line, outcome: 'failed', errors: [fault] })),
-        );
-      }
-      if (!isClash(error) || count === MAX_ATTEMPTS) throw error;
-      searchTaken = true;
-    }
   }
 }
 

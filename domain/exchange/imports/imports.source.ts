@@ -3,7 +3,7 @@ import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import type { Separator } from './imports.csv-records.ts';
 import type { ImportPayload } from './imports.job.ts';
 import { readCsv } from './imports.read-csv.ts';
-import { readNdjson } from './imports.read-ndjson.ts';
+import { readNdjson, readObject } from './imports.read-ndjson.ts';
 import type { ImportKind, ImportRow, ReadOptions } from './imports.row.ts';
 
 const separators: Record<string, Separator> = { comma: ',', semicolon: ';', tab: '\t' };
@@ -29,6 +29,23 @@ export function readSource<K extends ImportKind>(
     empty,
     separator: separator === undefined ? undefined : (separators[separator] ?? (separator as Separator)),
   });
+}
+
+/** An object in the form of a line of an NDJSON file. */
+export interface SourceObject {
+  line: number;
+  value: object;
+}
+
+/** Reads objects like the lines of an NDJSON file. */
+export function readObjects<K extends ImportKind>(
+  metamodel: Metamodel,
+  kind: K,
+  objects: readonly SourceObject[],
+): ImportRow<K>[] {
+  const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind) };
+  // members that are undefined are absent
+  return objects.map(({ line, value }) => readObject(line, JSON.parse(JSON.stringify(value)), options));
 }
 
 /** The attributes that rows of a kind may have. */

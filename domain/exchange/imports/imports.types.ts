@@ -26,11 +26,11 @@ export interface Applying {
 
 /** Concurrent writes have changed the inventory since planning: the batch is retried without these rows. */
 export class BatchConflict extends Error {
-  readonly faults: ReadonlyMap<number, FieldError>;
-  constructor(faults: ReadonlyMap<number, FieldError>) {
+  readonly errors: ReadonlyMap<number, FieldError>;
+  constructor(errors: ReadonlyMap<number, FieldError>) {
     super('rows of the batch no longer fit the inventory');
     this.name = 'BatchConflict';
-    this.faults = faults;
+    this.errors = errors;
   }
 }
 

@@ -1,9 +1,15 @@
 import type { Knex } from 'knex';
 import { embed, query } from '../../../platform/database.ts';
-import type { CommentRow, DocumentRow } from '../../collaboration/collaboration.model.ts';
+import {
+  Comment,
+  type CommentRow,
+  Document,
+  type DocumentRow,
+} from '../../collaboration/collaboration.model.ts';
 import { commentEvent } from '../../collaboration/comments/comments.events.ts';
 import { documentEvent } from '../../collaboration/documents/documents.events.ts';
 import type { Work } from '../../kernel/context.ts';
+import { insertRows } from '../../kernel/resources/rows.ts';
 
 const PAGE = 500;
 
@@ -52,8 +58,9 @@ export async function writeAttached(
   const cards = new Map(locked.filter(({ type }) => !hidden.has(type)).map((card) => [card.id, card]));
   const open = new Set(threads.map(({ id }) => id));
   const made = new Map<number, string>();
-  const documents: object[] = [];
-  const comments: object[] = [];
+  const documents: Partial<DocumentRow>[] = [];
+  const comments: Partial<CommentRow>[] = [];
+  const now = new Date().toISOString();
   const outcomes = attachments.map(({ line, entity_kind, payload, id, author, target_line, ...of }) => {
     const card = cards.get(of.card_id ?? '');
     const parent_id =
@@ -65,28 +72,22 @@ export async function writeAttached(
       return { line, status: 'error', id: null, message };
     }
     made.set(line, id);
-    if (entity_kind === 'document')
-      documents.push({ ...payload, id, card_id: card.id, created_by: defaultAuthor });
+    const own = { ...payload, id, card_id: card.id };
+    if (entity_kind === 'document') documents.push({ ...own, created_by: defaultAuthor });
     else {
-      const { content, created_at } = payload;
-      comments.push({
-        ...{
-          id,
-          card_id: card.id,
-          content,
-          user_id: author ?? defaultAuthor,
-          parent_id,
-          thread_id: parent_id ?? id,
-        },
-        ...{ depth: parent_id === null ? 0 : 1, created_at },
-      });
+      const created_at = (payload.created_at as string | null) ?? now;
+      const times = { created_at, updated_at: created_at };
+      const place = { parent_id, thread_id: parent_id ?? id, depth: parent_id === null ? 0 : 1 };
+      comments.push({ ...own, ...place, ...times, user_id: author ?? defaultAuthor });
     }
     return { line, status: 'applied', id, message: null };
   });
-  for (const row of await insertDocuments(sql, documents))
+  for (const row of await insertRows(sql, Document, documents)) {
     work.emit(documentEvent(cards.get(row.card_id)!, row));
-  for (const row of await insertComments(sql, comments))
+  }
+  for (const row of await insertRows(sql, Comment, comments)) {
     work.emit(commentEvent(cards.get(row.card_id)!, null, row));
+  }
   await query(sql).run`update migration_records r
     set status = v.status, target_id = v.id, error_message = v.message
      from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as v(line integer, status text, id uuid,
@@ -111,21 +112,4 @@ async function readAttachments(
      and r.action = 'create'
        and r.status = 'pending' and r.line > ${line}
      order by r.line limit ${embed(PAGE)}`;
-}
-
-async function insertDocuments(sql: Knex.Transaction, rows: object[]): Promise<DocumentRow[]> {
-  return await query(sql).column<DocumentRow>`insert into documents as d (id, card_id, name, url,
-    type, created_by)
-     select id, card_id, name, url, type, created_by
-     from jsonb_populate_recordset(null::documents, ${JSON.stringify(rows)}::jsonb)
-     returning to_jsonb(d) as row`;
-}
-
-async function insertComments(sql: Knex.Transaction, rows: object[]): Promise<CommentRow[]> {
-  return await query(sql).column<CommentRow>`insert into comments as c (id, card_id, user_id,
-    parent_id, thread_id, depth, content, created_at, updated_at)
-     select id, card_id, user_id, parent_id, thread_id, depth, content, coalesce(created_at, now()),
-       coalesce(created_at, now())
-     from jsonb_populate_recordset(null::comments, ${JSON.stringify(rows)}::jsonb)
-     returning to_jsonb(c) as row`;
 }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Knex } from 'knex';
 import { inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { createMissingTags, type WantedTag } from '../../inventory/tags/tags.commands.ts';
@@ -17,7 +16,7 @@ import { createCardWriter, readCardRecords } from './import.cards.ts';
 import { requireRights } from './migration.commands.ts';
 import { endedEvent, failureOf, migrationEvent, recipientsOf } from './migration.events.ts';
 import { Migration, type MigrationPayload, type MigrationRow } from './migration.list.ts';
-import { recordOutcomes } from './stage.judge.ts';
+import { recordOutcomes } from './stage.preview.ts';
 import { countRecords } from './stage.report.ts';
 import { migrationOf } from './stage.run.ts';
 
@@ -123,21 +122,18 @@ async function writeTags({ job, services: { db }, migration }: Applying): Promis
   return next;
 }
 
+/** Stages some of the cards for the import. */
 async function stageCardRows(applying: Applying, line: number): Promise<ApplyProgress> {
   const { job, services, migration, tuning } = applying;
   const write = await createCardWriter(job.ctx, services.db, job.id);
-  for (let last = line; ; ) {
-    job.signal.throwIfAborted();
-    const from = last;
-    await inTransaction(services.db, async (sql) => {
-      const actions = ['create', 'update'];
-      const records = await readCardRecords(sql, migration.id, from, actions, tuning.readRows);
-      await write(sql, records);
-      last = records.at(-1)?.line ?? from;
-      await job.checkpoint({ sql }, { checkpoint: { stage: 'rows', line: last } satisfies ApplyProgress });
-    });
-    if (last === from) return { stage: 'plan', kind: 'cards' };
-  }
+  return await inTransaction(services.db, async (sql) => {
+    const records = await readCardRecords(sql, migration.id, line, ['create', 'update'], tuning.readRows);
+    if (records.length === 0) return { stage: 'plan', kind: 'cards' };
+    await write(sql, records);
+    const next: ApplyProgress = { stage: 'rows', line: records.at(-1)!.line };
+    await job.checkpoint({ sql }, { checkpoint: next });
+    return next;
+  });
 }
 
 /** Stages the relations whose cards exist; the others have failed. */
@@ -170,7 +166,7 @@ async function plan(applying: Applying, kind: ImportKind): Promise<ApplyProgress
   const next = (batches: number): ApplyProgress => ({ stage: 'apply', kind, batch: 0, batches });
   const { batches } = await planImport(job, services.db, options, async (sql, planned) => {
     // rows that failed in planning have their outcomes now
-    await storeOutcomes(sql, applying, kind, null);
+    await recordOutcomes(sql, kind, { migrationId: migration.id, jobId: job.id, batch: null });
     const counts = await countsOf(sql, migration.id);
     await job.checkpoint({ sql }, { progress: shares[kind][0], counts, checkpoint: next(planned.batches) });
   });
@@ -188,7 +184,7 @@ async function applyBatch(
   const [from, to] = shares[kind];
   const planned = { ctx: job.ctx, kind, jobId: job.id, batch, dryRun: false };
   await attemptBatch(planned, async (work) => {
-    await storeOutcomes(work.sql, applying, kind, batch);
+    await recordOutcomes(work.sql, kind, { migrationId: migration.id, jobId: job.id, batch });
     await job.checkpoint(work, {
       progress: from + ((to - from) * (batch + 1)) / batches,
       message: `Writing ${kind}: ${batch + 1} of ${batches}`,
@@ -208,25 +204,6 @@ async function attach({ job, migration }: Applying, line: number): Promise<Apply
     await job.checkpoint(work, { message: 'Writing links and comments', counts, checkpoint: next });
     return next;
   });
-}
-
-/** Stores the outcomes of one batch of rows, or if null of those that failed in planning, in their records. */
-async function storeOutcomes(
-  sql: Knex.Transaction,
-  { job, migration: { id: migrationId } }: Applying,
-  kind: ImportKind,
-  batch: number | null,
-): Promise<void> {
-  await recordOutcomes(sql, kind, { migrationId, jobId: job.id, batch });
-  if (kind === 'relations') return;
-  // tags and stakeholders are written with their cards
-  await query(sql).run`update migration_records r set status = c.status,
-       error_message = case when c.status = 'error' then 'its card was not written' end
-     from migration_records c
-     where r.migration_id = ${migrationId} and r.entity_kind in ('card_tag', 'subscription')
-     and r.action = 'create'
-       and r.status = 'pending' and c.migration_id = r.migration_id and c.line = r.source_line
-       and c.status <> 'pending'`;
 }
 
 async function countsOf(sql: Sql, migrationId: string): Promise<Record<string, number>> {

@@ -196,7 +196,7 @@ function readParts(
     }
     const one = named.find(({ items }) => items.length === 1)!;
     one.values ??= {};
-    return setPart(one.values, type, part, cell, seesCosts).map((fault) => ({ ...fault, field: column }));
+    return setPart(one.values, type, part, cell, seesCosts).map((error) => ({ ...error, field: column }));
   });
 }
 

@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { createStager, storeRows } from '../imports/imports.cards.stage.ts';
 import { readTagCatalogue, resolveTags } from '../imports/imports.people.ts';
-import { readSource } from '../imports/imports.source.ts';
+import { readObjects } from '../imports/imports.source.ts';
 import type { StoredRefs } from './stage.cards.ts';
 
 /** The record of a card as the import of cards needs it. */
@@ -36,23 +35,19 @@ export async function createCardWriter(
 ): Promise<(sql: Knex.Transaction, records: readonly CardRecord[]) => Promise<void>> {
   const stage = await createStager(ctx, db, 'cards');
   const catalogue = await readTagCatalogue(db);
-  const options = { kind: 'cards', format: 'ndjson', empty: 'leave' } as const;
   return async (sql, records) => {
-    const lines = Readable.from(records.map(({ payload }) => Buffer.from(`${JSON.stringify(payload)}\n`)));
-    for await (const read of readSource(lines, ctx.metamodel, 'cards', options, records.length)) {
-      const rows = read.map((row) => ({ ...row, line: records[row.line - 1]!.line }));
-      const refs = new Map(records.map((record) => [record.line, record.refs]));
-      const staged = await stage(sql, rows);
-      for (const card of staged) {
-        const type = ctx.metamodel.cardTypes.get(card.type ?? '');
-        const { tags, holders } = refs.get(card.line)!;
-        if (!card.payload || !type) continue;
-        card.payload.additive = true;
-        // missing tags are created before cards are written
-        if (tags) card.payload.tags = resolveTags(catalogue, type, tags).ids;
-        if (holders) card.payload.holders = holders;
-      }
-      await storeRows(sql, jobId, 'cards', staged);
+    const objects = records.map(({ line, payload }) => ({ line, value: payload }));
+    const staged = await stage(sql, readObjects(ctx.metamodel, 'cards', objects));
+    const refs = new Map(records.map((record) => [record.line, record.refs]));
+    for (const card of staged) {
+      const type = ctx.metamodel.cardTypes.get(card.type ?? '');
+      const { tags, holders } = refs.get(card.line)!;
+      if (!card.payload || !type) continue;
+      card.payload.additive = true;
+      // missing tags are created before cards are written
+      if (tags) card.payload.tags = resolveTags(catalogue, type, tags).ids;
+      if (holders) card.payload.holders = holders;
     }
+    await storeRows(sql, jobId, 'cards', staged);
   };
 }

@@ -27,11 +27,11 @@ import {
   type SourceRow,
 } from './source.types.ts';
 import { relatedCard, stageCards, stageRelations } from './stage.cards.ts';
-import { previewCardRecords, previewOtherRecords } from './stage.judge.ts';
 import { findParents, nameParents, placeChildren } from './stage.lookup.ts';
+import { previewCardRecords, previewOtherRecords } from './stage.preview.ts';
 import { countRecords, modelDiff, stageModel, stageOmittedValues } from './stage.report.ts';
 import { stageOthers } from './stage.rows.ts';
-import { createStaging, rowsAfter } from './staging.ts';
+import { createStaging, createSteps, READ_SHARE, rowsAfter, type Steps } from './staging.ts';
 import { readXlsx } from './xlsx.read.ts';
 
 type SourceFile = Pick<MigrationRow, 'file_id' | 'file_name' | 'file_size' | 'source_type'>;
@@ -82,8 +82,8 @@ async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<Sheet
   const content = await openContent(blobs, file.file_id);
   const separator = ext.toLowerCase() === '.tsv' ? '\t' : undefined;
   for await (const records of csvRecords(utf8Chunks(content), separator)) {
-    const rows = records.map(({ line, cells, fault }) => {
-      if (fault) throw new Error(`line ${line}: ${fault.message}`);
+    const rows = records.map(({ line, cells, error }) => {
+      if (error) throw new Error(`line ${line}: ${error.message}`);
       if (cells.length > MAX_COLUMNS) throw new Error(`line ${line} has more than ${MAX_COLUMNS} cells`);
       if (cells.some((cell) => cell.length > MAX_CELL))
         throw new Error(`line ${line} has a cell that is too long`);
@@ -107,9 +107,6 @@ function badCell(line: number, cell: string): EstateError {
 
 const READ = 500;
 const BATCH = 1_000;
-/** The approximate share of reading the file in the whole time. */
-const READ_SHARE = 0.4;
-
 /** The migration of a job. @throws JobFailed when it was deleted. */
 export async function migrationOf(
   job: RunningJob<MigrationPayload>,
@@ -138,32 +135,7 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     mapped.flatMap(({ block, target }) =>
       target && (target.kind === 'card') === isCard ? block.native_type : [],
     );
-  const step = async (share: number, message: string, act: (sql: Knex.Transaction) => Promise<void>) => {
-    job.signal.throwIfAborted();
-    await inTransaction(db, async (sql) => {
-      staging.seen.current.clear();
-      await act(sql);
-      await job.checkpoint({ sql }, { progress: READ_SHARE + share * (1 - READ_SHARE), message });
-    });
-    for (const key of staging.seen.current) staging.seen.committed.add(key);
-  };
-  /** Processes items in the order of their lines, some in each transaction. */
-  const inSteps = async <T extends { line: number }>(
-    share: number,
-    message: string,
-    read: (sql: Knex.Transaction, line: number) => Promise<T[]>,
-    act: (sql: Knex.Transaction, found: T[]) => Promise<void>,
-  ) => {
-    for (let line = 0, more = true; more; ) {
-      await step(share, message, async (sql) => {
-        const found = await read(sql, line);
-        more = found.length > 0;
-        if (!more) return;
-        await act(sql, found);
-        line = found.at(-1)!.line;
-      });
-    }
-  };
+  const { step, inSteps } = createSteps(job, db, staging);
   const cardsWith = (columns: string, condition: string) => (sql: Knex.Transaction, line: number) =>
     query(sql).rows<never>`select ${embed(columns)} from migration_records
       where migration_id = ${id} and entity_kind = 'card' and line > ${line}
@@ -205,9 +177,21 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     cardsWith(relatedCard, `refs -> 'relations' is not null`),
     (sql, cards) => stageRelations(staging, sql, cards),
   );
-  await previewCards(job, services, id);
-  await step(0.95, 'Previewing relations', (sql) => previewOtherRecords(sql, id, job.ctx.metamodel));
-  await storeDiffs(job, db, id);
+  await previewCards(job, db, id, { step, inSteps });
+  await step(0.92, 'Previewing relations', (sql) => previewOtherRecords(sql, id, job.ctx.metamodel));
+  const { cardTypes, relationTypes } = job.ctx.metamodel;
+  await inSteps(
+    0.94,
+    'Comparing cards',
+    (sql, line) => readPlannedRecords(sql, id, 'card', line),
+    (sql, records) => storeDiffs(sql, id, records, cardTypes),
+  );
+  await inSteps(
+    0.96,
+    'Comparing relations',
+    (sql, line) => readPlannedRecords(sql, id, 'relation', line),
+    (sql, records) => storeDiffs(sql, id, records, relationTypes),
+  );
   let stats: Record<string, unknown> = {};
   await step(0.98, 'Counting', async (sql) => {
     await stageOmittedValues(sql, staging);
@@ -264,39 +248,29 @@ async function parseFile(job: RunningJob, { db, blobs }: Services, migration: Mi
 }
 
 /** Determines what applying would do to each card, by a dry run of the import. */
-async function previewCards(job: RunningJob, { db }: Services, migrationId: string): Promise<void> {
+async function previewCards(
+  job: RunningJob,
+  db: Db,
+  migrationId: string,
+  { step, inSteps }: Steps,
+): Promise<void> {
   const { ctx, id: jobId, signal } = job;
-  const write = await createCardWriter(ctx, db, jobId);
-  const report = (fraction: number) =>
-    job.progress(READ_SHARE + (0.3 + 0.6 * fraction) * (1 - READ_SHARE), 'Previewing cards');
-  for (let line: number | undefined = 0; line !== undefined; ) {
-    signal.throwIfAborted();
-    const from: number = line;
-    line = await inTransaction(db, async (sql) => {
-      await job.checkpoint({ sql }, {});
-      const found = await readCardRecords(sql, migrationId, from, ['create'], READ);
-      await write(sql, found);
-      return found.at(-1)?.line;
-    });
-  }
-  report(0.2);
+  const message = 'Previewing cards';
+  await inSteps(
+    0.35,
+    message,
+    (sql, line) => readCardRecords(sql, migrationId, line, ['create'], READ),
+    await createCardWriter(ctx, db, jobId),
+  );
   const options = { kind: 'cards', mode: 'upsert', batchRows: BATCH } as const;
   const { batches } = await planImport(job, db, options, (sql) => job.checkpoint({ sql }, {}));
-  report(0.3);
   for (let batch = 0; batch < batches; batch += 1) {
     signal.throwIfAborted();
     const planned = { ctx, kind: 'cards', jobId, batch, dryRun: true } as const;
     const outcomes = await attemptBatch(planned, async () => undefined);
-    await inTransaction(db, async (sql) => {
-      await storeOutcomes(sql, jobId, outcomes);
-      await job.checkpoint({ sql }, {});
-    });
-    report(0.3 + (0.6 * (batch + 1)) / batches);
+    await step(0.4 + (0.5 * (batch + 1)) / batches, message, (sql) => storeOutcomes(sql, jobId, outcomes));
   }
-  await inTransaction(db, async (sql) => {
-    await previewCardRecords(sql, migrationId, jobId);
-    await job.checkpoint({ sql }, {});
-  });
+  await step(0.91, message, (sql) => previewCardRecords(sql, migrationId, jobId));
 }
 
 interface PlannedRecord {
@@ -319,46 +293,37 @@ const tables = {
   relation: { name: 'relations', type: 'relation_type', columns: 'description, attributes' },
 } as const;
 
-/** Stores what applying each card and relation would change, as `{field: {old, new}}`. */
-async function storeDiffs(job: RunningJob, db: Db, migrationId: string): Promise<void> {
-  const { cardTypes, relationTypes } = job.ctx.metamodel;
-  await storeDiffsOf('card', job, db, migrationId, cardTypes);
-  await storeDiffsOf('relation', job, db, migrationId, relationTypes);
+/** The next cards or relations after a line that would be written, with what is stored. */
+async function readPlannedRecords(
+  sql: Knex.Transaction,
+  migrationId: string,
+  kind: keyof typeof tables,
+  line: number,
+): Promise<PlannedRecord[]> {
+  const { name, type, columns } = tables[kind];
+  return await query(sql).rows`select r.line, r.${embed(type)} as type, r.payload,
+       (select to_jsonb(s) from (select ${embed(columns)} from ${embed(name)} where id = r.target_id) s) as stored
+     from migration_records r
+     where r.migration_id = ${migrationId} and r.entity_kind = ${kind} and r.line > ${line}
+       and r.action in ('create', 'update') and r.payload is not null
+     order by r.line limit ${embed(READ)}`;
 }
 
-async function storeDiffsOf(
-  kind: keyof typeof tables,
-  job: RunningJob,
-  db: Db,
+/** Stores what applying each record would change, as `{field: {old, new}}`. */
+async function storeDiffs(
+  sql: Knex.Transaction,
   migrationId: string,
+  records: PlannedRecord[],
   types: ReadonlyMap<string, { costKeys: readonly string[] }>,
 ): Promise<void> {
-  const { name, type, columns } = tables[kind];
-  for (let line: number | undefined = 0; line !== undefined; ) {
-    job.signal.throwIfAborted();
-    const from: number = line;
-    line = await inTransaction(db, async (sql) => {
-      const rows = await query(sql).rows<PlannedRecord>`select r.line, r.${embed(type)} as type, r.payload,
-           (select to_jsonb(s)
-           from (select ${embed(columns)} from ${embed(name)} where id = r.target_id) s) as stored
-         from migration_records r
-         where r.migration_id = ${migrationId} and r.entity_kind = ${kind}
-         and r.action in ('create', 'update') and r.payload is not null
-           and r.line > ${from}
-         order by r.line limit ${embed(READ)}`;
-      const diffs = rows.map((row) => {
-        const diff = diffOf(row);
-        const costs = (types.get(row.type)?.costKeys ?? []).map((key) => `attributes.${key}`);
-        return { line: row.line, diff, cost_keys: costs.filter((key) => Object.hasOwn(diff, key)) };
-      });
-      await query(sql).run`update migration_records r set diff = v.diff, cost_keys = v.cost_keys
-         from jsonb_to_recordset(${JSON.stringify(diffs)}::jsonb) as v(line integer, diff jsonb,
-         cost_keys text[])
-         where r.migration_id = ${migrationId} and r.line = v.line`;
-      await job.checkpoint({ sql }, {});
-      return rows.at(-1)?.line;
-    });
-  }
+  const diffs = records.map((record) => {
+    const diff = diffOf(record);
+    const costs = (types.get(record.type)?.costKeys ?? []).map((key) => `attributes.${key}`);
+    return { line: record.line, diff, cost_keys: costs.filter((key) => Object.hasOwn(diff, key)) };
+  });
+  await query(sql).run`update migration_records r set diff = v.diff, cost_keys = v.cost_keys
+     from jsonb_to_recordset(${JSON.stringify(diffs)}::jsonb) as v(line integer, diff jsonb, cost_keys text[])
+     where r.migration_id = ${migrationId} and r.line = v.line`;
 }
 
 function diffOf({ payload, stored }: PlannedRecord): Diff {

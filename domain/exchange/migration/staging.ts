@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { readTagCatalogue, type TagCatalogue } from '../imports/imports.people.ts';
 import { cardTypeFinder } from './mapping.guess.ts';
@@ -52,6 +53,49 @@ export async function createStaging(ctx: Ctx, db: Sql, migration: MigrationRow):
       return true;
     },
     seen,
+  };
+}
+
+/** The approximate share of reading the file in the whole time. */
+export const READ_SHARE = 0.4;
+
+/** Executes parts of a run, each in one transaction with the progress of the job. */
+export interface Steps {
+  step(share: number, message: string, act: (sql: Knex.Transaction) => Promise<void>): Promise<void>;
+  /** Processes items in the order of their lines, some in each transaction. */
+  inSteps<T extends { line: number }>(
+    share: number,
+    message: string,
+    read: (sql: Knex.Transaction, line: number) => Promise<T[]>,
+    act: (sql: Knex.Transaction, found: T[]) => Promise<void>,
+  ): Promise<void>;
+}
+
+/** The steps of a run that creates records. Shares are of the time after reading the file. */
+export function createSteps(job: RunningJob, db: Db, { seen }: Staging): Steps {
+  const step: Steps['step'] = async (share, message, act) => {
+    job.signal.throwIfAborted();
+    await inTransaction(db, async (sql) => {
+      seen.current.clear();
+      await act(sql);
+      await job.checkpoint({ sql }, { progress: READ_SHARE + share * (1 - READ_SHARE), message });
+    });
+    for (const key of seen.current) seen.committed.add(key);
+  };
+  return {
+    step,
+    async inSteps(share, message, read, act) {
+      let isDone = false;
+      for (let line = 0; !isDone; ) {
+        await step(share, message, async (sql) => {
+          const found = await read(sql, line);
+          isDone = found.length === 0;
+          if (isDone) return;
+          await act(sql, found);
+          line = found.at(-1)!.line;
+        });
+      }
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { UndoRight, UndoSpec } from '../undo/undo.types.ts';
 import type { RowModel } from './rows.ts';
 
 /** How rows of a table are exported to a workspace archive, and imported from it. */
-interface Transfer {
+export interface Transfer {
   /**
    * The columns that identify a row; `id` by default. If they are a name instead of an id, the row has another id and
    * other timestamps in another workspace, so `omitted` excludes those from archives.

@@ -216,7 +216,7 @@ async function writeArchive(
         rows += chunk.rows;
         // the address of an erased account may contain its former id: rows of people are written unchanged
         const text =
-          kind === PEOPLE || contentTable.get(kind)?.namesNobody
+          kind === PEOPLE || contentTable.get(kind)?.noPeople
             ? chunk.bytes.toString('utf8')
             : exchangeIds(chunk.bytes.toString('utf8'), ids, (id) => named.add(id));
         each?.(text);

@@ -1,22 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { startWorkers } from '../../../workers/runtime.ts';
 import { fullSnapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
-import { closeAfterAll, ok, openApp, pluck } from '../../support/harness.ts';
+import { ok, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
 import expectedComments from './migration.attached.comments.json' with { type: 'json' };
 import sheets from './migration.attached.sheets.json' with { type: 'json' };
-import { actionsOf, applied, errorsOf, records, settled, staged, upload, url } from './migration.fixture.ts';
+import { openMigrations, recordsAs, url } from './migration.fixture.ts';
 
-const { t, db, admin } = await openApp(['admin']);
-closeAfterAll(await startWorkers(t.services));
+const { t, db, admin, actions, applied, errorsOf, mapped, records, settled, staged, upload } =
+  await openMigrations();
 await db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
 
-const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
 const idOf = async (key: string): Promise<string> =>
   (await db('cards').where({ external_id: key }).first('id')).id;
-const told = async (batch: string, kind: string) =>
+const eventsOf = async (batch: string, kind: string) =>
   await db('events').where({ batch_id: batch, event_type: kind }).orderBy('position');
 const attachments = async () => {
   const { rows } = await db.raw(
@@ -27,9 +25,9 @@ const attachments = async () => {
 
 it('tells those who brought it that a migration was read, applied or has failed', async () => {
   const table = { source_key: 'sheet', fileName: 'Platforms.csv', name: 'Small' };
-  const { id } = await staged(t.services, admin, 'id,name\nT-1,Told', table);
-  await applied(t.services, admin, id);
-  const { body: broken } = await upload(admin, 'no workbook at all', { name: 'Broken' });
+  const { id } = await staged('id,name\nT-1,Told', table);
+  await applied(id);
+  const { body: broken } = await upload('no workbook at all', { name: 'Broken' });
   await untilStatus(t.services, broken.job_id, 'failed');
   await until('the news to be told', async () => {
     await tellAll(t.services);
@@ -49,7 +47,7 @@ describe('a full snapshot', () => {
   let id: string;
 
   it('shows its relations with their values, its links and its comments', async () => {
-    const made = await staged(t.services, admin, await workbook(fullSnapshot));
+    const made = await staged(await workbook(fullSnapshot));
     id = made.id;
     expect(await actions(id)).toEqual({
       Suite: 'create',
@@ -71,7 +69,7 @@ describe('a full snapshot', () => {
       Types: 'skip: describes the source workspace: 2 rows',
     });
     const relations = Object.fromEntries(
-      (await records(admin, id, 'relation')).map(({ source_id, action, error_message }) => [
+      (await records(id, 'relation')).map(({ source_id, action, error_message }) => [
         source_id,
         error_message ? `${action}: ${error_message}` : action,
       ]),
@@ -88,7 +86,7 @@ describe('a full snapshot', () => {
       'r-9': 'create',
       'r-10': 'create',
     });
-    const [, , , stores, bad] = await records(admin, id, 'relation');
+    const [, , , stores, bad] = await records(id, 'relation');
     expect(stores.diff).toEqual({
       description: { old: null, new: 'Stores all' },
       'attributes.costTotalAnnual': { old: null, new: 900.5 },
@@ -109,7 +107,7 @@ describe('a full snapshot', () => {
       Farewell: 'skip: its card is left out',
       'Wrong kind': 'conflict: card_type: “Widget” is no card type',
     });
-    const [runbook, , , , formula] = await records(admin, id, 'document');
+    const [runbook, , , , formula] = await records(id, 'document');
     expect(runbook).toMatchObject({
       sheet: 'Documents',
       row: 3,
@@ -133,7 +131,7 @@ describe('a full snapshot', () => {
       'Nowhere: Also lost': 'conflict: the comment that it replies to is not imported',
     });
     expect(await attachments()).toEqual({ links: 0, comments: 0 });
-    const lines = await errorsOf(admin, id);
+    const lines = await errorsOf(id);
     expect(lines.filter((line) => line.includes('Contract'))[0]).toContain('must be an address');
     expect(lines.filter((line) => line.includes("'=cmd()"))[0]).toContain('left out: “curiosity”');
   });
@@ -143,7 +141,7 @@ describe('a full snapshot', () => {
     await db('roles').insert({ key: 'mover', label: 'Mover', permissions });
     await db.raw("select record_events('[]'::jsonb, '{roles}'::text[])");
     const mover = await t.as('mover');
-    const [, , , stores] = await records(mover, id, 'relation');
+    const [, , , stores] = await recordsAs(mover, id, 'relation');
     expect(stores.diff).toEqual({ description: { old: null, new: 'Stores all' } });
     const lacks: string[] = [];
     const kinds = ['relations', 'tags', 'stakeholders', 'costs', 'documents', 'comments'];
@@ -190,15 +188,13 @@ describe('a full snapshot', () => {
     expect(
       refused.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
     ).toEqual(['field_mappings.Comments.message unknown_target', 'field_mappings.Tags.$type unknown_type']);
-    await ok(
-      admin.put(`${url}/${id}/field-mappings`, {
-        field_mappings: { Comments: { $type: '' }, applicationITComponentRelation: { activeFrom: '' } },
-      }),
-    );
-    const again = await settled(t.services, admin, id);
+    const again = await mapped(id, {
+      Comments: { $type: '' },
+      applicationITComponentRelation: { activeFrom: '' },
+    });
     expect(again.stats.records.comment).toBeUndefined();
     await admin.put(`${url}/${id}/field-mappings`, { field_mappings: {} });
-    expect((await settled(t.services, admin, id)).stats.records.comment).toEqual({
+    expect((await settled(id)).stats.records.comment).toEqual({
       create: 4,
       conflict: 2,
       skip: 1,
@@ -206,7 +202,7 @@ describe('a full snapshot', () => {
   });
 
   it('is applied with all of it, each with its event, in one batch that can be undone', async () => {
-    const done = await applied(t.services, admin, id);
+    const done = await applied(id);
     expect(done.stats.records).toMatchObject({
       relation: { applied: 4 },
       document: { applied: 2 },
@@ -233,9 +229,9 @@ describe('a full snapshot', () => {
     ]);
     const comments = (await admin.get(`/api/v1/cards/${suite}/comments`)).body.items;
     expect(comments).toMatchObject(expectedComments);
-    expect(await told(done.job_id, 'document.added')).toHaveLength(2);
-    expect(await told(done.job_id, 'comment.created')).toHaveLength(4);
-    expect((await records(admin, id, 'document'))[0]).toMatchObject({
+    expect(await eventsOf(done.job_id, 'document.added')).toHaveLength(2);
+    expect(await eventsOf(done.job_id, 'comment.created')).toHaveLength(4);
+    expect((await records(id, 'document'))[0]).toMatchObject({
       status: 'applied',
       target_id: items[0].id,
     });
@@ -249,54 +245,43 @@ describe('a full snapshot', () => {
     await admin.delete(`${url}/${id}`);
     const rows = structuredClone(fullSnapshot.applicationITComponentRelation!);
     rows[2]![7] = 1000;
-    const newer = await staged(
-      t.services,
-      admin,
-      await workbook({ ...fullSnapshot, applicationITComponentRelation: rows }),
-    );
+    const newer = await staged(await workbook({ ...fullSnapshot, applicationITComponentRelation: rows }));
     expect(newer.stats.records).toMatchObject({
       card: { skip: 7 },
       document: { skip: 4, conflict: 3 },
       comment: { skip: 5, conflict: 2 },
       relation: { update: 1 },
     });
-    const [update] = await records(admin, newer.id, 'relation', '&action=update');
+    const [update] = await records(newer.id, 'relation', '&action=update');
     expect(update.diff).toEqual({ 'attributes.costTotalAnnual': { old: 900.5, new: 1000 } });
-    const done = await applied(t.services, admin, newer.id);
+    const done = await applied(newer.id);
     expect(await attachments()).toEqual(before);
-    expect(await told(done.job_id, 'relation.updated')).toHaveLength(1);
+    expect(await eventsOf(done.job_id, 'relation.updated')).toHaveLength(1);
     await admin.undo(done.job_id);
   });
 });
 
 describe('any table', () => {
   it('may have a row for each relation with its values, and sheets for relations, links and comments', async () => {
-    const made = await staged(t.services, admin, await workbook(sheets), {
+    const made = await staged(await workbook(sheets), {
       source_key: 'sheet',
       fileName: 'all.xlsx',
     });
-    await ok(
-      admin.put(`${url}/${made.id}/field-mappings`, {
-        field_mappings: { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } },
-      }),
-    );
-    await settled(t.services, admin, made.id);
-    const [, further] = await records(admin, made.id);
+    await mapped(made.id, { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } });
+    const [, further] = await records(made.id);
     expect(further).toMatchObject({
       action: 'skip',
       error_message: 'adds relations to the card of an earlier row',
     });
-    expect((await records(admin, made.id))[3].error_message).toContain(
-      'row 4 of Applications has the same key',
-    );
-    expect((await records(admin, made.id))[2].left_out).toEqual([
+    expect((await records(made.id))[3].error_message).toContain('row 4 of Applications has the same key');
+    expect((await records(made.id))[2].left_out).toEqual([
       {
         field: 'relAppToITC:Annual Cost',
         code: 'which_relation',
         message: 'the row names several such relations',
       },
     ]);
-    const relations = await records(admin, made.id, 'relation');
+    const relations = await records(made.id, 'relation');
     expect(
       relations.map(({ display_name, action, error_message }) => [display_name, error_message ?? action]),
     ).toEqual(
@@ -313,7 +298,7 @@ describe('any table', () => {
     expect(await actions(made.id, 'document')).toMatchObject({
       'https://wiki.example.com/nothing': expect.stringMatching(/^conflict: card: “Nothing”/),
     });
-    await applied(t.services, admin, made.id);
+    await applied(made.id);
     const values = await t.services
       .db('relations as r')
       .join('cards as s', 's.id', 'r.source_id')

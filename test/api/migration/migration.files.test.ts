@@ -1,26 +1,11 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
 import { expectProblem, ok, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
-import {
-  actionsOf,
-  applied,
-  countsOf,
-  createMigrationWorld,
-  errorsOf,
-  records,
-  settled,
-  staged,
-  upload,
-  url,
-} from './migration.fixture.ts';
+import { openMigrations, url } from './migration.fixture.ts';
 
-const { t, admin, close } = await createMigrationWorld();
-
-afterAll(() => close());
-
-const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
-const counts = () => countsOf(t.services);
+const { t, admin, actions, applied, counts, errorsOf, mapped, records, staged, upload } =
+  await openMigrations();
 
 describe('any table', () => {
   it('is migrated by what its columns are mapped to, without ids by name and place', async () => {
@@ -39,26 +24,21 @@ describe('any table', () => {
       ],
       Providers: [['Name'], ['Acme']],
     };
-    const made = await staged(t.services, admin, await workbook(sheets), {
+    const made = await staged(await workbook(sheets), {
       source_key: 'sheet',
       fileName: 'all.xlsx',
     });
     expect((await actions(made.id, 'metamodel_type'))['Server list']).toMatch(/^conflict/);
-    await ok(
-      admin.put(`${url}/${made.id}/field-mappings`, {
-        field_mappings: {
-          'Server list': {
-            $type: 'ITComponent',
-            Hostname: 'name',
-            Kind: 'subtype',
-            Bought: 'lifecycle.active',
-            Vendor: 'relations.relProviderToITC.reverse',
-            Runs: 'relations.relAppToITC.reverse',
-          },
-        },
-      }),
-    );
-    await settled(t.services, admin, made.id);
+    await mapped(made.id, {
+      'Server list': {
+        $type: 'ITComponent',
+        Hostname: 'name',
+        Kind: 'subtype',
+        Bought: 'lifecycle.active',
+        Vendor: 'relations.relProviderToITC.reverse',
+        Runs: 'relations.relAppToITC.reverse',
+      },
+    });
     expect(await actions(made.id)).toEqual({
       'db-1': 'create',
       'db-2': 'create',
@@ -67,7 +47,7 @@ describe('any table', () => {
       'Ledger Web Cache': 'create',
       Acme: 'create',
     });
-    await applied(t.services, admin, made.id);
+    await applied(made.id);
     const { rows } = await t.services.db.raw(
       `select s.name as source, t.name as target, t.subtype from relations r join cards s on s.id = r.source_id
        join cards t on t.id = r.target_id where t.name like 'db-%' order by 1, 2`,
@@ -92,18 +72,18 @@ describe('any table', () => {
   });
 
   it('may be a CSV file, whose apostrophes in front of formulas are taken off', async () => {
-    const made = await staged(t.services, admin, "id;Name;Gruppe\nCSV-1;'=1+1;x\n", {
+    const made = await staged("id;Name;Gruppe\nCSV-1;'=1+1;x\n", {
       source_key: 'sheet',
       fileName: 'Platforms.csv',
     });
-    expect((await records(admin, made.id)).map(({ display_name, action }) => [display_name, action])).toEqual(
-      [['=1+1', 'create']],
-    );
+    expect((await records(made.id)).map(({ display_name, action }) => [display_name, action])).toEqual([
+      ['=1+1', 'create'],
+    ]);
     expect(await actions(made.id, 'metamodel_field')).toMatchObject({
       Gruppe: expect.stringMatching(/^conflict/),
     });
-    expect((await errorsOf(admin, made.id)).at(-1)).toContain('Gruppe');
-    const { job_id } = await applied(t.services, admin, made.id);
+    expect((await errorsOf(made.id)).at(-1)).toContain('Gruppe');
+    const { job_id } = await applied(made.id);
     const { outcome, counts } = (await admin.get(`/api/v1/jobs/${job_id}`)).body;
     expect({ outcome, counts }).toMatchObject({
       outcome: 'partial',
@@ -123,20 +103,20 @@ describe('an upload', () => {
   };
 
   it('is refused where it is none', async () => {
-    expect(await fault(upload(admin, 'x', { source_key: 'other' }))).toEqual([
+    expect(await fault(upload('x', { source_key: 'other' }))).toEqual([
       422,
       'validation_failed',
       'source_key unknown_source',
     ]);
-    expect(await fault(upload(admin, 'x', { fileName: 'a.csv' }))).toEqual([415, 'unsupported_media_type']);
-    expect(await fault(upload(admin, 'x', { name: ' ', include_archived: 'maybe' }))).toEqual([
+    expect(await fault(upload('x', { fileName: 'a.csv' }))).toEqual([415, 'unsupported_media_type']);
+    expect(await fault(upload('x', { name: ' ', include_archived: 'maybe' }))).toEqual([
       422,
       'validation_failed',
       'name required',
       'include_archived wrong_type',
     ]);
-    expect(await fault(upload(admin, '', {}))).toEqual([422, 'validation_failed', 'file empty']);
-    expect(await fault(upload(admin, 'x', { more: { extra: '1' } }))).toEqual([
+    expect(await fault(upload('', {}))).toEqual([422, 'validation_failed', 'file empty']);
+    expect(await fault(upload('x', { more: { extra: '1' } }))).toEqual([
       422,
       'validation_failed',
       'extra unknown_field',
@@ -145,7 +125,7 @@ describe('an upload', () => {
   });
 
   it('that cannot be read fails with the reason, and can be deleted', async () => {
-    const { body } = await upload(admin, 'no workbook at all');
+    const { body } = await upload('no workbook at all');
     await untilStatus(t.services, body.job_id, 'failed');
     const failed = (await admin.get(`${url}/${body.id}`)).body;
     expect(failed.status).toBe('failed');
@@ -170,15 +150,15 @@ describe('an upload', () => {
     [Buffer.from('id;name\nA;B\n', 'utf16le'), /line 1 contains a NUL/],
     [Buffer.from('\ufeffid;name\nA;B\n', 'utf16le'), /UTF-16/],
   ])('of a table that is not UTF-8 fails and names the line: %#', async (content, message) => {
-    const { body } = await upload(admin, content, { source_key: 'sheet', fileName: 'Applications.csv' });
+    const { body } = await upload(content, { source_key: 'sheet', fileName: 'Applications.csv' });
     await untilStatus(t.services, body.job_id, 'failed');
     const failed = (await admin.get(`${url}/${body.id}`)).body;
     expect(failed).toMatchObject({ status: 'failed', error_message: expect.stringMatching(message) });
-    expect(await records(admin, body.id)).toEqual([]);
+    expect(await records(body.id)).toEqual([]);
   });
 
   it('keeps a replacement character that the file itself holds', async () => {
-    const made = await staged(t.services, admin, '\ufeffid;name\nR-1;K\ufffdse\n', {
+    const made = await staged('\ufeffid;name\nR-1;K\ufffdse\n', {
       source_key: 'sheet',
       fileName: 'Platforms.csv',
     });

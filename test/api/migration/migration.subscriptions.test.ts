@@ -1,21 +1,19 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
-import { actionsOf, applied, createMigrationWorld, errorsOf, records, staged } from './migration.fixture.ts';
+import { openMigrations } from './migration.fixture.ts';
 import sheets from './migration.subscriptions.sheets.json' with { type: 'json' };
 
-const { t, admin, close } = await createMigrationWorld();
+const { t, actions, applied, errorsOf, records, staged } = await openMigrations();
 await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
-
-afterAll(() => close());
 
 const idOf = async (key: string): Promise<string> =>
   (await t.services.db('cards').where({ external_id: key }).first('id')).id;
 
 it('people on cards may stand in a sheet of their own; nobody gets an account by that', async () => {
   const people = await t.services.db('users').orderBy('id').pluck('email');
-  const made = await staged(t.services, admin, await workbook(sheets));
+  const made = await staged(await workbook(sheets));
   const shown = async (kind: string) =>
-    (await records(admin, made.id, kind)).map(({ sheet, row, display_name, action, error_message }) =>
+    (await records(made.id, kind)).map(({ sheet, row, display_name, action, error_message }) =>
       [sheet, row, display_name, action, error_message].filter((one) => one !== null).join(' | '),
     );
   expect(await shown('subscription')).toEqual([
@@ -36,10 +34,10 @@ it('people on cards may stand in a sheet of their own; nobody gets an account by
     'Application | 2 | ann@estate.example | skip',
     'Subscriptions | 3 | new@estate.example | conflict | there is no user with this address',
   ]);
-  expect((await actionsOf(admin, made.id, 'metamodel_type')).Users).toBe(
+  expect((await actions(made.id, 'metamodel_type')).Users).toBe(
     'skip: describes the source workspace: 1 row',
   );
-  await applied(t.services, admin, made.id);
+  await applied(made.id);
   const held = async (key: string) =>
     await t.services
       .db('stakeholders')
@@ -48,9 +46,9 @@ it('people on cards may stand in a sheet of their own; nobody gets an account by
       .pluck('role');
   expect([await held('S-1'), await held('S-2')]).toEqual([['observer', 'responsible'], ['responsible']]);
   expect(await t.services.db('users').orderBy('id').pluck('email')).toEqual(people);
-  expect((await errorsOf(admin, made.id)).filter((line) => line.includes('ACCOUNTABLE'))).toHaveLength(1);
+  expect((await errorsOf(made.id)).filter((line) => line.includes('ACCOUNTABLE'))).toHaveLength(1);
 
   // a person who is there already is not told of as a change
-  const [first] = await records(admin, made.id, 'subscription');
+  const [first] = await records(made.id, 'subscription');
   expect(first).toMatchObject({ status: 'applied' });
 });

@@ -1,33 +1,18 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { snapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
 import { expectProblem, ok, pluck, type TestAnswer } from '../../support/harness.ts';
 
-import {
-  actionsOf,
-  applied,
-  countsOf,
-  createMigrationWorld,
-  errorsOf,
-  records,
-  settled,
-  staged,
-  upload,
-  url,
-} from './migration.fixture.ts';
+import { openMigrations, recordsAs, url } from './migration.fixture.ts';
 
-const { t, admin, close } = await createMigrationWorld();
+const { t, admin, actions, applied, counts, errorsOf, records, settled, staged, upload } =
+  await openMigrations();
 await t.services.db('users').insert({ email: 'ann@estate.example', display_name: 'Ann', role: 'member' });
-
-afterAll(() => close());
-
-const actions = (id: string, kind?: string) => actionsOf(admin, id, kind);
-const counts = () => countsOf(t.services);
 
 describe('a snapshot', () => {
   let id: string;
 
   it('is uploaded, read and shown with what would become of each row', async () => {
-    const made = await staged(t.services, admin, await workbook(snapshot));
+    const made = await staged(await workbook(snapshot));
     id = made.id;
     expect(made).toMatchObject({
       name: 'Move',
@@ -54,7 +39,7 @@ describe('a snapshot', () => {
   });
 
   it('shows differences, values that stand for nothing, and what is not mapped with its number', async () => {
-    const [suite, payroll] = await records(admin, id);
+    const [suite, payroll] = await records(id);
     expect(suite).toMatchObject({
       sheet: 'Application',
       row: 3,
@@ -129,7 +114,7 @@ describe('a snapshot', () => {
 
   it('shows costs in its preview to those alone who may see them', async () => {
     const mover = await t.holding('admin.migrate');
-    const [suite] = await records(mover, id);
+    const [suite] = await recordsAs(mover, id);
     expect(suite.diff.name).toBeDefined();
     expect(suite.diff['attributes.costTotalAnnual']).toBeUndefined();
     const refused = await mover.post(`${url}/${id}/apply`);
@@ -184,11 +169,11 @@ describe('a snapshot', () => {
     );
     expect(saved.status).toBe('parsed');
     expect(saved.field_mappings.Application).toEqual({ customScore: 'attributes.numberOfUsers' });
-    const again = await settled(t.services, admin, id);
+    const again = await settled(id);
     expect(again.status).toBe('previewed');
     expect(again.metamodel_diff.unmapped_columns).toEqual([]);
     expect((await actions(id))['Something else']).toBe('create');
-    expect((await records(admin, id))[0].diff['attributes.numberOfUsers']).toEqual({ old: null, new: 7 });
+    expect((await records(id))[0].diff['attributes.numberOfUsers']).toEqual({ old: null, new: 7 });
     expect(await actions(id, 'metamodel_relation_type')).toEqual({
       relToRequires: 'skip: left out on request: 1 value',
     });
@@ -196,7 +181,7 @@ describe('a snapshot', () => {
 
   it('is applied once, with everything that fits, as a batch that can be undone', async () => {
     const before = await counts();
-    const done = await applied(t.services, admin, id);
+    const done = await applied(id);
     expect(done).toMatchObject({
       status: 'applied',
       stats: { records: { card: { applied: 6 }, relation: { applied: 3 } } },
@@ -226,14 +211,14 @@ describe('a snapshot', () => {
     expect(await t.services.db('stakeholders').where({ card_id: suite.id }).pluck('role')).toEqual([
       'responsible',
     ]);
-    expect((await records(admin, id))[0]).toMatchObject({ status: 'applied', target_id: suite.id });
+    expect((await records(id))[0]).toMatchObject({ status: 'applied', target_id: suite.id });
 
-    const told = await t.services
+    const types = await t.services
       .db('events')
       .where({ batch_id: done.job_id })
       .distinct('event_type')
       .pluck('event_type');
-    expect(told.sort()).toEqual(
+    expect(types.sort()).toEqual(
       [
         'card.created',
         'migration.applied',
@@ -249,7 +234,7 @@ describe('a snapshot', () => {
   });
 
   it('tells in its report what could not be taken over, with nothing in it that a spreadsheet would calculate', async () => {
-    const lines = await errorsOf(admin, id);
+    const lines = await errorsOf(id);
     expect(lines[0]).toBe('sheet,row,entity_kind,source_type,source_id,name,column,reason');
     const about = (text: string) => lines.filter((line) => line.includes(text));
     expect(about('app-4')[0]).toMatch(/^Application,6,card,Application,app-4,Lost,,"parent: /);
@@ -259,7 +244,7 @@ describe('a snapshot', () => {
   });
 
   it('is refused a second time, and what cannot be done to it now', async () => {
-    const again = await upload(admin, await workbook(snapshot).then(async () => await storedFile()));
+    const again = await upload(await workbook(snapshot).then(async () => await storedFile()));
     expect([again.status, again.body.code, again.body.migration_id]).toEqual([409, 'conflict', id]);
     for (const act of [
       () => admin.post(`${url}/${id}/apply`),
@@ -280,23 +265,23 @@ describe('a snapshot', () => {
     await expectProblem(admin.get(`${url}/${id}`), 404);
     expect(await counts()).toEqual(before);
 
-    const same = await staged(t.services, admin, await workbook(snapshot));
+    const same = await staged(await workbook(snapshot));
     expect(same.stats.records.card).toEqual({ skip: 6, conflict: 5 });
     expect(same.stats.records.relation).toEqual({ skip: 5, conflict: 1 });
     const events = async () =>
       Number((await t.services.db('events').where('event_type', 'like', 'card.%').count())[0]!.count);
-    const toldBefore = await events();
-    await applied(t.services, admin, same.id);
+    const eventsBefore = await events();
+    await applied(same.id);
     expect(await counts()).toEqual(before);
-    expect(await events()).toBe(toldBefore);
+    expect(await events()).toBe(eventsBefore);
 
     const rows = structuredClone(snapshot.Process!);
     rows[1]![2] = 'Hire people';
-    const newer = await staged(t.services, admin, await workbook({ ...snapshot, Process: rows }));
+    const newer = await staged(await workbook({ ...snapshot, Process: rows }));
     expect(newer.stats.records.card).toMatchObject({ update: 1, skip: 5 });
-    const [hire] = await records(admin, newer.id, 'card', '&action=update');
+    const [hire] = await records(newer.id, 'card', '&action=update');
     expect(hire.diff).toEqual({ name: { old: 'Hire', new: 'Hire people' } });
-    await applied(t.services, admin, newer.id);
+    await applied(newer.id);
     expect(await counts()).toEqual(before);
     expect(await t.services.db('cards').where({ external_id: 'pr-1' }).pluck('name')).toEqual([
       'Hire people',

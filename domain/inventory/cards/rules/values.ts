@@ -1,6 +1,6 @@
 import { EstateError, type FieldError } from '../../../../platform/errors.ts';
 import { isDay } from '../../../kernel/dates.ts';
-import type { CompiledField, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, CompiledField, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
 import { LEVEL_FIELD } from './capability.ts';
 import { type CardInput, type Lifecycle, ownValue, sameValue } from './diff.ts';
@@ -222,6 +222,15 @@ export function validateCardInput(
   if (!cardType || cardType.is_hidden) {
     return [{ field: 'type', code: 'unknown_type', message: 'is no card type' }];
   }
+  return validateForType(cardType, input, checks);
+}
+
+/** {@link validateCardInput} for a known type, which may be hidden. */
+export function validateForType(
+  cardType: CardType,
+  input: CardInput,
+  checks: InputChecks = {},
+): FieldError[] {
   const faults: (FieldError | undefined)[] = [];
   if (input.name === '' || input.name === null || (checks.creating && input.name === undefined)) {
     faults.push({ field: 'name', code: 'required', message: 'must not be blank' });
@@ -232,7 +241,7 @@ export function validateCardInput(
   if (input.external_id) faults.push(checkLine('external_id', input.external_id, MAX_EXTERNAL_ID));
   if (input.description) faults.push(checkText('description', input.description, MAX_DESCRIPTION));
   if (typeof input.subtype === 'string' && !cardType.subtypeKeys.has(input.subtype)) {
-    faults.push({ field: 'subtype', code: 'unknown_subtype', message: `is no subtype of ${type}` });
+    faults.push({ field: 'subtype', code: 'unknown_subtype', message: `is no subtype of ${cardType.key}` });
   }
   if (input.lifecycle) {
     const wrong = checkLifecycle(input.lifecycle);

@@ -1,46 +1,41 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
+import type { ArchivePart } from '../../../../domain/app/workspace/workspace.archive.ts';
+import { startWorkers } from '../../../../workers/runtime.ts';
 import { addRows, archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   exportArchive,
   manifestOf,
+  onEmptyService,
   type Parts,
   pack,
   rewrite,
   unpack,
   uploadArchive,
 } from '../../../support/archives.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-let t: TestServices;
-let workers: Workers;
-let parts: Parts;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  workers = await startWorkers(t.services);
-  await loadDemo(await t.ctx(), '2026-01-15');
-  await t.services.db.raw(
-    `insert into todos (description, card_id, due_date) select 'Look at it', id, '2026-02-01' from cards order by id limit 6;
-     insert into comments (id, card_id, user_id, thread_id, content)
-       select c.id, c.id, u.id, c.id, 'Said' from cards c, users u order by c.id limit 1;
-     insert into documents (card_id, name, url, type)
-       select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards order by id limit 2;`,
-  );
-  parts = await unpack(await exportArchive(t.services, await t.ctx()));
-}, 60_000);
-afterAll(async () => {
-  await workers.close(5_000);
-  await t.close();
-});
-
+const t = closeAfterAll(await createTestServices());
+closeAfterAll(await startWorkers(t.services));
+await loadDemo(await t.ctx(), '2026-01-15');
+await t.services.db.raw(
+  `insert into todos (description, card_id, due_date) select 'Look at it', id, '2026-02-01' from cards order by id limit 6;
+   insert into comments (id, card_id, user_id, thread_id, content)
+     select c.id, c.id, u.id, c.id, 'Said' from cards c, users u order by c.id limit 1;
+   insert into documents (card_id, name, url, type)
+     select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards order by id limit 2;`,
+);
+const parts = await unpack(await exportArchive(t.services, await t.ctx()));
 /** The archive with another manifest. */
-function told(change: (manifest: ReturnType<typeof manifestOf>) => unknown): Parts {
+function withManifest(change: (manifest: ReturnType<typeof manifestOf>) => unknown): Parts {
   const manifest = manifestOf(parts);
   const changed = change(manifest) ?? manifest;
   return new Map([...parts, ['manifest.json', Buffer.from(JSON.stringify(changed))]]);
 }
+
+/** An archive whose manifest says something else of a part. */
+const withFile = (at: number, change: (part: ArchivePart) => object) => () =>
+  pack(withManifest((m) => void Object.assign(m.files[at]!, change(m.files[at]!))));
 
 const CARDS = 'content/cards.ndjson';
 const without = (name: string): Parts => new Map([...parts].filter(([part]) => part !== name));
@@ -94,18 +89,26 @@ describe('an archive is refused', () => {
     ],
     ['that ends early', async () => (await pack(parts)).subarray(0, -200), /cannot be read/],
     ['without a manifest', () => pack(without('manifest.json')), /no manifest/],
-    ['of something else', () => pack(told((m) => ({ ...m, format: 'other' }))), /no archive of a workspace/],
+    [
+      'of something else',
+      () => pack(withManifest((m) => ({ ...m, format: 'other' }))),
+      /no archive of a workspace/,
+    ],
     [
       'of a newer format',
-      () => pack(told((m) => ({ ...m, format_version: '1.1' }))),
+      () => pack(withManifest((m) => ({ ...m, format_version: '1.1' }))),
       /format 1\.1.*up to 1\.0.*newer version/,
     ],
     [
       'of a newer schema',
-      () => pack(told((m) => ({ ...m, schema_version: '9999-x' }))),
+      () => pack(withManifest((m) => ({ ...m, schema_version: '9999-x' }))),
       /newer version \(schema 9999-x/,
     ],
-    ['with a broken manifest', () => pack(told((m) => ({ ...m, files: 3 }))), /manifest\.json\/files/],
+    [
+      'with a broken manifest',
+      () => pack(withManifest((m) => ({ ...m, files: 3 }))),
+      /manifest\.json\/files/,
+    ],
     [
       'with a part too many',
       () => pack(new Map([...parts, ['content/more.ndjson', Buffer.from('')]])),
@@ -117,54 +120,13 @@ describe('an archive is refused', () => {
       () => patched(CARDS, '../../etc/pa.ndjson'),
       /cannot be read|does not belong/,
     ],
-    [
-      'with the wrong checksum',
-      () =>
-        pack(
-          told((m) => {
-            m.files[0]!.sha256 = '0'.repeat(64);
-          }),
-        ),
-      /checksum differs/,
-    ],
-    [
-      'with the wrong size',
-      () =>
-        pack(
-          told((m) => {
-            m.files[0]!.bytes += 1;
-          }),
-        ),
-      /another size/,
-    ],
-    [
-      'with the wrong number of rows',
-      () =>
-        pack(
-          told((m) => {
-            m.files[1]!.rows! += 1;
-          }),
-        ),
-      /rows, not/,
-    ],
-    [
-      'with a table that nobody knows',
-      () =>
-        pack(
-          told((m) => {
-            m.files[0]!.kind = 'users_secret';
-          }),
-        ),
-      /does not support/,
-    ],
+    ['with the wrong checksum', withFile(0, () => ({ sha256: '0'.repeat(64) })), /checksum differs/],
+    ['with the wrong size', withFile(0, ({ bytes }) => ({ bytes: bytes + 1 })), /another size/],
+    ['with the wrong number of rows', withFile(1, ({ rows }) => ({ rows: rows! + 1 })), /rows, not/],
+    ['with a table that nobody knows', withFile(0, () => ({ kind: 'users_secret' })), /does not support/],
     [
       'with a column that nobody knows',
-      () =>
-        pack(
-          told((m) => {
-            m.files[1]!.columns!.push('evil');
-          }),
-        ),
+      withFile(1, ({ columns }) => ({ columns: [...columns!, 'evil'] })),
       /does not support/,
     ],
     [
@@ -192,7 +154,7 @@ describe('an archive is refused', () => {
     [
       'with a part that is longer than it says, in agreement with the manifest',
       () => {
-        const lying = told((m) => {
+        const lying = withManifest((m) => {
           m.files.find(({ name }) => name === CARDS)!.bytes -= 1;
         });
         return listedAs(CARDS, (entry) => entry.writeUInt32LE(entry.readUInt32LE(24) - 1, 24), lying);
@@ -231,9 +193,7 @@ describe('an archive is refused', () => {
 });
 
 it('leaves alone what does not fit, and says why', async () => {
-  const other = await createTestServices();
-  const worker = await startWorkers(other.services);
-  try {
+  await onEmptyService(async (other) => {
     const change = (find: RegExp, put: string) => (rows: string[]) => {
       const at = rows.findIndex((row) => find.test(row));
       return rows.map((row, n) => (n === at ? row.replace(find, put) : row));
@@ -260,16 +220,11 @@ it('leaves alone what does not fit, and says why', async () => {
         'relations unknown_reference',
       ]),
     );
-  } finally {
-    await worker.close(5_000);
-    await other.close();
-  }
+  });
 }, 60_000);
 
 it('names line and column of each row whose values do not fit, by the rules of single writes', async () => {
-  const other = await createTestServices();
-  const worker = await startWorkers(other.services);
-  try {
+  await onEmptyService(async (other) => {
     let amiss = parts;
     const set = (table: string, at: number, values: object) => {
       amiss = changeRows(amiss, table, (_, n) => (n === at ? values : undefined));
@@ -290,34 +245,31 @@ it('names line and column of each row whose values do not fit, by the rules of s
     const { status, diff } = await preview(other, amiss);
     expect(status).toBe('previewed');
     // the others of a kind are judged by themselves, and each fault has its row and its column
-    const told = (table: string) =>
+    const reasons = (table: string) =>
       diff!.conflicts
         .filter(({ kind }) => kind === table)
         .map(({ line, field, code, message }) => `${line} ${field} ${code}: ${message}`);
-    expect(told('todos')).toEqual([
+    expect(reasons('todos')).toEqual([
       '1 description required: description must not be blank',
       expect.stringMatching(/^2 status unknown_option: status is none of .*open/),
       '3 due_date wrong_type: due_date is no date',
       '4 description required: description is missing',
       '5 is_system wrong_type: is_system is no truth value',
     ]);
-    expect(told('comments')[0]).toBe('1 content too_long: content has more than 10000 characters');
-    expect(told('stakeholders')[0]).toMatch(/^1 role unknown_role: role is no role on cards of the type /);
-    expect(told('documents')).toEqual([
+    expect(reasons('comments')[0]).toBe('1 content too_long: content has more than 10000 characters');
+    expect(reasons('stakeholders')[0]).toMatch(/^1 role unknown_role: role is no role on cards of the type /);
+    expect(reasons('documents')).toEqual([
       '1 name wrong_type: name is no text',
       '2 created_at wrong_type: created_at is no date',
     ]);
     expect(diff!.kinds.todos!.create).toBeGreaterThan(0);
-    expect(told('cards').slice(0, 2)).toEqual([
+    expect(reasons('cards').slice(0, 2)).toEqual([
       '301 id wrong_type: id is no id',
       '302 parent_id wrong_type: parent_id is no id',
     ]);
-    expect(told('relations')[0]).toBe('1 source_id wrong_type: source_id is no id');
-    expect(told('card_tags')[0]).toBe('1 tag_id wrong_type: tag_id is no id');
-  } finally {
-    await worker.close(5_000);
-    await other.close();
-  }
+    expect(reasons('relations')[0]).toBe('1 source_id wrong_type: source_id is no id');
+    expect(reasons('card_tags')[0]).toBe('1 tag_id wrong_type: tag_id is no id');
+  });
 }, 60_000);
 
 it('reads thousands of rows in a moment, also where all of them are amiss', async () => {

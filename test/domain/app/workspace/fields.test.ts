@@ -35,7 +35,7 @@ describe('the rules of columns', () => {
       expect(written.length, kind).toBeGreaterThan(0);
       for (const [field, { max, filled, pattern, least, most }] of written) {
         const said = whole(properties[field]!);
-        const told = [
+        const declared = [
           said.maxLength,
           said.pattern && said.pattern !== '\\S' ? true : undefined,
           said.minimum,
@@ -45,7 +45,7 @@ describe('the rules of columns', () => {
         expect([kind, field, ...own.map((one) => one ?? undefined)]).toEqual([
           kind,
           field,
-          ...told.map((one) => one ?? undefined),
+          ...declared.map((one) => one ?? undefined),
         ]);
         if (pattern) expect(pattern.source).toBe(said.pattern);
         if (filled) expect(said.minLength, `${kind}.${field}`).toBe(1);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sha256 } from '../../../../platform/crypto.ts';
 import { archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   applyArchive,
-  createTwoServices,
   exportArchive,
   manifestOf,
   only,
+  openTwoServices,
   type Parts,
   unpack,
 } from '../../../support/archives.ts';
@@ -18,7 +18,7 @@ import type { TestClient } from '../../../support/harness.ts';
 const svg = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg">${inner}</svg>`;
 const script = Buffer.from(svg('<script>x()</script>'));
 
-const { source, target, close } = await createTwoServices();
+const { source, target } = await openTwoServices();
 const admin = await source.as('admin');
 const { body: card } = await admin.post('/api/v1/cards', { type: 'Application', name: 'Ledger' });
 const files = `/api/v1/cards/${card.id}/file-attachments`;
@@ -32,8 +32,6 @@ const parts = only(
   /^(?:users|settings|cards|files|file_attachments)$/,
 );
 
-afterAll(() => close());
-
 async function send(client: TestClient, url: string, name: string, content: string | Buffer): Promise<void> {
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(Buffer.from(content))]), name);
@@ -44,20 +42,20 @@ async function send(client: TestClient, url: string, name: string, content: stri
   expect(answer.status, answer.text).toBeLessThan(300);
 }
 
-/** The archive with another content of the file, told by everything that tells of it. */
+/** The archive with another content of the file, and of everything that describes it. */
 function withContent(name: string, content: Buffer): Parts {
   const { id } = archiveRows(parts, 'files').find((row) => row.name === name)!;
-  const told = { size: content.length, sha256: sha256(content) };
-  let changed = changeRows(parts, 'files', (row) => (row.id === id ? told : {}));
+  const facts = { size: content.length, sha256: sha256(content) };
+  let changed = changeRows(parts, 'files', (row) => (row.id === id ? facts : {}));
   changed = changeRows(changed, 'file_attachments', (row) =>
     row.file_id === id ? { size: content.length } : {},
   );
   changed = changeRows(changed, 'settings', ({ value }) =>
-    value?.file_id === id ? { value: { ...value, ...told } } : {},
+    value?.file_id === id ? { value: { ...value, ...facts } } : {},
   );
   const manifest = manifestOf(changed);
   const part = manifest.files.find((file) => file.name === `blobs/${id}`)!;
-  Object.assign(part, { bytes: content.length, sha256: told.sha256 });
+  Object.assign(part, { bytes: content.length, sha256: facts.sha256 });
   return new Map([
     ...changed,
     [part.name, content],
@@ -97,10 +95,10 @@ const cases: [string, () => Parts, string][] = [
   ['a logo that is another file', () => picture({ sha256: '0'.repeat(64) }), 'settings content_mismatch'],
   ['a logo that is nowhere', () => picture({ file_id: randomUUID() }), 'settings content_mismatch'],
 ];
-it.each(cases)('names %s', async (_name, archive, told) => {
+it.each(cases)('names %s', async (_name, archive, expected) => {
   const { status, diff } = await preview(target, archive());
   expect(status).toBe('previewed');
-  expect(diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`)).toContain(told);
+  expect(diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`)).toContain(expected);
 });
 
 it('brings files that are what they say, and the pictures of the workspace', async () => {

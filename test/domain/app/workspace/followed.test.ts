@@ -8,6 +8,7 @@ import {
   contentOf,
   exportArchive,
   manifestOf,
+  onEmptyService,
   type Parts,
   pack,
   rewrite,
@@ -103,9 +104,7 @@ it('asks others at once where those who are to approve or sign have no account t
   expect((await admin.post(`${flow}/versions/${draft.id}/submit`)).status).toBe(200);
   const parts = await unpack(await exportArchive(t.services, await t.ctx()));
 
-  const other = await createTestApp();
-  const worker = await startWorkers(other.services);
-  try {
+  await onEmptyService(async (other) => {
     const { db } = other.services;
     const keeper = await other.as('admin', 'keeper');
     const here = await other.ctx({ ...systemCaller, userId: keeper.userId });
@@ -127,10 +126,7 @@ it('asks others at once where those who are to approve or sign have no account t
     ]);
     // that others are asked here makes no other workspace of it
     expect(contentOf(await unpack(await exportArchive(other.services, here)))).toEqual(contentOf(parts));
-  } finally {
-    await worker.close(5_000);
-    await other.close();
-  }
+  });
 }, 60_000);
 
 it('lets no archive close what somebody is asked to approve', async () => {

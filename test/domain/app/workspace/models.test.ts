@@ -1,61 +1,51 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contentId } from '../../../../domain/modelling/bpm/bpmn.read.ts';
 import { packPage, unpackPage } from '../../../../domain/modelling/diagrams/drawing.work.ts';
 import { drawingId } from '../../../../domain/modelling/diagrams/drawings.store.ts';
-import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain, definitions, rich } from '../../../api/bpm/models.ts';
 import { drawn } from '../../../api/diagrams/diagrams.fixture.ts';
 import { addRows, archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   applyArchive,
-  createTwoServices,
   exportArchive,
   manifestOf,
+  onEmptyService,
   only,
+  openTwoServices,
   type Parts,
   rewrite,
   unpack,
 } from '../../../support/archives.ts';
-import { createTestServices, type TestApp } from '../../../support/harness.ts';
 
 /* An archive is sent by anybody: what it holds of XML is read as that of any request. */
-let source: TestApp;
-let target: TestApp;
-let close: () => Promise<void>;
-let parts: Parts;
-let cardId: string;
 const page = (id: string) => `<mxfile><diagram>${packPage(drawn(id, 'Ledger'))}</diagram></mxfile>`;
 
-beforeAll(async () => {
-  ({ source, target, close } = await createTwoServices());
-  const admin = await source.as('admin');
-  const make = async (path: string, body: object, status = 201) => {
-    const answer = await admin.post(`/api/v1/${path}`, body);
-    expect(answer.status, answer.text).toBe(status);
-    return answer.body;
-  };
-  cardId = (await make('cards', { type: 'Application', name: 'Ledger', external_id: 'LX-1' })).id;
-  const process = await make('cards', { type: 'BusinessProcess', name: 'Order' });
-  const flow = await make('cards', { type: 'BusinessProcess', name: 'Ship' });
-  const saved = await admin.put(`/api/v1/bpm/processes/${process.id}/diagram`, { bpmn_xml: rich });
-  expect(saved.status, saved.text).toBe(200);
-  // an id of somebody in a model is a part of its text
-  const bpmn_xml = chain({ a: `Ask ${admin.userId}` });
-  await make(`bpm/processes/${flow.id}/flow/drafts`, { bpmn_xml });
-  await make('diagrams', { name: 'Plain', data: { xml: drawn(cardId, 'Ledger') } });
-  await make('diagrams', {
-    name: 'Packed',
-    data: { xml: page(cardId), thumbnail: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>' },
-  });
-  await make('diagrams', { name: 'Of nothing' });
-  parts = only(
-    await unpack(await exportArchive(source.services, await source.ctx())),
-    /^(?:users|settings|cards|diagram|process_)/,
-  );
-}, 60_000);
-afterAll(() => close());
-
+const { source, target } = await openTwoServices();
+const admin = await source.as('admin');
+const make = async (path: string, body: object, status = 201) => {
+  const answer = await admin.post(`/api/v1/${path}`, body);
+  expect(answer.status, answer.text).toBe(status);
+  return answer.body;
+};
+const cardId: string = (await make('cards', { type: 'Application', name: 'Ledger', external_id: 'LX-1' })).id;
+const process = await make('cards', { type: 'BusinessProcess', name: 'Order' });
+const flow = await make('cards', { type: 'BusinessProcess', name: 'Ship' });
+const saved = await admin.put(`/api/v1/bpm/processes/${process.id}/diagram`, { bpmn_xml: rich });
+expect(saved.status, saved.text).toBe(200);
+// an id of somebody in a model is a part of its text
+const bpmn_xml = chain({ a: `Ask ${admin.userId}` });
+await make(`bpm/processes/${flow.id}/flow/drafts`, { bpmn_xml });
+await make('diagrams', { name: 'Plain', data: { xml: drawn(cardId, 'Ledger') } });
+await make('diagrams', {
+  name: 'Packed',
+  data: { xml: page(cardId), thumbnail: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>' },
+});
+await make('diagrams', { name: 'Of nothing' });
+const parts = only(
+  await unpack(await exportArchive(source.services, await source.ctx())),
+  /^(?:users|settings|cards|diagram|process_)/,
+);
 /** The archive with another id wherever the one stood. */
 const exchanged = (from: Parts, id: string, other: string): Parts =>
   manifestOf(from)
@@ -83,6 +73,12 @@ function withDrawing(name: string, change: { xml?: string; card_ids?: string[]; 
   return exchanged(put, drawing, drawingId(after));
 }
 
+/** The archive with other values of an element of a model, or without it. */
+const withElement = (values: object | null): Parts =>
+  changeRows(parts, 'process_content_elements', (row) =>
+    row.bpmn_element_id === 'check' ? values : undefined,
+  );
+
 describe('what a request would refuse is named, line and column, and nothing of it comes along', () => {
   const entities = `<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaaaaaaaa">${Array.from(
     { length: 20 },
@@ -91,7 +87,7 @@ describe('what a request would refuse is named, line and column, and nothing of 
   const deep = definitions(
     `<b:process id="p">${'<b:subProcess>'.repeat(200)}${'</b:subProcess>'.repeat(200)}</b:process>`,
   );
-  const cases: [string, () => Parts, kind: string, told: RegExp][] = [
+  const cases: [string, () => Parts, kind: string, message: RegExp][] = [
     ['a model with entities', () => withModel(entities), 'process_contents', /^format text .*document type/],
     ['a model that is cut off', () => withModel(rich.slice(0, -40)), 'process_contents', /^format text /],
     ['another XML', () => withModel('<a/>'), 'process_contents', /^format text .*BPMN 2\.0/],
@@ -128,28 +124,19 @@ describe('what a request would refuse is named, line and column, and nothing of 
     ],
     [
       'an element of which the model knows nothing',
-      () =>
-        changeRows(parts, 'process_content_elements', (row) =>
-          row.bpmn_element_id === 'check' ? { bpmn_element_id: 'evil' } : undefined,
-        ),
+      () => withElement({ bpmn_element_id: 'evil' }),
       'process_content_elements',
       /^elements_differ bpmn_element_id /,
     ],
     [
       'an element of another name',
-      () =>
-        changeRows(parts, 'process_content_elements', (row) =>
-          row.bpmn_element_id === 'check' ? { name: 'Evil' } : undefined,
-        ),
+      () => withElement({ name: 'Evil' }),
       'process_content_elements',
       /^elements_differ bpmn_element_id /,
     ],
     [
       'a model without its elements',
-      () =>
-        changeRows(parts, 'process_content_elements', (row) =>
-          row.bpmn_element_id === 'check' ? null : undefined,
-        ),
+      () => withElement(null),
       'process_contents',
       /^elements_differ text .*check/,
     ],
@@ -201,12 +188,12 @@ describe('what a request would refuse is named, line and column, and nothing of 
   ];
   it.each(cases)(
     '%s',
-    async (_name, archive, kind, told) => {
+    async (_name, archive, kind, expected) => {
       const { status, diff, error_message } = await preview(target, archive());
       expect([status, error_message]).toEqual(['previewed', null]);
       const own = diff!.conflicts.filter((one) => one.kind === kind);
       expect(own.map(({ code, field, message }) => `${code} ${field} ${message}`)).toContainEqual(
-        expect.stringMatching(told),
+        expect.stringMatching(expected),
       );
       for (const { line } of own) expect(line).toBeGreaterThan(0);
       const hangs =
@@ -219,9 +206,7 @@ describe('what a request would refuse is named, line and column, and nothing of 
 });
 
 it('brings the rest of such an archive, and nothing of what was faulty', async () => {
-  const other = await createTestServices();
-  const worker = await startWorkers(other.services);
-  try {
+  await onEmptyService(async (other) => {
     const ctx = await other.ctx();
     const faulty = withModel('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>');
     const { drawing } = archiveRows(faulty, 'diagrams').find((row) => row.name === 'Plain')!;
@@ -240,10 +225,7 @@ it('brings the rest of such an archive, and nothing of what was faulty', async (
     ]).toEqual([[], []]);
     expect(await db('diagrams').orderBy('name').pluck('name')).toEqual(['Of nothing', 'Packed']);
     expect((await db('process_flow_versions').pluck('status')).length).toBe(1);
-  } finally {
-    await worker.close(5_000);
-    await other.close();
-  }
+  });
 }, 60_000);
 
 it('takes what is right as it was sent, draws it anew, and has packed pages name the cards that are here', async () => {

@@ -148,14 +148,14 @@ describe('what is nested in a row', () => {
       translations: {},
       fields_schema: [{ section: 'S', fields: [{ key: 'a', label: 'A', type: 'text', weight: 1 }] }],
     };
-    const told = (row: object) => cardTypeErrors({ ...type, ...row } as never).map(({ field }) => field);
-    expect(told({})).toEqual([]);
+    const fieldsOf = (row: object) => cardTypeErrors({ ...type, ...row } as never).map(({ field }) => field);
+    expect(fieldsOf({})).toEqual([]);
     const field = (more: object) => ({
       fields_schema: [{ section: 'S', fields: [{ ...type.fields_schema[0]!.fields[0], ...more }] }],
     });
-    expect(told(field({ formula: '1' }))).toEqual(['fields_schema.0.fields.0.formula']);
-    expect(told(field({ type: 'blob' }))).toEqual(['fields_schema.0.fields.0.type']);
-    expect(told(field({ options: [{ key: 'x', label: 'X', color: 'url(x)' }] }))).toEqual([
+    expect(fieldsOf(field({ formula: '1' }))).toEqual(['fields_schema.0.fields.0.formula']);
+    expect(fieldsOf(field({ type: 'blob' }))).toEqual(['fields_schema.0.fields.0.type']);
+    expect(fieldsOf(field({ options: [{ key: 'x', label: 'X', color: 'url(x)' }] }))).toEqual([
       'fields_schema.0.fields.0.options.0.color',
     ]);
     const relation = {

@@ -1,49 +1,27 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
-import { startWorkers, type Workers } from '../../../../workers/runtime.ts';
 import {
   applyArchive,
   contentOf,
   exportArchive,
   manifestOf,
-  type Parts,
+  onEmptyService,
+  openTwoServices,
   unpack,
   uploadArchive,
 } from '../../../support/archives.ts';
 import { fillWorkspace } from '../../../support/full-workspace.ts';
-import {
-  createTestApp,
-  createTestServices,
-  type TestApp,
-  type TestServices,
-} from '../../../support/harness.ts';
 import { plantSecrets, SECRET } from '../../../support/secrets.ts';
 
 /*
  * The demo, with writes of every kind on top of it, goes into an empty service and comes out again as it was: every part of the
  * archive byte by byte.
  */
-let source: TestApp;
-let target: TestServices;
-let workers: Workers[];
-let archive: Buffer;
-let parts: Parts;
-
-beforeAll(async () => {
-  source = await createTestApp();
-  target = await createTestServices();
-  workers = [await startWorkers(target.services)];
-  await fillWorkspace(source);
-  await plantSecrets(source);
-  archive = await exportArchive(source.services, await source.ctx());
-  parts = await unpack(archive);
-}, 120_000);
-afterAll(async () => {
-  for (const worker of workers) await worker.close(5_000);
-  await source.close();
-  await target.close();
-});
-
+const { source, target } = await openTwoServices();
+await fillWorkspace(source);
+await plantSecrets(source);
+const archive = await exportArchive(source.services, await source.ctx());
+const parts = await unpack(archive);
 it('holds rows of every kind, and what its manifest says', () => {
   const manifest = manifestOf(parts);
   const names = [...parts.keys()].filter((name) => name !== 'manifest.json');
@@ -54,8 +32,10 @@ it('holds rows of every kind, and what its manifest says', () => {
 
 it('holds none of the secrets that stand in every place for one, and no other', () => {
   const texts = [...parts].map(([name, content]) => [name, content.toString('latin1')] as const);
-  const told = texts.filter(([, text]) => text.includes(SECRET) || /scrypt\$|est_[A-Za-z0-9]{20}/.test(text));
-  expect(told.map(([name]) => name)).toEqual([]);
+  const revealing = texts.filter(
+    ([, text]) => text.includes(SECRET) || /scrypt\$|est_[A-Za-z0-9]{20}/.test(text),
+  );
+  expect(revealing.map(([name]) => name)).toEqual([]);
   const columns = manifestOf(parts).files.flatMap(({ kind, columns: own = [] }) =>
     own.map((column) => `${kind}.${column}`),
   );
@@ -90,7 +70,7 @@ it('goes into an empty service and comes out of it as it was', async () => {
   const again = await unpack(await exportArchive(target.services, ctx));
   expect(contentOf(again)).toEqual(contentOf(parts));
 
-  // each card and relation is told, and nothing is told of that did not come
+  // each card and relation has an event, and nothing else has one
   const { rows } = await db.raw(
     `select event_type, count(*)::int as n from events where position > ? and batch_id is not null
        and event_type in ('card.created', 'card.updated', 'relation.created', 'relation.updated') group by 1`,
@@ -115,16 +95,11 @@ it('leaves archived cards out, with what hangs on them, and comes out as it was 
   const active = await exportArchive(source.services, await source.ctx(), false);
   const less = await unpack(active);
   expect(less.get('content/cards.ndjson')!.includes('"status":"ARCHIVED"')).toBe(false);
-  const other = await createTestServices();
-  const worker = await startWorkers(other.services);
-  try {
+  await onEmptyService(async (other) => {
     const ctx = await other.ctx();
     const { id, diff } = await uploadArchive(other.services, ctx, active);
     expect(diff!.conflicts).toEqual([]);
     expect((await applyArchive(ctx, id)).result!.left).toEqual([]);
     expect(contentOf(await unpack(await exportArchive(other.services, ctx)))).toEqual(contentOf(less));
-  } finally {
-    await worker.close(5_000);
-    await other.close();
-  }
+  });
 }, 120_000);

@@ -23,18 +23,18 @@ it('writes every table behind those that it refers to, and every column that it 
       .map(({ column }) => `${table}.${column}`),
   );
   expect(early).toEqual([]);
-  for (const { table, key, left = [], card, recipient, costs = [] } of contentTables) {
+  for (const { table, key, omitted = [], card, recipient, costs = [] } of contentTables) {
     const { columns, types } = shapes.get(table)!;
     expect(Object.keys(types), table).toEqual(
       expect.arrayContaining([
         ...key,
-        ...left,
+        ...omitted,
         ...costs,
         ...(card ? [card] : []),
         ...(recipient ? [recipient] : []),
       ]),
     );
-    expect(columns, table).toEqual(Object.keys(types).filter((column) => !left.includes(column)));
+    expect(columns, table).toEqual(Object.keys(types).filter((column) => !omitted.includes(column)));
     expect(columns, table).toEqual(expect.arrayContaining([...key]));
   }
 });

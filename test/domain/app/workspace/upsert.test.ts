@@ -1,54 +1,42 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
 import { appPermissions } from '../../../../domain/kernel/permissions/permissions.data.ts';
 import { addRows, archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
 import {
   applyArchive,
-  createTwoServices,
   exportArchive,
-  type Parts,
+  openTwoServices,
   pack,
   transferOf,
   unpack,
 } from '../../../support/archives.ts';
-import type { TestApp, TestClient } from '../../../support/harness.ts';
 import { until } from '../../../support/until.ts';
 
 /* An archive of one demo goes into a service with a demo of its own: other ids, the same landscape. */
-let source: TestApp;
-let target: TestApp;
-let close: () => Promise<void>;
-let parts: Parts;
-let admin: TestClient;
-
-beforeAll(async () => {
-  ({ source, target, close } = await createTwoServices());
-  await loadDemo(await source.ctx(), '2026-01-15');
-  await loadDemo(await target.ctx(), '2026-01-15');
-  const there = await source.as('admin');
-  const { body: card } = await there.post('/api/v1/cards', {
-    type: 'Application',
-    name: 'Brought along',
-    external_id: 'NEW-1',
-  });
-  await there.post('/api/v1/cards', { type: 'Application', name: 'In the way' });
-  await there.patch('/api/v1/metamodel/types/Application', { description: 'As it is there' });
-  const known = await source.services
-    .db('cards')
-    .where({ type: 'Application' })
-    .whereNotNull('external_id')
-    .orderBy('external_id')
-    .first();
-  await there.patch(`/api/v1/cards/${known.id}`, { description: 'Described there' });
-  await there.post(`/api/v1/cards/${card.id}/comments`, { content: 'Said there' });
-  await there.patch('/api/v1/settings/currency', { currency: 'EUR' });
-  admin = await target.as('admin');
-  await admin.post('/api/v1/cards', { type: 'Application', name: 'In the way', external_id: 'OWN-1' });
-  await admin.post('/api/v1/cards', { type: 'Application', name: 'Of its own', external_id: 'OWN-2' });
-  parts = await unpack(await exportArchive(source.services, await source.ctx()));
-}, 60_000);
-afterAll(() => close());
-
+const { source, target } = await openTwoServices();
+await loadDemo(await source.ctx(), '2026-01-15');
+await loadDemo(await target.ctx(), '2026-01-15');
+const there = await source.as('admin');
+const { body: card } = await there.post('/api/v1/cards', {
+  type: 'Application',
+  name: 'Brought along',
+  external_id: 'NEW-1',
+});
+await there.post('/api/v1/cards', { type: 'Application', name: 'In the way' });
+await there.patch('/api/v1/metamodel/types/Application', { description: 'As it is there' });
+const known = await source.services
+  .db('cards')
+  .where({ type: 'Application' })
+  .whereNotNull('external_id')
+  .orderBy('external_id')
+  .first();
+await there.patch(`/api/v1/cards/${known.id}`, { description: 'Described there' });
+await there.post(`/api/v1/cards/${card.id}/comments`, { content: 'Said there' });
+await there.patch('/api/v1/settings/currency', { currency: 'EUR' });
+const admin = await target.as('admin');
+await admin.post('/api/v1/cards', { type: 'Application', name: 'In the way', external_id: 'OWN-1' });
+await admin.post('/api/v1/cards', { type: 'Application', name: 'Of its own', external_id: 'OWN-2' });
+const parts = await unpack(await exportArchive(source.services, await source.ctx()));
 it('finds what is here by its names, brings what is new, changes what differs, and deletes nothing', async () => {
   const { db } = target.services;
   const ctx = await target.ctx();

@@ -1,16 +1,12 @@
 // @redis
 import { describe, expect, it } from 'vitest';
 import { retryJob } from '../../../../domain/kernel/jobs/jobs.commands.ts';
-import { startWorkers } from '../../../../workers/runtime.ts';
-import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { createImporter } from '../../../support/imports.ts';
+import { openImports } from '../../../support/imports.ts';
 import { untilStatus } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
-const t = closeAfterAll(await createTestServices());
-closeAfterAll(await startWorkers(t.services, [smallImports(10)]));
-const imports = createImporter(t.services, await t.ctx());
+const { t, imports } = await openImports([smallImports(10)]);
 
 const apps = (prefix: string, count: number, more: object = {}) =>
   Array.from({ length: count }, (_, n) => ({

@@ -1,15 +1,10 @@
 // @redis
 
 import { describe, expect, it } from 'vitest';
-import { startWorkers } from '../../../../workers/runtime.ts';
-import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { createImporter } from '../../../support/imports.ts';
+import { openImports } from '../../../support/imports.ts';
 import expectedFaults from './cards.faults.json' with { type: 'json' };
 
-const t = closeAfterAll(await createTestServices());
-closeAfterAll(await startWorkers(t.services));
-const imports = createImporter(t.services, await t.ctx());
-const { db } = t.services;
+const { imports, db } = await openImports();
 const [region] = await db('tag_groups').insert({ name: 'Region' }).returning('id');
 const [phase] = await db('tag_groups').insert({ name: 'Phase', mode: 'single' }).returning('id');
 await db('tag_groups').insert({ name: 'Only', restrict_to_types: JSON.stringify(['Provider']) });

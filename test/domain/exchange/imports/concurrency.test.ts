@@ -2,16 +2,12 @@
 import type { Knex } from 'knex';
 import { describe, expect, it } from 'vitest';
 import { lockHierarchy } from '../../../../domain/inventory/cards/cards.load.ts';
-import { startWorkers } from '../../../../workers/runtime.ts';
 import { mayBeSilent } from '../../../support/database.ts';
-import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { askImport, createImporter, importResult, ndjson } from '../../../support/imports.ts';
+import { askImport, importResult, ndjson, openImports } from '../../../support/imports.ts';
 import { jobRow } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';
 
-const t = closeAfterAll(await createTestServices());
-closeAfterAll(await startWorkers(t.services));
-const imports = createImporter(t.services, await t.ctx());
+const { t, imports } = await openImports();
 
 /** Runs an import that is planned before `change` is made, and written after it. */
 async function overtaken(

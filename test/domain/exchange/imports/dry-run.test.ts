@@ -1,14 +1,10 @@
 // @redis
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { startWorkers } from '../../../../workers/runtime.ts';
-import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { createImporter } from '../../../support/imports.ts';
+import { openImports } from '../../../support/imports.ts';
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
-const t = closeAfterAll(await createTestServices());
-closeAfterAll(await startWorkers(t.services, [smallImports(3)]));
-const imports = createImporter(t.services, await t.ctx());
+const { t, imports } = await openImports([smallImports(3)]);
 await t.services.db.raw(
   `with g as (insert into tag_groups (name, mandatory) values ('Group', true) returning id)
      insert into tags (tag_group_id, name) select id, unnest(array['One', 'Two']) from g;
@@ -117,13 +113,13 @@ it('says beforehand what becomes of each row, and writes nothing', async () => {
 
 it('tells every write in the feed', async () => {
   const { db } = t.services;
-  const told = new Map<string, Record<string, unknown>>();
+  const recorded = new Map<string, Record<string, unknown>>();
   for (const { event_type, card_id, relation_id, data } of await db('events')
     .whereNotNull('card_id')
     .orderBy('position')) {
     const thing = event_type.startsWith('relation.') ? relation_id : card_id;
     if (!/^(card|relation)\./.test(event_type)) continue;
-    const known = told.get(thing) ?? {};
+    const known = recorded.get(thing) ?? {};
     for (const [field, change] of Object.entries(
       data.changes as Record<string, { old: unknown; new: unknown }>,
     )) {
@@ -131,7 +127,7 @@ it('tells every write in the feed', async () => {
       if (change.new === null) delete known[field];
       else known[field] = change.new;
     }
-    told.set(thing, known);
+    recorded.set(thing, known);
   }
   const flat = (row: Record<string, unknown>) =>
     Object.fromEntries(
@@ -149,6 +145,6 @@ it('tells every write in the feed', async () => {
     db.raw('utc(archived_at) as archived_at'),
   );
   const relations = await db('relations').select('id', 'description', 'attributes');
-  expect(told.size).toBe(cards.length + relations.length);
-  for (const { id: key, ...row } of [...cards, ...relations]) expect(told.get(key)).toEqual(flat(row));
+  expect(recorded.size).toBe(cards.length + relations.length);
+  for (const { id: key, ...row } of [...cards, ...relations]) expect(recorded.get(key)).toEqual(flat(row));
 });

@@ -1,17 +1,12 @@
 // @redis
 import { describe, expect, it } from 'vitest';
-import { startWorkers } from '../../../../workers/runtime.ts';
-import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { createImporter } from '../../../support/imports.ts';
+import { openImports } from '../../../support/imports.ts';
 
-const t = closeAfterAll(await createTestServices());
-const { db } = t.services;
+const { t, db, imports } = await openImports();
 await db('relation_types').where({ key: 'relProviderToApp' }).update({ cardinality: '1:n' });
 await db('relation_types').where({ key: 'relProviderToITC' }).update({ cardinality: '1:1' });
 await db('relation_types').where({ key: 'relAppToDataObj' }).update({ source_mandatory: true });
 await db.raw(`select record_events('[]', '{metamodel}')`);
-closeAfterAll(await startWorkers(t.services));
-const imports = createImporter(t.services, await t.ctx());
 const card = (type: string, external_id: string, more: object = {}) => ({
   type,
   external_id,

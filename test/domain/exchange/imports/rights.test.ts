@@ -2,9 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Ctx } from '../../../../domain/kernel/context.ts';
 import type { AppPermission } from '../../../../domain/kernel/permissions/permissions.data.ts';
-import { startWorkers } from '../../../../workers/runtime.ts';
-import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { askImport, createImporter } from '../../../support/imports.ts';
+import { askImport, openImports } from '../../../support/imports.ts';
 import { untilStatus } from '../../../support/jobs.ts';
 
 const permissions: AppPermission[] = [
@@ -14,10 +12,7 @@ const permissions: AppPermission[] = [
   'relations.manage',
 ];
 
-const t = closeAfterAll(await createTestServices());
-closeAfterAll(await startWorkers(t.services));
-const imports = createImporter(t.services, await t.ctx());
-const { db } = t.services;
+const { t, imports, db } = await openImports();
 await db('roles').insert({
   key: 'clerk',
   label: 'Clerk',

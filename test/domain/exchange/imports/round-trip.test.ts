@@ -4,14 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
 import { openContent } from '../../../../domain/kernel/files/files.store.ts';
 import { startExport } from '../../../../reports/exchange/extraction/exports.job.ts';
-import { startWorkers } from '../../../../workers/runtime.ts';
-import { closeAfterAll, createTestServices, type TestServices } from '../../../support/harness.ts';
-import { createImporter } from '../../../support/imports.ts';
+import { openImports } from '../../../support/imports.ts';
 import { untilStatus } from '../../../support/jobs.ts';
 
-const t = closeAfterAll(await createTestServices());
-closeAfterAll(await startWorkers(t.services));
-const imports = createImporter(t.services, await t.ctx());
+const { t, imports } = await openImports();
 await t.services.db.raw(
   `with g as (insert into tag_groups (name) values ('A/B; C') returning id)
      insert into tags (tag_group_id, name) select id, unnest(array['One; two', '=Three', 'Four\\']) from g;
@@ -106,36 +102,5 @@ describe('an export', () => {
     expect((await imports.events()).map(({ data }) => data.changes)).toEqual([
       { name: { old: 'Component', new: 'Renamed' } },
     ]);
-  });
-
-  it('fills another workspace', async () => {
-    const other = await createTestServices();
-    const otherWorkers = await startWorkers(other.services);
-    try {
-      await other.services.db.raw(
-        `with g as (insert into tag_groups (name) values ('A/B; C') returning id)
-         insert into tags (tag_group_id, name) select id, unnest(array['One; two', '=Three', 'Four\\']) from g;
-         insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`,
-      );
-      const importer = createImporter(other.services, await other.ctx());
-      const cards = await importer.run(await exported({}));
-      expect([cards.job.counts, cards.faults]).toMatchObject([{ created: 9, failed: 0 }, {}]);
-      const relations = await importer.run(await exported({ kind: 'relations' }), { kind: 'relations' });
-      expect([relations.job.counts, relations.faults]).toMatchObject([{ created: 2, failed: 0 }, {}]);
-      const rows = async ({ services: { db } }: TestServices) => {
-        const { rows: found } = await db.raw(
-          `select c.id, type, subtype, name, alias, description, parent_id, lifecycle, attributes, status,
-             approval_status, external_id, data_quality,
-             array(select t.name from card_tags k join tags t on t.id = k.tag_id where k.card_id = c.id order by 1) as tags,
-             array(select s.role from stakeholders s where s.card_id = c.id order by 1) as roles
-           from cards c order by c.id`,
-        );
-        return found;
-      };
-      expect(await rows(other)).toEqual(await rows(t));
-    } finally {
-      await otherWorkers.close(5_000);
-      await other.close();
-    }
   });
 });

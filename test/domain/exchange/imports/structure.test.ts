@@ -1,13 +1,9 @@
 // @redis
 import { describe, expect, it } from 'vitest';
 import { createCard, patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
-import { startWorkers } from '../../../../workers/runtime.ts';
-import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { createImporter } from '../../../support/imports.ts';
+import { openImports } from '../../../support/imports.ts';
 
-const t = closeAfterAll(await createTestServices());
-closeAfterAll(await startWorkers(t.services));
-const imports = createImporter(t.services, await t.ctx());
+const { t, imports } = await openImports();
 
 const row = (type: string, external_id: string, parent: string | null | undefined, more: object) => ({
   type,

@@ -80,9 +80,9 @@ async function parseCsv(
   let header: string[] | undefined;
   try {
     for await (const records of csvRecords(utf8Chunks(oneChunk(body)), separator)) {
-      for (const { line, cells, fault } of records) {
+      for (const { line, cells, error } of records) {
         const place = `line ${line}`;
-        if (fault) return `${fault.message} (${place})`;
+        if (error) return `${error.message} (${place})`;
         const invalid = cells.map((cell) => findTextError('', cell)).find((found) => found !== undefined);
         if (invalid) return `${invalid.message} (${place})`;
         if (!header) {

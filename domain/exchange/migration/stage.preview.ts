@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { MAX_THREAD } from '../../collaboration/comments/comments.rules.ts';
 import { limitedSides } from '../../inventory/relations/relations.rules.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -33,23 +33,30 @@ const planned = {
   relations: { table: 'import_relation_plan', id: 'relation_id', kind: 'relation' },
 } as const;
 
-/** Stores the outcomes of applied rows: of one batch, or if null of the rows that failed in planning. */
+/**
+ * Stores the outcomes of applied rows in their records: of one batch, or if null of the rows that failed in planning. Tags
+ * and stakeholders are written with their cards.
+ */
 export async function recordOutcomes(
   sql: Knex.Transaction,
   target: keyof typeof planned,
   { migrationId, jobId, batch }: { migrationId: string; jobId: string; batch: number | null },
 ): Promise<void> {
   const { table, id, kind } = planned[target];
-  await sql.raw(
-    `update migration_records r set
+  await query(sql).run`update migration_records r set
        status = case o.outcome when 'failed' then 'error' else 'applied' end,
-       error_message = case when o.outcome = 'failed' then ${errorText} end,
-       target_id = case when o.outcome = 'failed' then r.target_id else p.${id} end
-     from import_outcomes o left join ${table} p on p.job_id = o.job_id and p.line = o.line
-     where o.job_id = ? and r.migration_id = ? and r.line = o.line and r.entity_kind = '${kind}'
-       and ${batch === null ? `o.outcome = 'failed'` : 'p.batch = ?'}`,
-    [jobId, migrationId, ...(batch === null ? [] : [batch])],
-  );
+       error_message = case when o.outcome = 'failed' then ${embed(errorText)} end,
+       target_id = case when o.outcome = 'failed' then r.target_id else p.${embed(id)} end
+     from import_outcomes o left join ${embed(table)} p on p.job_id = o.job_id and p.line = o.line
+     where o.job_id = ${jobId} and r.migration_id = ${migrationId} and r.line = o.line and r.entity_kind = ${kind}
+       and ${embed(batch === null ? fragment`o.outcome = 'failed'` : fragment`p.batch = ${batch}`)}`;
+  if (target === 'relations') return;
+  await query(sql).run`update migration_records r set status = c.status,
+       error_message = case when c.status = 'error' then 'its card was not written' end
+     from migration_records c
+     where r.migration_id = ${migrationId} and r.entity_kind in ('card_tag', 'subscription')
+       and r.action = 'create' and r.status = 'pending' and c.migration_id = r.migration_id
+       and c.line = r.source_line and c.status <> 'pending'`;
 }
 
 /** Runs a statement; `:id` is the id of the migration. */
@@ -68,39 +75,39 @@ export async function previewOtherRecords(
     await sql.raw(statement, { id: migrationId, ...bindings });
   };
   /** `select` returns `line, action, message, id`. Only records that would be created change. */
-  const judge: Run = (select, bindings) =>
+  const decide: Run = (select, bindings) =>
     run(
-      `with judged (line, action, message, id) as (${select})
-       update migration_records r set action = j.action, error_message = j.message, target_id = j.id
-       from judged j where r.migration_id = :id and r.line = j.line and r.action = 'create'`,
+      `with decided (line, action, message, id) as (${select})
+       update migration_records r set action = d.action, error_message = d.message, target_id = d.id
+       from decided d where r.migration_id = :id and r.line = d.line and r.action = 'create'`,
       bindings,
     );
-  await followCards('source', `'relation', 'document', 'comment', 'subscription', 'card_tag'`, run, judge);
-  await followCards('target', `'relation'`, run, judge);
-  await judge(
+  await followCards('source', `'relation', 'document', 'comment', 'subscription', 'card_tag'`, run, decide);
+  await followCards('target', `'relation'`, run, decide);
+  await decide(
     `select r.line, 'skip', null, s.id from migration_records r
      join stakeholders s on s.card_id = r.source_card and s.user_id = (r.payload ->> 'user_id')::uuid
        and s.role = r.payload ->> 'role'
      where ${open('subscription')}`,
   );
-  await judge(
+  await decide(
     `select r.line, 'skip', null, t.id from migration_records r
      join card_tags k on k.card_id = r.source_card join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
      where ${open('card_tag')} and lower(t.name) = lower(r.payload ->> 'name')
        and lower(g.name) = lower(r.payload ->> 'group')`,
   );
-  await judgeRelations(judge, metamodel);
-  await judge(
+  await previewRelations(decide, metamodel);
+  await decide(
     `select distinct on (r.line) r.line, 'skip', null, d.id from migration_records r
      join documents d on d.card_id = r.source_card and d.url = r.payload ->> 'url'
      where ${open('document')} order by r.line, d.id`,
   );
-  await judge(
+  await decide(
     `select line, 'skip', '${DUPLICATE}', null::uuid from (
        select r.line, row_number() over (partition by ${end('source')}, r.payload ->> 'url' order by r.line) as n
        from migration_records r where ${open('document')}) k where n > 1`,
   );
-  await judgeComments(run, judge);
+  await previewComments(run, decide);
 }
 
 /** The condition for records `r` of a kind that would be created. */
@@ -109,7 +116,7 @@ const open = (kind: string) => `r.migration_id = :id and r.entity_kind = '${kind
 const end = (side: string) => `coalesce(r.${side}_card::text, r.${side}_line::text)`;
 
 /** Replaces cards of the file that exist by their ids, and leaves out what belongs to cards that are left out. */
-async function followCards(side: string, kinds: string, run: Run, judge: Run): Promise<void> {
+async function followCards(side: string, kinds: string, run: Run, decide: Run): Promise<void> {
   const joined = `r.migration_id = :id and r.entity_kind in (${kinds}) and c.migration_id = r.migration_id
     and c.line = r.${side}_line`;
   await run(
@@ -117,7 +124,7 @@ async function followCards(side: string, kinds: string, run: Run, judge: Run): P
      where ${joined} and c.target_id is not null`,
   );
   const subject = `case r.entity_kind when 'relation' then 'one of its cards' else 'its card' end`;
-  await judge(
+  await decide(
     `select r.line, case c.action when 'skip' then 'skip' else 'conflict' end,
        ${subject} || case c.action when 'skip' then ' is left out' else ' cannot be created' end, null::uuid
      from migration_records r join migration_records c on ${joined}
@@ -125,12 +132,12 @@ async function followCards(side: string, kinds: string, run: Run, judge: Run): P
   );
 }
 
-async function judgeRelations(judge: Run, metamodel: Metamodel): Promise<void> {
-  await judge(
+async function previewRelations(decide: Run, metamodel: Metamodel): Promise<void> {
+  await decide(
     `select r.line, 'conflict', 'a card has no relation to itself', null::uuid from migration_records r
      where ${open('relation')} and ${end('source')} = ${end('target')}`,
   );
-  await judge(
+  await decide(
     // the one with values counts
     `select line, case when differs then 'conflict' else 'skip' end,
        case when differs then 'another row has other values for it' else '${DUPLICATE}' end, null::uuid
@@ -140,7 +147,7 @@ async function judgeRelations(judge: Run, metamodel: Metamodel): Promise<void> {
        window same as (partition by r.relation_type, ${end('source')}, ${end('target')} order by r.payload is null, r.line)
      ) k where n > 1`,
   );
-  await judge(
+  await decide(
     `select r.line, case when e.attributes @> coalesce(r.payload -> 'attributes', '{}')
          and (r.payload ->> 'description' is null or r.payload ->> 'description' = e.description)
        then 'skip' else 'update' end, null, e.id
@@ -150,7 +157,7 @@ async function judgeRelations(judge: Run, metamodel: Metamodel): Promise<void> {
   );
   for (const side of ['target', 'source'] as const) {
     const limited = [...metamodel.relationTypes.values()].filter((type) => limitedSides(type).includes(side));
-    await judge(
+    await decide(
       `select line, 'conflict', 'one of its cards has another relation of this type, which allows one', null::uuid from (
          select r.line, row_number() over (partition by r.relation_type, ${end(side)} order by r.line) as n,
            exists (select from relations e where e.type = r.relation_type and e.${side}_id = r.${side}_card) as is_taken
@@ -161,7 +168,7 @@ async function judgeRelations(judge: Run, metamodel: Metamodel): Promise<void> {
   }
 }
 
-async function judgeComments(run: Run, judge: Run): Promise<void> {
+async function previewComments(run: Run, decide: Run): Promise<void> {
   // the author follows from the rest
   const content = `${end('source')}, r.payload ->> 'content', coalesce(r.payload ->> 'created_at', '')`;
   // a comment with several replies has as many rows: all replies belong to the first
@@ -171,25 +178,25 @@ async function judgeComments(run: Run, judge: Run): Promise<void> {
            from migration_records r where ${open('comment')} and r.target_line is null) same
      where ${open('comment')} and r.target_line = same.line and same.first <> same.line`,
   );
-  await judge(
+  await decide(
     `select line, 'skip', '${DUPLICATE}', null::uuid from (
        select r.line, row_number() over (partition by ${content}, coalesce(r.target_line, 0) order by r.line) as n
        from migration_records r where ${open('comment')}) k where n > 1`,
   );
   // comments of a card with the same text are the same, at the same time if the source has it
-  await judge(
+  await decide(
     `select distinct on (r.line) r.line, 'skip', null, c.id from migration_records r
      join comments c on c.card_id = r.source_card and c.deleted_at is null and c.content = r.payload ->> 'content'
        and (r.payload ->> 'created_at' is null or c.created_at = (r.payload ->> 'created_at')::timestamptz)
        and (c.parent_id is null) = (r.target_line is null)
      where ${open('comment')} order by r.line, c.id`,
   );
-  await judge(
+  await decide(
     `select r.line, p.action, '${NO_PARENT}', null::uuid from migration_records r
      join migration_records p on p.migration_id = r.migration_id and p.line = r.target_line
      where ${open('comment')} and p.target_id is null and p.action in ('skip', 'conflict')`,
   );
-  await judge(
+  await decide(
     `select line, 'conflict', 'a thread has at most ${MAX_THREAD} comments', null::uuid from (
        select r.line, row_number() over (partition by r.target_line order by r.line) + 1
          + greatest((select count(*) from comments c where c.thread_id = p.target_id) - 1, 0) as n
