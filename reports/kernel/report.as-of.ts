@@ -3,6 +3,7 @@ import { may } from '../../domain/kernel/permissions/policy.ts';
 import type { AsOfScope } from './as-of/as-of.events.ts';
 import type { Reads } from './as-of/as-of.reads.ts';
 import type { ReportRequest } from './report.request.ts';
+import { dependsOn } from './report.ts';
 
 /** The tables and types that a report reads, derived from its topics. */
 export function asOfScope(ctx: Ctx, { report, params, cards, filtered }: ReportRequest): AsOfScope {
@@ -11,10 +12,10 @@ export function asOfScope(ctx: Ctx, { report, params, cards, filtered }: ReportR
   if (filtered && hasSubquery(cards.sql)) return { costs };
   if (report.fewRows?.(params) && !hasSubquery(cards.sql)) return { rowwise: true, costs };
   const reads = report.reads && { reads: withCondition(report.reads, cards.sql) };
-  if (report.uncached) return { ...reads, costs };
+  if (!report.topics) return { ...reads, costs };
   const { cardTypes, relationTypes } = ctx.metamodel;
   const read = (topic: string, keys: Iterable<string>) =>
-    [...keys].filter((key) => report.dependsOn(`${topic}:${key}`, params));
+    [...keys].filter((key) => dependsOn(report, `${topic}:${key}`, params));
   const cardKeys = read('cards', cardTypes.keys());
   const relationKeys = read('relations', relationTypes.keys());
   return {

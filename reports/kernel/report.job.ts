@@ -17,6 +17,7 @@ import { dayOf, type RenderContext, renderContextOf, renderingOf } from './repor
 import type { ReportRequest } from './report.request.ts';
 import { finishWithFile } from './report.result.ts';
 import { openReportStream } from './report.stream.ts';
+import { checkReport } from './report.ts';
 
 /** Time limit of the rendering in milliseconds; longer than for requests. */
 const RENDER_MS = 15 * 60_000;
@@ -39,7 +40,7 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
   const { report: name, params, filter, as_of, format, table } = payload;
   const report = reportNamed(name);
   if (report.permission !== 'login') requirePermission(ctx.caller, report.permission);
-  report.check?.(ctx, params);
+  checkReport(report, ctx, params);
   const rights = await rightsOfFile(
     ctx,
     ...(report.permission === 'login' ? [] : [report.permission]),

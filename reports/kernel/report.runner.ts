@@ -9,7 +9,7 @@ import { computeReport } from './report.compute.ts';
 import { ReportFigures } from './report.figures.ts';
 import type { ReportRequest } from './report.request.ts';
 import { createShared } from './report.shared.ts';
-import type { Report } from './report.ts';
+import { dependsOn, type Report, variantOf } from './report.ts';
 
 /** Identifies the JSON of a report for one request and state of the inventory. */
 export interface ReportKey {
@@ -75,11 +75,11 @@ export class ReportRunner {
       this.#keys.set(topics, known);
     }
     const { report, params, cards, asOf, forPicture } = request;
-    const asked = JSON.stringify([report.name, report.variant(ctx), params, cards, asOf, forPicture]);
+    const asked = JSON.stringify([report.name, variantOf(report, ctx), params, cards, asOf, forPicture]);
     let key = known.get(asked);
     if (!key) {
       const stamp = [...topics]
-        .filter(([topic]) => dependsOn(topic, request))
+        .filter(([topic]) => isAffected(request, topic))
         .map(([topic, version]) => `${topic}=${version}`)
         .sort();
       const tag = sha256(JSON.stringify([asked, stamp])).slice(0, 40);
@@ -93,7 +93,7 @@ export class ReportRunner {
   /** Returns the report. @param maxStaleness seconds: a stale result of at most this age is accepted. */
   async run(ctx: Ctx, key: ReportKey, request: ReportRequest, maxStaleness = 0): Promise<ReportResult> {
     const { report } = request;
-    if (report.uncached) return await this.#computeFor(ctx, key, request);
+    if (!report.topics) return await this.#computeFor(ctx, key, request);
     const known = this.readCached(key, report);
     if (known !== undefined) return { body: known, key };
     if (maxStaleness > 0) {
@@ -227,10 +227,10 @@ export class ReportRunner {
 const SETTLED_MS = 60 * 60 * 1000;
 
 /** Whether a result depends on a topic: later writes to cards and relations do not change a result as of an earlier time. */
-function dependsOn(topic: string, { report, params, filtered, asOf }: ReportRequest): boolean {
+function isAffected({ report, params, filtered, asOf }: ReportRequest, topic: string): boolean {
   const settled = asOf !== undefined && Date.now() - asOf.getTime() > SETTLED_MS;
   if (settled && /^(cards|relations):/.test(topic)) return false;
-  return report.dependsOn(topic, params) || (filtered && filterTopics.test(topic));
+  return dependsOn(report, topic, params) || (filtered && filterTopics.test(topic));
 }
 
 const cacheKeyOf = ({ name }: Report, tag: string): string => `report:${name}:${tag}`;

@@ -2,6 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment, JsonText } from '../../domain/kernel/lists/lists.types.ts';
 import type { AppPermission, TokenScope } from '../../domain/kernel/permissions/permissions.data.ts';
+import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Module } from '../../domain/kernel/settings/settings.read.ts';
 import type { StaticOf } from '../../domain/kernel/shapes.ts';
 import type { Cache } from '../../platform/cache.ts';
@@ -14,6 +15,7 @@ import type { ChartContext } from './charts/charts.labels.ts';
 import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './formats/formats.types.ts';
 import type { ReportBody } from './report.body.ts';
+import { typeOf } from './report.params.ts';
 
 /**
  * The text of a JSON object, or its chunks. Chunks from `lines` are buffers that are never decoded. A result of very many
@@ -83,11 +85,9 @@ export interface StreamedReport {
 
 /** One report, declared once: its route, description, caching and formats follow from this. */
 export interface Report<P = Record<string, unknown>, A = unknown> {
-  /** Unique name; also the path below `/api/v1/reports/`, unless `path` is given. */
+  /** Unique name and path below `/api/v1/reports/`, in which the prefix of a module is a folder. */
   name: string;
-  /** The path below `/api/v1/reports/`, if it is not the name. */
-  path?: string;
-  /** Its module. */
+  /** Its module, which is the prefix of its name. */
   module?: Module;
   /** Id of the operation. */
   id: string;
@@ -96,7 +96,9 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   permission: AppPermission | 'login';
   /** The scope that an API token also needs, if the report is about the caller's own objects. */
   scope?: TokenScope;
-  /** Additional requirements of `check`, such as `costs.view for cost fields`. */
+  /** Permissions besides `permission` that every request needs. */
+  needs?: AppPermission[];
+  /** Further requirements of `check`, such as `costs.view for cost fields`. */
   permissionNote?: string;
   /** Error codes in addition to those of every report. */
   errors?: ErrorCode[];
@@ -104,8 +106,12 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   params: TProperties;
   /** The response schema, see `reportSchema`. */
   answer: TSchema;
-  /** Whether `as_of` is supported. */
-  timeTravel: boolean;
+  /** Card types that must be visible. */
+  types?: string[];
+  /** Parameters that name a card type, which must be visible. */
+  typeParams?: (keyof P & string)[];
+  /** Whether `as_of` is not supported, because it reads tables without history. */
+  isCurrentOnly?: boolean;
   /**
    * The tables and columns that it reads, if these are few: with `as_of`, others cannot be read. Those that its filter reads
    * are added.
@@ -113,17 +119,18 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   reads?: Reads;
   /** Whether, for these parameters, it only reads few cards and relations, by their ids and ends. */
   fewRows?(params: P): boolean;
-  /** Whether it is computed for each request, because it depends on data without a topic, such as logins. */
-  uncached?: true;
   /**
-   * Refuses parameters that the metamodel or the caller's rights do not allow. Called before a cached result is used, too.
+   * Refuses further parameters that the metamodel or the caller's rights do not allow. Called before a cached result is used, too.
    * @throws EstateError
    */
   check?(ctx: Ctx, params: P): void;
-  /** Whether it depends on a topic; the topics of a filter are added. */
-  dependsOn(topic: string, params: P): boolean;
-  /** What else the result depends on besides topics, parameters and visible cards: rights of the caller, the date. */
-  variant(ctx: Ctx): string;
+  /**
+   * The topics on which it depends besides `metamodel` and those of a filter; `cards` and `relations` stand for those of all
+   * types. Absent: it is computed for each request, because it depends on data without a topic, such as logins.
+   */
+  topics?(params: P): string[];
+  /** Whether it depends on the date. */
+  isDaily?: boolean;
   /** Computes the result, to which `position` is added. */
   compute(input: ReportInput<P>): Promise<ReportText>;
   /** The array from `lines`: `tables` gets it as an iterable that is parsed lazily, once. */
@@ -137,6 +144,32 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   tables(answer: A, params: P): ReportTable[];
   /** The chart of a result; absent if the report has none. */
   chart?(answer: A, params: P, context: ChartContext): Chart;
+}
+
+/** Whether a report depends on a topic, apart from its filter. */
+export function dependsOn({ topics }: Report, topic: string, params: Record<string, unknown>): boolean {
+  if (!topics) return false;
+  return topic === 'metamodel' || topics(params).some((one) => topic === one || topic.startsWith(`${one}:`));
+}
+
+/** Permissions with which a result is shared only among callers who have the same ones. */
+const sharedRights = ['costs.view', 'relations.view', 'risks.view', 'stakeholders.view'] as const;
+
+/** What a result depends on besides topics, parameters and visible cards: the caller's rights, and the date. */
+export const variantOf = ({ isDaily }: Report, { caller }: Ctx): string =>
+  [...sharedRights.map((right) => may(caller, right)), isDaily && new Date().toISOString().slice(0, 10)].join();
+
+/**
+ * Refuses what the metamodel or the caller's rights do not allow.
+ * @throws EstateError `forbidden`, 422 naming the parameter.
+ */
+export function checkReport(report: Report, ctx: Ctx, params: Record<string, unknown>): void {
+  for (const permission of report.needs ?? []) requirePermission(ctx.caller, permission);
+  for (const type of report.types ?? []) typeOf(ctx, 'type', type);
+  for (const param of report.typeParams ?? []) {
+    if (params[param] !== undefined) typeOf(ctx, param, String(params[param]));
+  }
+  report.check?.(ctx, params);
 }
 
 /** Declares a report; the types of its parameters and result are inferred from their schemas. */

@@ -16,7 +16,7 @@ import { dayOf, type RenderContext, renderContextOf } from '../../../reports/ker
 import type { ReportRequest } from '../../../reports/kernel/report.request.ts';
 import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { openReportStream } from '../../../reports/kernel/report.stream.ts';
-import type { Report } from '../../../reports/kernel/report.ts';
+import { checkReport, type Report } from '../../../reports/kernel/report.ts';
 import { acceptedMedia } from '../../accept.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
@@ -92,22 +92,23 @@ export function reportOperation(
 
   const offered = formats.filter((format) => format !== 'svg' || report.chart);
   const media = offered.map((format) => mediaTypes[format]);
-  routes.get(`/api/v1/reports/${report.path ?? report.name}`, {
+  const needs = [...(report.needs ?? []), report.permissionNote ?? []].flat();
+  routes.get(`/api/v1/reports/${pathOf(report)}`, {
     id: report.id,
     summary: report.summary,
     description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
     permission: report.permission,
     ...(report.scope ? { scope: report.scope } : {}),
     ...(report.module ? { module: report.module } : {}),
-    ...(report.permissionNote ? { permissionNote: report.permissionNote } : {}),
-    query: object({ ...report.params, ...common, ...(report.timeTravel ? past : {}) }),
+    ...(needs.length > 0 ? { permissionNote: needs.join('; ') } : {}),
+    query: object({ ...report.params, ...common, ...(report.isCurrentOnly ? {} : past) }),
     headers: ['Accept', 'If-None-Match', 'Prefer'],
     errors: [
       'not_acceptable',
       'position_ahead',
       'query_too_heavy',
       'too_many_requests',
-      ...(report.timeTravel ? (['as_of_expired'] as const) : []),
+      ...(report.isCurrentOnly ? [] : (['as_of_expired'] as const)),
       ...(report.errors ?? []),
     ],
     answers: {
@@ -140,7 +141,7 @@ export function reportOperation(
         topics = (await services.sessions.read(null)).topics;
         ctx = { ...ctx, metamodel: await ctx.metamodels.at(topics.get('metamodel') ?? 0, services.db) };
       }
-      report.check?.(ctx, params);
+      checkReport(report, ctx, params);
       const streams = report.stream?.applies(params) === true;
       const reportRequest: ReportRequest = {
         report,
@@ -178,8 +179,8 @@ export function reportOperation(
       const found = await runner.run(ctx, key, reportRequest, max_staleness);
       const etag = etagOf(found.key, format, part);
       reply.header('etag', etag);
-      if (report.uncached && isKnown(request, found.key, format, part)) return reply.code(304).send();
-      if (format === 'json' && !report.uncached && !(as_of || filter || min_position || max_staleness)) {
+      if (!report.topics && isKnown(request, found.key, format, part)) return reply.code(304).send();
+      if (format === 'json' && report.topics && !(as_of || filter || min_position || max_staleness)) {
         responseCache.store(request, report, key, etag);
       }
       if (found.age !== undefined) reply.header('age', String(found.age));
@@ -202,6 +203,10 @@ export function reportOperation(
     },
   });
 }
+
+/** The path of a report below `/api/v1/reports/`. */
+const pathOf = ({ name, module }: Report): string =>
+  module ? name.replace(`${module}-`, `${module}/`) : name;
 
 /** Sends the job that was started because the client prefers it. */
 const sendStarted = (reply: FastifyReply, job: StartedJob) =>

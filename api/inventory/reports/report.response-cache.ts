@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../../domain/kernel/context.ts';
 import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
-import type { Report } from '../../../reports/kernel/report.ts';
+import { type Report, variantOf } from '../../../reports/kernel/report.ts';
 
 /** A cached response of one caller and URL. */
 interface CacheEntry {
@@ -33,7 +33,7 @@ const commonHeaders = [
 
 /**
  * Caches JSON reports by caller object, URL and topic versions, so that a hit needs no parsing of the query and filter.
- * The session returns another caller object when anything responseHeaders the user or the token changes. Permission check and topic
+ * The session returns another caller object when anything changes about the user or the token changes. Permission check and topic
  * versions are those of the current request.
  */
 export class ResponseCache {
@@ -60,7 +60,7 @@ export class ResponseCache {
     }
     if (entries.has(url)) return;
     this.#bytes += 2 * url.length + ENTRY_BYTES;
-    entries.set(url, { key, variant: report.variant(ctx), etag });
+    entries.set(url, { key, variant: variantOf(report, ctx), etag });
   }
 
   /** Sends the cached response, if any. @returns whether it was sent. */
@@ -70,7 +70,7 @@ export class ResponseCache {
       return false;
     if (bypassHeaders.some((name) => headers[name] !== undefined)) return false;
     const entry = this.#callers.get(ctx.caller)?.get(request.url);
-    if (!entry || entry.variant !== report.variant(ctx)) return false;
+    if (!entry || entry.variant !== variantOf(report, ctx)) return false;
     const responseHeaders = [...commonHeaders, 'etag', entry.etag, 'x-request-id', request.id];
     const ifNoneMatch = headers['if-none-match'];
     if (ifNoneMatch !== undefined) {

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { counted } from '../../../platform/counted.ts';
 import { queryRows, type Sql } from '../../../platform/database.ts';
@@ -10,7 +9,6 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedItems } from '../../kernel/report.lines.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
@@ -69,7 +67,7 @@ export const dependenciesReport = defineReport({
   description:
     'With `center_id` the cards within `depth` relations of this card that match `filter`; the card itself is always included. Without it the complete graph, which is streamed without a limit. `path` contains the names of the ancestors, root first.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'relations.view',
+  needs: ['relations.view'],
   errors: ['not_found'],
   params: {
     center_id: Type.Optional(
@@ -89,15 +87,10 @@ export const dependenciesReport = defineReport({
     ),
   },
   answer: GraphAnswer,
-  timeTravel: true,
   reads: { cards: 'any', relations: 'any', others: false },
   fewRows: ({ center_id }) => center_id !== undefined,
-  check(ctx, { type }) {
-    if (type !== undefined) typeOf(ctx, 'type', type);
-    if (!may(ctx.caller, 'relations.view')) throw forbidden('relations.view');
-  },
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  typeParams: ['type'],
+  topics: () => ['cards', 'relations'],
   async compute({ sql: db, ctx, params, cards, visible, forPicture }) {
     const { center_id, depth, type } = params;
     await db.raw(`set local work_mem = '64MB'`);

@@ -160,15 +160,11 @@ export const adminDashboardReport = defineReport({
     }),
   },
   answer: Answer,
-  timeTravel: true,
   reads: {
     cards: ['type', 'name', 'status', 'approval_status', 'created_at', 'updated_at'],
     relations: [],
     others: true,
   },
-  uncached: true,
-  dependsOn: () => false,
-  variant: () => '',
   async compute(input) {
     const cards = await cardFigures(input);
     const people = await peopleFigures(input);

@@ -44,11 +44,7 @@ export const myWorkspaceReport = defineReport({
   scope: 'account',
   params: {},
   answer: Answer,
-  timeTravel: true,
   reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [], others: true },
-  uncached: true,
-  dependsOn: () => false,
-  variant: (ctx) => ctx.caller.userId ?? '',
   async compute({ sql, ctx, cards, filtered, asOf }) {
     const me = ctx.caller.userId;
     return await queryValue(

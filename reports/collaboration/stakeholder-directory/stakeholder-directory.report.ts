@@ -81,7 +81,6 @@ export const stakeholderDirectoryReport = defineReport({
     }),
   },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: ['type', 'name', 'name_key', 'status'], others: true },
   check(ctx, { type, role }) {
     const types = type === undefined ? visibleTypes(ctx) : [typeOf(ctx, 'type', type)];
@@ -89,8 +88,7 @@ export const stakeholderDirectoryReport = defineReport({
       throw invalidField('role', 'unknown_value', `"${role}" is not a stakeholder role`);
     }
   },
-  dependsOn: (topic) => /^(cards:|metamodel$|users$)/.test(topic),
-  variant: () => '',
+  topics: () => ['cards', 'users'],
   async compute({ sql, ctx, params, cards }) {
     const types = params.type === undefined ? visibleTypes(ctx) : [typeOf(ctx, 'type', params.type)];
     const from = (params.cards_page - 1) * params.cards;

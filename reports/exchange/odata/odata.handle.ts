@@ -6,7 +6,7 @@ import { isUuid } from '../../../platform/uuid.ts';
 import { odataModel } from './model/model.build.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
 import { readChanges } from './odata.delta.ts';
-import { readEntity, readProperty } from './odata.entity.ts';
+import { type ReadEntity, readEntity, readProperty } from './odata.entity.ts';
 import { invalidQuery, notSupported } from './odata.errors.ts';
 import {
   countEntities,
@@ -19,7 +19,7 @@ import {
 import { hashQuery, readDeltaToken, readSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
 import { readOptions, type SentOptions } from './query/query.options.ts';
-import type { Expr, NestedOptions } from './query/query.types.ts';
+import { type Expr, type NestedOptions, partsOf } from './query/query.types.ts';
 
 /** A request of a client. */
 export interface ODataRequest {
@@ -56,32 +56,32 @@ export interface ODataResponse {
  */
 export async function handleODataRequest(ctx: Ctx, request: ODataRequest): Promise<ODataResponse> {
   const model = odataModel(ctx);
-  const target = resolveTarget(model, request.parts, request.aliases);
+  const { set, key, property, navigation, suffix } = resolveTarget(model, request.parts, request.aliases);
   const options = readOptions(request.options, { texts: request.aliases });
-  switch (target.kind) {
-    case 'set':
-      return await readSet(ctx, model, target.set, undefined, request, options);
-    case 'count':
-    case 'related-count':
-      return await readCount(ctx, model, target, request, options);
-    case 'entity': {
-      requireOptions(request.options, allowedOptions.entity);
-      const { set, key } = target;
-      const { text, etag } = await readEntity(ctx, { model, set, key, options, wire: request.wire });
-      return { body: text, kind: 'json', applied: [], ...(etag ? { etag } : {}) };
-    }
-    case 'property':
-    case 'value': {
-      requireOptions(request.options, allowedOptions.property);
-      const found = await readProperty(ctx, { model, ...target, wire: request.wire });
-      const kind = target.kind === 'value' ? 'text' : 'json';
-      return { body: target.kind === 'value' ? found?.bare : found?.json, kind, applied: [] };
-    }
-    case 'related':
-    case 'related-references':
-      return await readRelated(ctx, model, target, request, options);
+  const { wire } = request;
+  if (key === undefined) {
+    return suffix === '$count'
+      ? await readCount(ctx, { model, set, options }, request)
+      : await readSet(ctx, model, set, undefined, request, options);
   }
+  if (property) {
+    requireOptions(request.options, allowedOptions.property);
+    const found = await readProperty(ctx, { model, set, key, property, wire });
+    return suffix === '$value'
+      ? { body: found?.bare, kind: 'text', applied: [] }
+      : { body: found?.json, kind: 'json', applied: [] };
+  }
+  if (navigation) return await readRelated(ctx, model, { set, key, navigation }, suffix, request, options);
+  requireOptions(request.options, allowedOptions.entity);
+  return entityResponse(await readEntity(ctx, { model, set, key, options, wire }));
 }
+
+const entityResponse = ({ text, etag }: ReadEntity): ODataResponse => ({
+  body: text,
+  kind: 'json',
+  applied: [],
+  ...(etag ? { etag } : {}),
+});
 
 /** The query options that are allowed for targets other than a set. */
 const allowedOptions = {
@@ -98,34 +98,32 @@ function requireOptions(sent: SentOptions, taken: string[]): void {
 
 async function readCount(
   ctx: Ctx,
-  model: ODataModel,
-  target: Extract<Target, { kind: 'count' | 'related-count' }>,
+  query: Pick<PageQuery, 'model' | 'set' | 'via' | 'options'>,
   request: ODataRequest,
-  options: NestedOptions,
 ): Promise<ODataResponse> {
   requireOptions(request.options, allowedOptions.count);
-  const via = target.kind === 'related-count' ? target : undefined;
-  const set = via ? model.sets.get(via.navigation.target)! : target.set;
-  const total = await countEntities(ctx, { model, set, options, ...(via ? { via } : {}) });
-  return { body: String(total), kind: 'text', applied: [] };
+  return { body: String(await countEntities(ctx, query)), kind: 'text', applied: [] };
 }
 
 async function readRelated(
   ctx: Ctx,
   model: ODataModel,
-  via: Extract<Target, { kind: 'related' | 'related-references' }>,
+  via: Via,
+  suffix: Suffix | undefined,
   request: ODataRequest,
   options: NestedOptions,
 ): Promise<ODataResponse> {
-  const references = via.kind === 'related-references';
   const set = model.sets.get(via.navigation.target)!;
+  if (suffix === '$count') return await readCount(ctx, { model, set, via, options }, request);
+  const references = suffix === '$ref';
   if (via.navigation.collection) {
     if (references) requireOptions(request.options, allowedOptions.references);
     return await readSet(ctx, model, set, via, request, options, references);
   }
   requireOptions(request.options, references ? allowedOptions.property : allowedOptions.entity);
-  const { text, etag } = await readEntity(ctx, { model, set, via, options, wire: request.wire, references });
-  return { body: text, kind: 'json', applied: [], ...(etag ? { etag } : {}) };
+  return entityResponse(
+    await readEntity(ctx, { model, set, via, options, wire: request.wire, references }),
+  );
 }
 
 async function readSet(
@@ -202,41 +200,25 @@ function isTrackable(ctx: Ctx, set: EntitySet, options: NestedOptions): boolean 
   return options.filter === undefined || readsOwnProperties(options.filter, set);
 }
 
-/** Whether an expression only reads the entity's own properties. */
-function readsOwnProperties(expr: Expr, set: EntitySet): boolean {
-  switch (expr.kind) {
-    case 'literal':
-      return true;
-    case 'path':
-    case 'count':
-      return !expr.steps.some(({ name }) => set.navigations.has(name));
-    case 'not':
-    case 'negative':
-    case 'cast':
-      return readsOwnProperties(expr.operand, set);
-    case 'binary':
-      return readsOwnProperties(expr.left, set) && readsOwnProperties(expr.right, set);
-    case 'in':
-      return [expr.left, ...expr.items].every((part) => readsOwnProperties(part, set));
-    case 'call':
-      return expr.name !== 'now' && expr.args.every((part) => readsOwnProperties(part, set));
-    case 'lambda':
-      return (
-        !expr.steps.some(({ name }) => set.navigations.has(name)) &&
-        (expr.predicate === undefined || readsOwnProperties(expr.predicate, set))
-      );
-  }
-}
+/** Whether an expression only reads the entity's own properties, and has the same result at any time. */
+const readsOwnProperties = (expr: Expr, { navigations }: EntitySet): boolean =>
+  ![...partsOf(expr)].some(
+    (part) =>
+      ('steps' in part && part.steps.some(({ name }) => navigations.has(name))) ||
+      (part.kind === 'call' && part.name === 'now'),
+  );
 
-/** The resource of a path. */
-type Target = { set: EntitySet } & (
-  | { kind: 'set' }
-  | { kind: 'count' }
-  | { kind: 'entity'; key: string }
-  | { kind: 'property' | 'value'; key: string; property: ODataProperty }
-  | { kind: 'related' | 'related-references'; key: string; navigation: Navigation }
-  | { kind: 'related-count'; key: string; navigation: Navigation }
-);
+/** The last segment of a path after a set, a property or a navigation property. */
+type Suffix = '$count' | '$value' | '$ref';
+
+/** The resource of a path: a set, or with a key an entity, its property or what is related to it. */
+interface Target {
+  set: EntitySet;
+  key?: string;
+  property?: ODataProperty;
+  navigation?: Navigation;
+  suffix?: Suffix;
+}
 
 const KEY =
   /^([A-Za-z_]\w*)\(\s*(?:id\s*=\s*)?(?:([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})|(@[A-Za-z_]\w*))\s*\)$/i;
@@ -259,8 +241,7 @@ function resolveTarget(
   }
   if (!first!.includes('(')) return resolveInSet(set, second, third);
   const key = keyOf(first!, aliases);
-  if (second === undefined) return { kind: 'entity', set, key };
-  return resolveInEntity(set, key, second, third);
+  return second === undefined ? { set, key } : resolveInEntity(set, key, second, third);
 }
 
 function keyOf(part: string, aliases: ReadonlyMap<string, string>): string {
@@ -279,26 +260,25 @@ function keyOf(part: string, aliases: ReadonlyMap<string, string>): string {
 }
 
 function resolveInSet(set: EntitySet, second: string | undefined, third: string | undefined): Target {
-  if (second === undefined) return { kind: 'set', set };
-  if (second.toLowerCase() === '$count' && third === undefined) return { kind: 'count', set };
+  if (second === undefined) return { set };
+  if (second.toLowerCase() === '$count' && third === undefined) return { set, suffix: '$count' };
   if (second.startsWith('$')) throw notSupported(second, 'is not supported');
   throw notFound('resource', `${set.name}/${second}`);
 }
 
 function resolveInEntity(set: EntitySet, key: string, second: string, third: string | undefined): Target {
   const property = set.properties.get(second);
+  const navigation = set.navigations.get(second);
+  const suffix = third?.toLowerCase();
   if (property) {
-    if (third === undefined) return { kind: 'property', set, key, property };
-    if (third.toLowerCase() === '$value' && !property.collection)
-      return { kind: 'value', set, key, property };
+    if (third === undefined) return { set, key, property };
+    if (suffix === '$value' && !property.collection) return { set, key, property, suffix };
     throw notFound('resource', `${second}/${third}`);
   }
-  const navigation = set.navigations.get(second);
   if (navigation) {
-    const suffix = third?.toLowerCase();
-    if (third === undefined) return { kind: 'related', set, key, navigation };
-    if (suffix === '$count' && navigation.collection) return { kind: 'related-count', set, key, navigation };
-    if (suffix === '$ref') return { kind: 'related-references', set, key, navigation };
+    if (third === undefined) return { set, key, navigation };
+    if (suffix === '$ref' || (suffix === '$count' && navigation.collection))
+      return { set, key, navigation, suffix };
     throw notSupported(
       `${second}/${third}`,
       'longer paths are not supported: read the related entity by its own URL',

@@ -7,8 +7,7 @@ import { prepareItems, readPageItems } from './odata.items.ts';
 import { inSnapshot, runStatement } from './odata.run.ts';
 import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
-import type { Expr, NestedOptions } from './query/query.types.ts';
-import { conjunctsOf, readsJson } from './sql/sql.conjuncts.ts';
+import { type Expr, type NestedOptions, partsOf } from './query/query.types.ts';
 import { listOf } from './sql/sql.entity.ts';
 import { conditionOf } from './sql/sql.expressions.ts';
 import {
@@ -76,6 +75,21 @@ export function selectEntities(
   }
   if (options.search) parts.push(searchCondition(options.search, set, ROOT));
   return { from, where: combine('and', parts) };
+}
+
+/** Splits a filter into its conjuncts. */
+function conjunctsOf(expr: Expr): Expr[] {
+  if (expr.kind !== 'binary' || expr.operator !== 'and') return [expr];
+  return [...conjunctsOf(expr.left), ...conjunctsOf(expr.right)];
+}
+
+/** Whether an expression reads members of JSON columns of the entity, and no related entities. */
+function readsJson(expr: Expr, set: EntitySet): boolean {
+  const parts = [...partsOf(expr)];
+  if (parts.some(({ kind }) => kind === 'lambda' || kind === 'count')) return false;
+  const paths = parts.filter((part) => part.kind === 'path');
+  const read = paths.map(({ steps }) => (steps.length === 1 ? set.properties.get(steps[0]!.name) : undefined));
+  return read.every(Boolean) && read.some((property) => property!.inside);
 }
 
 const filterPart = (statement: StatementContext, set: EntitySet, part: Expr): Fragment =>

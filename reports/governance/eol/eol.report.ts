@@ -86,10 +86,9 @@ export const eolReport = defineReport({
     ),
   },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic) || topic === EOL_TOPIC,
-  variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
+  topics: () => ['cards', 'relations', EOL_TOPIC],
+  isDaily: true,
   async compute({ sql, ctx, params, cards, asOf }) {
     const { days, status } = params as Params & { status?: string };
     const seen = visibleCards(ctx);

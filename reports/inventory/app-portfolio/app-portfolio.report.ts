@@ -2,7 +2,6 @@ import Type, { type TSchema } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases, SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { entireTable, type Snapshot } from '../../../platform/snapshot.ts';
 import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
@@ -86,16 +85,11 @@ export const appPortfolioReport = defineReport({
   id: 'readAppPortfolioReport',
   summary: 'Read the applications with their relations and possible groupings',
   permission: 'reports.portfolio',
-  permissionNote: 'relations.view',
+  needs: ['relations.view'],
   params: { type: typeParam('Application') },
+  typeParams: ['type'],
   answer: Answer as TSchema,
-  timeTravel: true,
-  check(ctx, { type }) {
-    typeOf(ctx, 'type', type);
-    requirePermission(ctx.caller, 'relations.view');
-  },
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$)/.test(topic),
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  topics: () => ['cards', 'relations', 'catalogues'],
   // only pictures are made from this
   async compute({ lines, ctx, params, cards, visible }) {
     const { sql, bindings } = organizationsOf(ctx, params.type, cards, visible);

@@ -130,8 +130,9 @@ export const capabilityHeatmapReport = defineReport({
   description:
     '`app_count` and `total_cost` (all cost fields of the applications; absent without `costs.view`) include the applications that are linked to the capability itself, not to its descendants. `risk_count` (absent without `risks.view`) is the number of distinct risks that are not closed and are linked to the capability or one of these applications. `filter` applies to the applications, not to the capabilities.',
   permission: 'reports.ea_dashboard',
-  permissionNote:
-    'relations.view; costs.view for the metric total_cost; risks.view for the metric risk_count',
+  needs: ['relations.view'],
+  permissionNote: 'costs.view for the metric total_cost; risks.view for the metric risk_count',
+  types: [APP, CAPABILITY],
   params: {
     metric: Type.Enum(['app_count', 'total_cost', 'risk_count'], {
       default: 'app_count',
@@ -139,17 +140,12 @@ export const capabilityHeatmapReport = defineReport({
     }),
   },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },
   check(ctx, { metric }) {
-    typeOf(ctx, 'type', APP);
-    typeOf(ctx, 'type', CAPABILITY);
-    requirePermission(ctx.caller, 'relations.view');
     if (metric === 'total_cost') requirePermission(ctx.caller, 'costs.view');
     if (metric === 'risk_count') requirePermission(ctx.caller, 'risks.view');
   },
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$|catalogues$|risks$)/.test(topic),
-  variant: (ctx) => `${may(ctx.caller, 'costs.view')}/${may(ctx.caller, 'risks.view')}`,
+  topics: () => ['cards', 'relations', 'catalogues', 'risks'],
   async compute(input) {
     const { sql, ctx, params, lines, visible } = input;
     await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);

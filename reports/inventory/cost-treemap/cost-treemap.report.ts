@@ -73,7 +73,6 @@ interface Params {
 const groupsByCards = (ctx: Ctx, group: string) => ctx.metamodel.cardTypes.get(group)?.is_hidden === false;
 
 function check(ctx: Ctx, { type: key, cost_field, group_by, aggregate }: Params): void {
-  requirePermission(ctx.caller, 'costs.view');
   const type = typeOf(ctx, 'type', key);
   costFieldOf(ctx, 'cost_field', type, cost_field);
   for (const other of aggregate) costFieldOf(ctx, 'aggregate', typeOf(ctx, 'aggregate', other), cost_field);
@@ -182,7 +181,8 @@ export const costTreemapReport = defineReport({
   description: `Highest cost first; cards without costs are omitted. Grouped by a related type, a card with several related cards counts in the group of the first by name; cards without one are in "${REST}". Groups of related cards are identified by the id of their card, so that names can be equal; \`parent_name\` distinguishes them. Options with equal labels have their keys in brackets.`,
   permission: 'reports.ea_dashboard',
   errors: ['not_found'],
-  permissionNote: 'costs.view; relations.view for related types',
+  needs: ['costs.view'],
+  permissionNote: 'relations.view for related types',
   params: {
     type: typeParam('Application'),
     cost_field: fieldParam('costTotalAnnual', 'Cost field for the area'),
@@ -204,11 +204,9 @@ export const costTreemapReport = defineReport({
     ),
   },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check,
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
-  variant: () => '',
+  topics: () => ['cards', 'relations'],
   async compute(input) {
     const { parent_card_id: parent } = input.params;
     if (parent !== undefined) await requireParent(input, parent);

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -21,17 +20,12 @@ export const costReport = defineReport({
   summary: 'Read the costs of the cards of a type',
   description: 'The sum of all cost fields of each card, highest first; cards without costs are omitted.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'costs.view',
+  needs: ['costs.view'],
   params: { type: typeParam('Application') },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: 'any', others: false },
-  check(ctx, { type }) {
-    requirePermission(ctx.caller, 'costs.view');
-    typeOf(ctx, 'type', type);
-  },
-  dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
-  variant: () => '',
+  typeParams: ['type'],
+  topics: ({ type }) => [`cards:${type}`],
   async compute({ lines, ctx, params, cards }) {
     const { costKeys } = typeOf(ctx, 'type', params.type);
     const cost = costKeys.map((key) => numberIn('v.attributes', key)).join(' + ') || '0';

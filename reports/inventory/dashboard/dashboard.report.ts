@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { DateOnly, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import type { Sql } from '../../../platform/database.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
@@ -91,18 +90,12 @@ export const dashboardReport = defineReport({
   permission: 'reports.ea_dashboard',
   params: {},
   answer: Answer,
-  timeTravel: true,
   reads: {
     cards: ['type', 'name', 'status', 'approval_status', 'data_quality', 'lifecycle'],
     others: false,
   },
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$|users$|kpis$)/.test(topic),
-  variant: (ctx) =>
-    [
-      may(ctx.caller, 'costs.view'),
-      may(ctx.caller, 'relations.view'),
-      new Date().toISOString().slice(0, 10),
-    ].join(),
+  topics: () => ['cards', 'relations', 'users', 'kpis'],
+  isDaily: true,
   async compute(input) {
     const { asOf } = input;
     const figures = await countsOf(input);

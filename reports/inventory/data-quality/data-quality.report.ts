@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
@@ -51,14 +50,13 @@ export const dataQualityReport = defineReport({
     }),
   },
   answer: Answer,
-  timeTravel: true,
   reads: {
     cards: ['type', 'name', 'parent_id', 'status', 'lifecycle', 'data_quality', 'created_at', 'updated_at'],
     relations: ['source_id', 'target_id'],
     others: false,
   },
-  dependsOn: (topic) => /^(cards:|relations:|metamodel$)/.test(topic),
-  variant: (ctx) => `${may(ctx.caller, 'relations.view')} ${new Date().toISOString().slice(0, 10)}`,
+  topics: () => ['cards', 'relations'],
+  isDaily: true,
   async compute({ sql, params, cards, asOf, isHistorical }) {
     const stale = new Date(asOf.getTime() - STALE_DAYS * 86_400_000);
     const orphaned = `c.parent_id is null

@@ -1,13 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, distinctLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import { typeParam } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, jsonText, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
@@ -33,22 +32,12 @@ export const landscapeReport = defineReport({
   description:
     'A card that is related to several groups is in each of them. Groups are ordered by name and include those without cards. `filter` applies to the cards, not to the groups.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'relations.view',
+  needs: ['relations.view'],
   params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
-  check(ctx, { type, group_by }) {
-    typeOf(ctx, 'type', type);
-    typeOf(ctx, 'group_by', group_by);
-    requirePermission(ctx.caller, 'relations.view');
-  },
-  dependsOn: (topic, { type, group_by }) =>
-    topic === 'metamodel' ||
-    topic.startsWith('relations:') ||
-    topic === `cards:${type}` ||
-    topic === `cards:${group_by}`,
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  typeParams: ['type', 'group_by'],
+  topics: ({ type, group_by }) => ['relations', `cards:${type}`, `cards:${group_by}`],
   async compute({ sql, lines, ctx, params, cards, visible }) {
     const { type, group_by: groupBy } = params;
     const pairs = relatedPairs(ctx, type, groupBy);

@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf, typeParam } from '../../kernel/report.params.ts';
+import { typeParam } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
@@ -30,26 +29,16 @@ export const matrixReport = defineReport({
   description:
     'An intersection is a pair of cards with a relation of any type, in either direction. `filter` applies to the rows.',
   permission: 'reports.ea_dashboard',
-  permissionNote: 'relations.view',
+  needs: ['relations.view'],
   params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
   answer: Answer,
-  timeTravel: true,
   reads: {
     cards: ['type', 'name', 'name_key', 'parent_id', 'status'],
     relations: ['type', 'source_id', 'target_id'],
     others: false,
   },
-  check(ctx, { row_type, col_type }) {
-    typeOf(ctx, 'row_type', row_type);
-    typeOf(ctx, 'col_type', col_type);
-    if (!may(ctx.caller, 'relations.view')) throw forbidden('relations.view');
-  },
-  dependsOn: (topic, { row_type, col_type }) =>
-    topic === 'metamodel' ||
-    topic.startsWith('relations:') ||
-    topic === `cards:${row_type}` ||
-    topic === `cards:${col_type}`,
-  variant: () => '',
+  typeParams: ['row_type', 'col_type'],
+  topics: ({ row_type, col_type }) => ['relations', `cards:${row_type}`, `cards:${col_type}`],
   async compute({ sql, ctx, params, cards, visible }) {
     const pairs = relatedPairs(ctx, params.row_type, params.col_type);
     const line = (alias: string) =>

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
   type ChartContext,
@@ -58,14 +57,12 @@ export const portfolioReport = defineReport({
     color_field: fieldParam('businessCriticality', 'Field for the colour'),
   },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: 'any', others: false },
   check(ctx, params) {
     const type = typeOf(ctx, 'type', params.type);
     for (const param of fields) fieldOf(ctx, param, type, params[param]);
   },
-  dependsOn: (topic, { type }) => topic === `cards:${type}` || topic === 'metamodel',
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  topics: ({ type }) => [`cards:${type}`],
   async compute({ lines, params, cards }) {
     const value = (key: string) => `c.attributes -> ${literal(key)}`;
     const size = value(params.size_field);

@@ -1,13 +1,11 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
@@ -36,14 +34,9 @@ export const roadmapReport = defineReport({
     ),
   },
   answer: Answer,
-  timeTravel: true,
   reads: { cards: 'any', others: false },
-  check(ctx, { type }) {
-    if (type !== undefined) typeOf(ctx, 'type', type);
-  },
-  dependsOn: (topic, { type }) =>
-    topic === 'metamodel' || (type === undefined ? topic.startsWith('cards:') : topic === `cards:${type}`),
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  typeParams: ['type'],
+  topics: ({ type }) => [type === undefined ? 'cards' : `cards:${type}`],
   async compute({ lines, ctx, params, cards }) {
     const types = params.type === undefined ? undefined : [params.type];
     const item = jsonLine({

@@ -4,7 +4,6 @@ import {
   GraphChart,
   HeatmapChart,
   LineChart,
-  PieChart,
   ScatterChart,
 } from 'echarts/charts';
 import {
@@ -18,7 +17,6 @@ import { init, setPlatformAPI, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import { layoutBars } from './charts.bars.ts';
 import { layoutBubbles } from './charts.bubbles.ts';
-import { layoutDonut } from './charts.donut.ts';
 import { layoutFigures } from './charts.figures.ts';
 import { layoutGraph } from './charts.graph.ts';
 import { layoutLines } from './charts.lines.ts';
@@ -39,7 +37,6 @@ use([
   HeatmapChart,
   LineChart,
   MarkLineComponent,
-  PieChart,
   ScatterChart,
   SVGRenderer,
   TitleComponent,
@@ -64,7 +61,6 @@ const layouts: {
   roadmap: layoutRoadmap,
   graph: layoutGraph,
   lines: layoutLines,
-  donut: layoutDonut,
   figures: layoutFigures,
 };
 

@@ -105,20 +105,7 @@ export function axisTitle(name: string, unit: ChartUnit, { currency }: ChartWork
   return unit === 'percent' ? `${written} (%)` : written;
 }
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
+const monthFormat = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' });
 
 /** A day in UTC as the workspace writes dates. */
 export function formatDate(time: number, { dateFormat }: ChartWorkspace): string {
@@ -129,8 +116,7 @@ export function formatDate(time: number, { dateFormat }: ChartWorkspace): string
   return dateFormat.replace(/D{1,2}|M{1,4}|YYYY|YY/g, (part) => {
     if (part[0] === 'D') return part === 'D' ? String(day) : String(day).padStart(2, '0');
     if (part[0] === 'Y') return part === 'YY' ? year.slice(-2) : year;
-    if (part === 'MMMM') return MONTHS[month]!;
-    if (part === 'MMM') return MONTHS[month]!.slice(0, 3);
+    if (part.startsWith('MMM')) return monthFormat.format(date).slice(0, part === 'MMM' ? 3 : undefined);
     return part === 'M' ? String(month + 1) : String(month + 1).padStart(2, '0');
   });
 }

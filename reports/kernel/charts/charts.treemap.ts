@@ -1,3 +1,4 @@
+import { hierarchy, treemap, treemapSquarify } from 'd3-hierarchy';
 import { groupNames, heading, withNote } from './charts.parts.ts';
 import { type Shades, shadeScale } from './charts.shades.ts';
 import { axisTitle, formatCount, formatValue, Labels, plain, textWidth, wrap } from './charts.text.ts';
@@ -73,7 +74,7 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
   };
   const elements: object[] = [];
   const draw = (of: Tile[], area: Area) => {
-    for (const [at, piece] of divideWide(
+    for (const [at, piece] of divideArea(
       of.map(({ value }) => value),
       area,
       WIDER.tiles,
@@ -94,7 +95,7 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
       .map((group) => (chart.even && group.of.length === 0 ? { ...group, value: 1 } : group))
       .filter(({ value }) => value > 0)
       .sort((a, b) => (chart.even ? 0 : b.value - a.value));
-    for (const [at, piece] of divideWide(
+    for (const [at, piece] of divideArea(
       named.map(({ value }) => value),
       space,
       WIDER.groups,
@@ -127,13 +128,18 @@ function emptyGroups({ even, groups = [], items }: TreemapChart): Set<string> {
 const emptyName = (count: number, { memberName }: TreemapChart): string =>
   `${formatCount(count)} ${count === 1 ? 'group' : 'groups'} without ${memberName ?? 'members'}`;
 
-/** Divides an area into pieces that are wider than high, to fit names. */
-function divideWide(values: number[], area: Area, wider: number): Area[] {
-  const pieces = divideArea(values, { ...area, width: area.width / wider });
-  return pieces.map((piece) => ({
-    ...piece,
-    x: area.x + (piece.x - area.x) * wider,
-    width: piece.width * wider,
+/** Divides an area among values above 0, in their order, into pieces that are `wider` than high, to fit names. */
+export function divideArea(values: number[], area: Area, wider: number): Area[] {
+  const tree = hierarchy<{ value?: number; children?: { value: number }[] }>({
+    children: values.map((value) => ({ value })),
+  });
+  const divide = treemap<{ value?: number }>().tile(treemapSquarify.ratio(1));
+  const { children = [] } = divide.size([area.width / wider, area.height])(tree.sum(({ value = 0 }) => value));
+  return children.map(({ x0, y0, x1, y1 }) => ({
+    x: area.x + x0 * wider,
+    y: area.y + y0,
+    width: (x1 - x0) * wider,
+    height: y1 - y0,
   }));
 }
 
@@ -249,61 +255,4 @@ interface Area {
   y: number;
   width: number;
   height: number;
-}
-
-/**
- * Divides an area among values in their order, in pieces as square as possible (Bruls, Huizing and van Wijk, "Squarified
- * Treemaps", 2000). Descending values give the best result.
- * @param values above 0.
- * @returns the piece of each value.
- */
-export function divideArea(values: readonly number[], area: Area): Area[] {
-  const total = values.reduce((sum, value) => sum + value, 0);
-  const scale = total > 0 ? (area.width * area.height) / total : 0;
-  const sizes = values.map((value) => value * scale);
-  const pieces: Area[] = [];
-  let left = area;
-  let from = 0;
-  while (from < sizes.length) {
-    const side = Math.min(left.width, left.height);
-    let to = from + 1;
-    while (to < sizes.length && worst(sizes, from, to + 1, side) <= worst(sizes, from, to, side)) to += 1;
-    left = layRow(sizes.slice(from, to), left, pieces);
-    from = to;
-  }
-  return pieces;
-}
-
-/** The worst aspect ratio of a row's pieces, at least 1. */
-function worst(sizes: readonly number[], from: number, to: number, side: number): number {
-  let sum = 0;
-  let least = Infinity;
-  let most = 0;
-  for (let at = from; at < to; at += 1) {
-    sum += sizes[at]!;
-    least = Math.min(least, sizes[at]!);
-    most = Math.max(most, sizes[at]!);
-  }
-  return Math.max((side * side * most) / (sum * sum), (sum * sum) / (side * side * least));
-}
-
-/** Places a row along the shorter side. @returns the remaining area. */
-function layRow(sizes: readonly number[], area: Area, pieces: Area[]): Area {
-  const sum = sizes.reduce((total, size) => total + size, 0);
-  const upright = area.width >= area.height;
-  const side = upright ? area.height : area.width;
-  const depth = side > 0 ? sum / side : 0;
-  let along = 0;
-  for (const size of sizes) {
-    const length = depth > 0 ? size / depth : 0;
-    pieces.push(
-      upright
-        ? { x: area.x, y: area.y + along, width: depth, height: length }
-        : { x: area.x + along, y: area.y, width: length, height: depth },
-    );
-    along += length;
-  }
-  return upright
-    ? { ...area, x: area.x + depth, width: area.width - depth }
-    : { ...area, y: area.y + depth, height: area.height - depth };
 }

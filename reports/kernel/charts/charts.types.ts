@@ -125,14 +125,6 @@ export interface LinesChart extends Head {
   series: { name: string; values: (number | null)[] }[];
 }
 
-/** Shares of a whole. */
-export interface DonutChart extends Head {
-  kind: 'donut';
-  valueAxis: string;
-  unit: ChartUnit;
-  items: { name: string; value: number }[];
-}
-
 /** A few labelled numbers. */
 export interface FiguresChart extends Head {
   kind: 'figures';
@@ -149,7 +141,6 @@ export type SingleChart =
   | RoadmapChart
   | GraphChart
   | LinesChart
-  | DonutChart
   | FiguresChart;
 
 /** Several charts below each other. */

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
@@ -8,11 +7,10 @@ import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines, literal } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { relatedTo } from './bpm.sql.ts';
+import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Name = Type.String();
 
@@ -50,15 +48,14 @@ type Metric = keyof typeof metrics;
 
 /** Capabilities with a count of the processes that support each. */
 export const bpmCapabilityHeatmapReport = defineReport({
+  ...ofProcesses,
   name: 'bpm-capability-heatmap',
-  path: 'bpm/capability-heatmap',
   id: 'readBpmCapabilityHeatmap',
-  module: 'bpm',
   summary: 'Read capabilities with a count of the processes that support each',
   description:
     'Counts the processes that are linked to the capability itself, not to its descendants. `filter` applies to the processes.',
-  permission: 'reports.bpm_dashboard',
-  permissionNote: 'relations.view',
+  needs: ['relations.view'],
+  types: [PROCESS, CAPABILITY],
   params: {
     metric: Type.Enum(Object.keys(metrics) as [Metric, ...Metric[]], {
       default: 'process_count',
@@ -67,18 +64,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
     }),
   },
   answer: Answer,
-  timeTravel: true,
-  check(ctx) {
-    typeOf(ctx, 'type', PROCESS);
-    typeOf(ctx, 'type', CAPABILITY);
-    requirePermission(ctx.caller, 'relations.view');
-  },
-  dependsOn: (topic) =>
-    topic === 'metamodel' ||
-    topic.startsWith('relations:') ||
-    topic === `cards:${PROCESS}` ||
-    topic === `cards:${CAPABILITY}`,
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  topics: () => ['relations', `cards:${PROCESS}`, `cards:${CAPABILITY}`],
   async compute({ sql, ctx, params, cards, visible }) {
     const pairs = relatedTo(ctx, CAPABILITY);
     const items = await queryValue<string>(

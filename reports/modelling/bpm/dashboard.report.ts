@@ -6,10 +6,9 @@ import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { answerTable, reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { shownDiagram } from './bpm.sql.ts';
+import { ofProcesses, shownDiagram } from './bpm.shared.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Counts = (unknown: boolean) =>
@@ -45,22 +44,15 @@ const counts = (key: string, unknown: boolean): string =>
 
 /** Key figures of processes. */
 export const bpmDashboardReport = defineReport({
+  ...ofProcesses,
   name: 'bpm-dashboard',
-  path: 'bpm/dashboard',
   id: 'readBpmDashboard',
-  module: 'bpm',
   summary: 'Read the key figures of processes',
   description:
     'Number of processes by type, maturity, automation and risk, the first ten with a high or critical risk, and the number with a diagram. Percentages have one decimal.',
-  permission: 'reports.bpm_dashboard',
-  params: {},
   answer: Answer,
-  timeTravel: false,
-  check(ctx) {
-    typeOf(ctx, 'type', PROCESS);
-  },
-  dependsOn: (topic) => topic === `cards:${PROCESS}` || topic === 'metamodel' || topic === BPM_TOPIC,
-  variant: () => '',
+  isCurrentOnly: true,
+  topics: () => [`cards:${PROCESS}`, BPM_TOPIC],
   async compute({ sql, cards }) {
     return await queryValue(
       sql,

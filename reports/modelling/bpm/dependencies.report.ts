@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
@@ -7,10 +6,10 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
+import { ofProcesses } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
@@ -26,24 +25,14 @@ const DEPENDENCY = 'relProcessDependency';
 
 /** Dependencies between processes. */
 export const processDependenciesReport = defineReport({
+  ...ofProcesses,
   name: 'bpm-process-dependencies',
-  path: 'bpm/process-dependencies',
   id: 'readProcessDependencies',
-  module: 'bpm',
   summary: 'Read the dependencies between processes',
   description: 'An edge leads from a process to one on which it depends; both are among the nodes.',
-  permission: 'reports.bpm_dashboard',
-  permissionNote: 'relations.view',
-  params: {},
+  needs: ['relations.view'],
   answer: Answer,
-  timeTravel: true,
-  check(ctx) {
-    typeOf(ctx, 'type', PROCESS);
-    requirePermission(ctx.caller, 'relations.view');
-  },
-  dependsOn: (topic) =>
-    topic === 'metamodel' || topic === `cards:${PROCESS}` || topic === `relations:${DEPENDENCY}`,
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  topics: () => [`cards:${PROCESS}`, `relations:${DEPENDENCY}`],
   async compute({ sql, ctx, cards }) {
     const shown = ctx.metamodel.visibleRelationTypes.includes(DEPENDENCY);
     return await queryValue(

@@ -1,16 +1,14 @@
 import Type from 'typebox';
-import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
 import { queryValue } from '../../../platform/database.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { applicationLinks } from './bpm.sql.ts';
+import { applicationLinks, ofProcesses } from './bpm.shared.ts';
 
 const Name = Type.String();
 
@@ -33,29 +31,17 @@ const APPLICATION = 'Application';
 
 /** Diagram elements by linked application. */
 export const elementApplicationMapReport = defineReport({
+  ...ofProcesses,
   name: 'bpm-element-application-map',
-  path: 'bpm/element-application-map',
   id: 'readElementApplicationMap',
-  module: 'bpm',
   summary: 'Read diagram elements by linked application',
   description:
     'Applications to which a diagram element is linked, by name. `filter` applies to the processes.',
-  permission: 'reports.bpm_dashboard',
-  permissionNote: 'bpm.view',
-  params: {},
+  needs: ['bpm.view'],
+  types: [PROCESS, APPLICATION],
   answer: Answer,
-  timeTravel: false,
-  check(ctx) {
-    typeOf(ctx, 'type', PROCESS);
-    typeOf(ctx, 'type', APPLICATION);
-    requirePermission(ctx.caller, 'bpm.view');
-  },
-  dependsOn: (topic) =>
-    topic === 'metamodel' ||
-    topic === BPM_TOPIC ||
-    topic === `cards:${PROCESS}` ||
-    topic === `cards:${APPLICATION}`,
-  variant: () => '',
+  isCurrentOnly: true,
+  topics: () => [BPM_TOPIC, `cards:${PROCESS}`, `cards:${APPLICATION}`],
   async compute({ sql, cards, visible }) {
     const items = await queryValue<string>(
       sql,

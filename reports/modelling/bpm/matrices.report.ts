@@ -1,6 +1,4 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import type { Ctx } from '../../../domain/kernel/context.ts';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
@@ -9,11 +7,10 @@ import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell, ColumnType } from '../../kernel/formats/formats.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, type Report, type ReportInput, type ReportTable } from '../../kernel/report.ts';
-import { applicationLinks, relatedTo } from './bpm.sql.ts';
+import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { applicationLinks, ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Line = object({ id: Uuid, name: Type.String() });
 type Line = Static<typeof Line>;
@@ -30,24 +27,7 @@ const APPLICATION = 'Application';
 
 const line = (alias: string) => `json_build_object('id', ${alias}.id, 'name', ${alias}.name)`;
 const lines = (alias: string) => jsonLines(line(alias), `${alias}.name_key, ${alias}.id`);
-const shared = (other: string) =>
-  ({
-    module: 'bpm',
-    permission: 'reports.bpm_dashboard',
-    permissionNote: 'relations.view',
-    params: {},
-    check(ctx: Ctx) {
-      typeOf(ctx, 'type', PROCESS);
-      typeOf(ctx, 'type', other);
-      requirePermission(ctx.caller, 'relations.view');
-    },
-    dependsOn: (topic: string) =>
-      topic === 'metamodel' ||
-      topic.startsWith('relations:') ||
-      topic === `cards:${PROCESS}` ||
-      topic === `cards:${other}`,
-    variant: (ctx: Ctx) => String(may(ctx.caller, 'costs.view')),
-  }) satisfies Partial<Report>;
+const topics = (other: string) => ['relations', `cards:${PROCESS}`, `cards:${other}`];
 
 /** The cells of a matrix in SQL, over the processes `p` and the cards `k` of the other type. */
 interface Cells {
@@ -133,9 +113,8 @@ function processMatrixChart(
 
 /** Which processes support which capabilities. */
 export const capabilityProcessMatrixReport = defineReport({
-  ...shared(CAPABILITY),
+  ...ofProcesses,
   name: 'bpm-capability-process-matrix',
-  path: 'bpm/capability-process-matrix',
   id: 'readCapabilityProcessMatrix',
   summary: 'Read which processes support which capabilities',
   description:
@@ -145,7 +124,9 @@ export const capabilityProcessMatrixReport = defineReport({
     capability_id: Uuid,
     attributes: OpenObject,
   }),
-  timeTravel: true,
+  needs: ['relations.view'],
+  types: [PROCESS, CAPABILITY],
+  topics: () => topics(CAPABILITY),
   compute: async (input) =>
     await matrixText(input, CAPABILITY, {
       from: (joined) => `select b.* from ${joined}`,
@@ -158,14 +139,14 @@ export const capabilityProcessMatrixReport = defineReport({
 
 /** Which processes use which applications, by relations and by elements of diagrams. */
 export const processApplicationMatrixReport = defineReport({
-  ...shared(APPLICATION),
+  ...ofProcesses,
   name: 'bpm-process-application-matrix',
-  path: 'bpm/process-application-matrix',
   id: 'readProcessApplicationMatrix',
   summary: 'Read which processes use which applications',
   description:
     'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` applies to the rows.',
-  permissionNote: 'relations.view; bpm.view for elements of diagrams',
+  needs: ['relations.view', 'bpm.view'],
+  types: [PROCESS, APPLICATION],
   answer: matrixAnswer('ProcessApplicationMatrix', {
     process_id: Uuid,
     application_id: Nullable(Uuid),
@@ -174,12 +155,8 @@ export const processApplicationMatrixReport = defineReport({
     element_name: Type.Optional(Type.String()),
     element_type: Type.Optional(Type.String()),
   }),
-  timeTravel: false,
-  check(ctx) {
-    shared(APPLICATION).check(ctx);
-    requirePermission(ctx.caller, 'bpm.view');
-  },
-  dependsOn: (topic) => topic === BPM_TOPIC || shared(APPLICATION).dependsOn(topic),
+  isCurrentOnly: true,
+  topics: () => [BPM_TOPIC, ...topics(APPLICATION)],
   compute: async (input) =>
     await matrixText(input, APPLICATION, {
       from: (joined) => `

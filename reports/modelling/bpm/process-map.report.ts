@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
@@ -8,11 +8,10 @@ import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines, numberIn } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { relatedTo, shownDiagram } from './bpm.sql.ts';
+import { ofProcesses, relatedTo, shownDiagram } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
@@ -49,29 +48,17 @@ const others = ['Application', 'DataObject', 'Organization', 'BusinessContext'] 
 
 /** All processes with their applications and organisations. */
 export const processMapReport = defineReport({
+  ...ofProcesses,
   name: 'bpm-process-map',
-  path: 'bpm/process-map',
   id: 'readProcessMap',
-  module: 'bpm',
   summary: 'Read all processes with their applications and organisations',
   description:
     '`total_cost` is the sum of all cost fields of the applications, absent without `costs.view`. `filter` applies to the processes.',
-  permission: 'reports.bpm_dashboard',
-  permissionNote: 'relations.view; bpm.view; costs.view for costs',
-  params: {},
+  needs: ['relations.view', 'bpm.view'],
+  permissionNote: 'costs.view for costs',
   answer: Answer,
-  timeTravel: false,
-  check(ctx) {
-    typeOf(ctx, 'type', PROCESS);
-    requirePermission(ctx.caller, 'relations.view');
-    requirePermission(ctx.caller, 'bpm.view');
-  },
-  dependsOn: (topic) =>
-    topic === 'metamodel' ||
-    topic === BPM_TOPIC ||
-    topic.startsWith('relations:') ||
-    [PROCESS, ...others].some((type) => topic === `cards:${type}`),
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  isCurrentOnly: true,
+  topics: () => [BPM_TOPIC, 'relations', ...[PROCESS, ...others].map((type) => `cards:${type}`)],
   async compute({ sql, ctx, cards, visible }) {
     const costs = may(ctx.caller, 'costs.view');
     const cost = (ctx.metamodel.cardTypes.get('Application')?.costKeys ?? [])

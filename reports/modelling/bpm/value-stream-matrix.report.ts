@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { queryValue } from '../../../platform/database.ts';
@@ -8,11 +7,10 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeOf } from '../../kernel/report.params.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { relatedTo } from './bpm.sql.ts';
+import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
@@ -56,27 +54,15 @@ const number = (key: string) =>
 
 /** Processes by organisation and value stream. */
 export const valueStreamMatrixReport = defineReport({
+  ...ofProcesses,
   name: 'bpm-value-stream-matrix',
-  path: 'bpm/value-stream-matrix',
   id: 'readValueStreamMatrix',
-  module: 'bpm',
   summary: 'Read processes by organisation and value stream',
   description:
     '`cells` lists by organisation and business context (`__none__` for processes without one) the processes that are related to both; `unassigned` lists those without an organisation. A context’s `sort_order` and `column_width` are its attributes `sortOrder` and `columnWidth`, if they exist. `filter` applies to the processes.',
-  permission: 'reports.bpm_dashboard',
-  permissionNote: 'relations.view',
-  params: {},
+  needs: ['relations.view'],
   answer: Answer,
-  timeTravel: true,
-  check(ctx) {
-    typeOf(ctx, 'type', PROCESS);
-    requirePermission(ctx.caller, 'relations.view');
-  },
-  dependsOn: (topic) =>
-    topic === 'metamodel' ||
-    topic.startsWith('relations:') ||
-    [PROCESS, ...others].some((type) => topic === `cards:${type}`),
-  variant: (ctx) => String(may(ctx.caller, 'costs.view')),
+  topics: () => ['relations', ...[PROCESS, ...others].map((type) => `cards:${type}`)],
   async compute({ sql, ctx, cards, visible }) {
     const [orgs, contexts, apps] = others.map((type) => relatedTo(ctx, type));
     const seen = (name: string, pairs: { sql: string }, type: string) =>

@@ -12,7 +12,7 @@ import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
-import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
+import { initiativeTopics, ofPortfolio, showsCosts } from './ppm.shared.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 const Counts = Type.Record(Type.String(), Count);
@@ -111,16 +111,13 @@ async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
 export const ppmDashboardReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-dashboard',
-  path: 'ppm/dashboard',
   id: 'readPpmDashboard',
   summary: 'Read the status, health and costs of the portfolio of initiatives',
   description:
     'Health is that of each initiative’s newest status report. Without costs.view all amounts are null. Fiscal years begin with the month in the settings, and are named after the calendar year in which they end.',
   params: {},
   answer: Answer,
-  check: requirePortfolio,
-  dependsOn: (topic) => followsInitiatives(topic) || topic === SETTINGS_TOPIC,
-  variant: (ctx) => String(showsCosts(ctx)),
+  topics: () => [...initiativeTopics, SETTINGS_TOPIC],
   async compute(input) {
     const counted = await countInitiatives(input);
     const costs = showsCosts(input.ctx)

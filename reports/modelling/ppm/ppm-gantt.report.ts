@@ -13,7 +13,7 @@ import { reportTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
 import { defineReport, type ReportTable } from '../../kernel/report.ts';
-import { followsInitiatives, ofPortfolio, requirePortfolio, showsCosts } from './ppm.shared.ts';
+import { initiativeTopics, ofPortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
 
 const Text = Nullable(Type.String());
@@ -112,12 +112,11 @@ function groupJoin(ctx: Ctx, type: string | undefined, visible: Fragment): Fragm
 export const ppmGanttReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-gantt',
-  path: 'ppm/gantt',
   id: 'readPpmGantt',
   summary: 'Read the initiatives over time',
   description:
     'Each initiative is listed once: if it is related to several cards of the grouping type, in the group of the first by name. Without costs.view all amounts are null. The workbook is the export of the portfolio, with a sheet for the newest reports and one for the people.',
-  permissionNote: 'reports.ppm_dashboard; relations.view for group_by',
+  permissionNote: 'relations.view for group_by',
   params: {
     group_by: Type.Optional(
       Type.String({ maxLength: 100, description: 'Key of a type of the group options; default: no groups' }),
@@ -125,17 +124,16 @@ export const ppmGanttReport = defineReport({
   },
   answer: Answer,
   check(ctx, { group_by }) {
-    requirePortfolio(ctx);
     if (group_by === undefined) return;
     requirePermission(ctx.caller, 'relations.view');
     if (!groupTypes(ctx).some(({ type_key }) => type_key === group_by)) {
       throw invalidField('group_by', 'unknown_value', `"${group_by}" is not one of the group options`);
     }
   },
-  dependsOn: (topic, { group_by }) =>
-    followsInitiatives(topic) ||
-    (group_by !== undefined && (topic.startsWith('relations:') || topic === `cards:${group_by}`)),
-  variant: (ctx) => [showsCosts(ctx), may(ctx.caller, 'stakeholders.view')].join(),
+  topics: ({ group_by }) => [
+    ...initiativeTopics,
+    ...(group_by === undefined ? [] : ['relations', `cards:${group_by}`]),
+  ],
   async compute({ lines, ctx, params, cards, visible }) {
     const group = groupJoin(ctx, params.group_by, visible);
     const people = may(ctx.caller, 'stakeholders.view') ? 's.people' : 'null';

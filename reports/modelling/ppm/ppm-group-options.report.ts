@@ -5,7 +5,7 @@ import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
-import { ofPortfolio, requirePortfolio } from './ppm.shared.ts';
+import { ofPortfolio } from './ppm.shared.ts';
 
 const Answer = reportSchema('PpmGroupOptions', {
   items: arrayOf({ type_key: Type.String(), type_label: Type.String() }),
@@ -32,14 +32,11 @@ export function groupTypes({ metamodel }: Pick<Ctx, 'metamodel'>): Option[] {
 export const ppmGroupOptionsReport = defineReport({
   ...ofPortfolio,
   name: 'ppm-group-options',
-  path: 'ppm/group-options',
   id: 'readPpmGroupOptions',
   summary: 'Read the types by which initiatives can be grouped',
   params: {},
   answer: Answer,
-  check: requirePortfolio,
-  dependsOn: (topic) => topic === 'metamodel',
-  variant: () => '',
+  topics: () => [],
   compute: async ({ ctx }) => JSON.stringify({ items: groupTypes(ctx) }),
   tables: ({ items }) => [reportTable('items', { type_key: 'key', type_label: 'text' }, items)],
 });

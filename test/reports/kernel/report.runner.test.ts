@@ -14,8 +14,7 @@ it('an answer too large to be kept is computed once for all processes that ask f
   let computed = 0;
   const report = {
     name: 'large',
-    variant: () => '',
-    dependsOn: () => false,
+    topics: () => [],
     compute: async () => {
       computed += 1;
       return JSON.stringify({ text: 'x'.repeat(33 * MIB) });
@@ -35,8 +34,7 @@ it('an answer too large to be kept is computed once for all processes that ask f
 it('more questions at once than there are connections are all answered', async () => {
   const report = {
     name: 'many',
-    variant: () => '',
-    dependsOn: () => false,
+    topics: () => [],
     compute: async () => '{"some":"thing"}',
   } as unknown as Report;
   const ctx = await t.ctx();

@@ -1,27 +1,25 @@
 import { containerName } from '../model/model.names.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from '../model/model.types.ts';
-import {
-  type Annotations,
-  type AnnotationValue,
-  serviceAnnotations,
-  setAnnotations,
-  vocabularies,
-} from './csdl.annotations.ts';
+import { type Annotations, serviceAnnotations, setAnnotations, vocabularies } from './csdl.annotations.ts';
 
-type Json = Record<string, unknown>;
-
-/** An annotation's value; CSDL JSON writes enumeration members as strings. */
-function plain(value: AnnotationValue): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== 'object') return value;
-  if ('$enum' in value) return String(value.$enum).split('/').at(-1);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
+/** A schema element of CSDL JSON; other members are its child elements by name, and annotations by term with `@`. */
+export interface CsdlElement {
+  $Kind?: 'EntityContainer' | 'EntityType' | 'NavigationProperty';
+  $Type?: string;
+  $Collection?: boolean;
+  $Nullable?: boolean;
+  $Scale?: 'variable';
+  $Precision?: number;
+  $Key?: string[];
+  $Partner?: string;
+  $NavigationPropertyBinding?: Record<string, string>;
+  [member: string]: unknown;
 }
 
-const annotated = (annotations: Annotations): Json =>
-  Object.fromEntries(Object.entries(annotations).map(([term, value]) => [`@${term}`, plain(value)]));
+const annotated = (annotations: Annotations): CsdlElement =>
+  Object.fromEntries(Object.entries(annotations).map(([term, value]) => [`@${term}`, value]));
 
-function property({ type, collection, nullable, label, options }: ODataProperty): Json {
+function property({ type, collection, nullable, label, options }: ODataProperty): CsdlElement {
   return {
     ...(type === 'Edm.String' ? {} : { $Type: type }),
     ...(collection ? { $Collection: true } : {}),
@@ -40,7 +38,7 @@ function property({ type, collection, nullable, label, options }: ODataProperty)
   };
 }
 
-function navigation({ target, collection, nullable, label, partner }: Navigation): Json {
+function navigation({ target, collection, nullable, label, partner }: Navigation): CsdlElement {
   return {
     $Kind: 'NavigationProperty',
     $Type: `Estate.${target}`,
@@ -51,7 +49,7 @@ function navigation({ target, collection, nullable, label, partner }: Navigation
   };
 }
 
-function entityType(set: EntitySet): Json {
+function entityType(set: EntitySet): CsdlElement {
   return {
     $Kind: 'EntityType',
     $Key: ['id'],
@@ -61,37 +59,45 @@ function entityType(set: EntitySet): Json {
   };
 }
 
+function entitySet(set: EntitySet): CsdlElement {
+  return {
+    $Collection: true,
+    $Type: `Estate.${set.name}`,
+    $NavigationPropertyBinding: Object.fromEntries(
+      [...set.navigations].map(([name, { target }]) => [name, target]),
+    ),
+    ...annotated(setAnnotations(set)),
+  };
+}
+
+/** The elements of the schema by name. */
+export function csdlSchema({ sets }: ODataModel): Record<string, CsdlElement> {
+  const all = [...sets.values()];
+  return {
+    ...Object.fromEntries(all.map((set) => [set.name, entityType(set)])),
+    [containerName]: {
+      $Kind: 'EntityContainer',
+      ...annotated(serviceAnnotations),
+      ...Object.fromEntries(all.map((set) => [set.name, entitySet(set)])),
+    },
+  };
+}
+
+/** CSDL JSON writes members of enumerations as strings without their type. */
+const writeMember = (_: string, value: { $enum?: string } | null): unknown =>
+  value?.$enum === undefined ? value : value.$enum.split('/').at(-1);
+
 /** The model as CSDL JSON 4.01. */
 export function csdlJson(model: ODataModel): string {
-  const sets = [...model.sets.values()];
-  const container: Json = {
-    $Kind: 'EntityContainer',
-    ...annotated(serviceAnnotations),
-    ...Object.fromEntries(
-      sets.map((set) => [
-        set.name,
-        {
-          $Collection: true,
-          $Type: `Estate.${set.name}`,
-          $NavigationPropertyBinding: Object.fromEntries(
-            [...set.navigations].map(([name, { target }]) => [name, target]),
-          ),
-          ...annotated(setAnnotations(set)),
-        },
-      ]),
-    ),
-  };
   const references = Object.entries(vocabularies).map(([$Alias, { namespace, uri }]) => [
     uri.replace(/\.xml$/, '.json'),
     { $Include: [{ $Namespace: namespace, $Alias }] },
   ]);
-  return JSON.stringify({
+  const document = {
     $Version: '4.01',
     $EntityContainer: `Estate.${containerName}`,
     $Reference: Object.fromEntries(references),
-    Estate: {
-      ...Object.fromEntries(sets.map((set) => [set.name, entityType(set)])),
-      [containerName]: container,
-    },
-  });
+    Estate: csdlSchema(model),
+  };
+  return JSON.stringify(document, writeMember);
 }

@@ -1,12 +1,6 @@
-import { containerName } from '../model/model.names.ts';
-import type { EntitySet, Navigation, ODataModel, ODataProperty } from '../model/model.types.ts';
-import {
-  type Annotations,
-  type AnnotationValue,
-  serviceAnnotations,
-  setAnnotations,
-  vocabularies,
-} from './csdl.annotations.ts';
+import type { ODataModel } from '../model/model.types.ts';
+import { type AnnotationValue, vocabularies } from './csdl.annotations.ts';
+import { type CsdlElement, csdlSchema } from './csdl.json.ts';
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
@@ -53,84 +47,60 @@ function expression(value: AnnotationValue): { attributes: Record<string, string
   return { attributes: {}, inner: element('Record', {}, members.join('')) };
 }
 
-const annotated = (annotations: Annotations): string =>
-  Object.entries(annotations)
-    .map(([Term, value]) => {
-      const { attributes, inner } = expression(value);
-      return element('Annotation', { Term, ...attributes }, inner);
+/** The members of an element whose names are annotations, or not. */
+const membersOf = (of: CsdlElement, areAnnotations: boolean): [string, unknown][] =>
+  Object.entries(of).filter(([name]) => !name.startsWith('$') && name.startsWith('@') === areAnnotations);
+
+const annotationsOf = (of: CsdlElement): string =>
+  membersOf(of, true)
+    .map(([name, value]) => {
+      const { attributes, inner } = expression(value as AnnotationValue);
+      return element('Annotation', { Term: name.slice(1), ...attributes }, inner);
     })
     .join('');
 
-function property({ name, type, collection, nullable, label, options }: ODataProperty): string {
-  const allowed = [...options].map(([Value, text]) => ({ Value, '@Core.Description': text }));
+/** Writes an element of CSDL JSON as XML, with its child elements before its annotations. */
+function schemaElement(Name: string, of: CsdlElement): string {
+  const { $Kind, $Type = 'Edm.String', $Collection, $Nullable, $NavigationPropertyBinding: bindings } = of;
+  const children = membersOf(of, false).map(([name, child]) => schemaElement(name, child as CsdlElement));
+  const inner = children.join('') + annotationsOf(of);
+  if ($Kind === 'EntityContainer') return element($Kind, { Name }, inner);
+  if ($Kind === 'EntityType') {
+    const keys = of.$Key!.map((key) => element('PropertyRef', { Name: key }));
+    return element($Kind, { Name }, element('Key', {}, keys.join('')) + inner);
+  }
+  if (bindings) {
+    const paths = Object.entries(bindings).map(([Path, Target]) =>
+      element('NavigationPropertyBinding', { Path, Target }),
+    );
+    return element('EntitySet', { Name, EntityType: $Type }, paths.join('') + inner);
+  }
   return element(
-    'Property',
+    $Kind ?? 'Property',
     {
-      Name: name,
-      Type: collection ? `Collection(${type})` : type,
-      Nullable: nullable ? undefined : false,
-      Scale: type === 'Edm.Decimal' ? 'variable' : undefined,
-      Precision: type === 'Edm.DateTimeOffset' ? 3 : undefined,
+      Name,
+      Type: $Collection ? `Collection(${$Type})` : $Type,
+      // must not be specified for a collection of entities (CSDL XML 4.01, 8.3)
+      Nullable: $Nullable || ($Kind && $Collection) ? undefined : false,
+      Scale: of.$Scale,
+      Precision: of.$Precision,
+      Partner: of.$Partner,
     },
-    annotated({
-      'Core.Description': label,
-      ...(allowed.length > 0 ? { 'Validation.AllowedValues': allowed } : {}),
-    }),
-  );
-}
-
-function navigation({ name, target, collection, nullable, label, partner }: Navigation): string {
-  return element(
-    'NavigationProperty',
-    {
-      Name: name,
-      Type: collection ? `Collection(Estate.${target})` : `Estate.${target}`,
-      // Nullable must not be specified for a collection (CSDL XML 4.01, 8.3)
-      Nullable: collection || nullable ? undefined : false,
-      Partner: partner,
-    },
-    annotated({ 'Core.Description': label }),
-  );
-}
-
-function entityType(set: EntitySet): string {
-  const inner = [
-    element('Key', {}, element('PropertyRef', { Name: 'id' })),
-    ...[...set.properties.values()].map(property),
-    ...[...set.navigations.values()].map(navigation),
-    annotated({ 'Core.Description': set.label }),
-  ];
-  return element('EntityType', { Name: set.name }, inner.join(''));
-}
-
-function entitySet(set: EntitySet): string {
-  const bindings = [...set.navigations.values()].map(({ name, target }) =>
-    element('NavigationPropertyBinding', { Path: name, Target: target }),
-  );
-  return element(
-    'EntitySet',
-    { Name: set.name, EntityType: `Estate.${set.name}` },
-    [...bindings, annotated(setAnnotations(set))].join(''),
+    inner,
   );
 }
 
 /** The model as CSDL XML, in the protocol's version that the client understands. */
 export function csdlXml(model: ODataModel, version: '4.0' | '4.01'): string {
-  const sets = [...model.sets.values()];
   const references = Object.entries(vocabularies).map(([Alias, { namespace, uri }]) =>
     element('edmx:Reference', { Uri: uri }, element('edmx:Include', { Namespace: namespace, Alias })),
   );
   const schema = element(
     'Schema',
     { xmlns: 'http://docs.oasis-open.org/odata/ns/edm', Namespace: 'Estate' },
-    [
-      ...sets.map(entityType),
-      element(
-        'EntityContainer',
-        { Name: containerName },
-        sets.map(entitySet).join('') + annotated(serviceAnnotations),
-      ),
-    ].join(''),
+    Object.entries(csdlSchema(model))
+      .map(([name, of]) => schemaElement(name, of))
+      .join(''),
   );
   return `<?xml version="1.0" encoding="utf-8"?>\n${element(
     'edmx:Edmx',

@@ -50,6 +50,33 @@ export type Expr =
     }
   | { kind: 'count'; steps: PathStep[]; filter: Expr | undefined; at: number };
 
+/** An expression and all expressions in it. */
+export function* partsOf(expr: Expr): Generator<Expr> {
+  yield expr;
+  for (const part of childrenOf(expr)) yield* partsOf(part);
+}
+
+function childrenOf(expr: Expr): Expr[] {
+  switch (expr.kind) {
+    case 'not':
+    case 'negative':
+    case 'cast':
+      return [expr.operand];
+    case 'binary':
+      return [expr.left, expr.right];
+    case 'in':
+      return [expr.left, ...expr.items];
+    case 'call':
+      return expr.args;
+    case 'lambda':
+      return expr.predicate ? [expr.predicate] : [];
+    case 'count':
+      return expr.filter ? [expr.filter] : [];
+    default:
+      return [];
+  }
+}
+
 /** A `$search` expression. */
 export type Search =
   | { kind: 'words'; words: string[]; phrase: boolean }

@@ -11,7 +11,7 @@ import type { EntitySet, Navigation, ODataProperty } from '../model/model.types.
 import { invalidQuery, notSupported } from '../odata.errors.ts';
 import type { BinaryOperator, Expr, PathStep } from '../query/query.types.ts';
 import { callFunction } from './sql.functions.ts';
-import { navigationSource, type StatementContext } from './sql.navigation.ts';
+import { navigationSource, type Source, type StatementContext } from './sql.navigation.ts';
 import {
   canParse,
   compare,
@@ -84,9 +84,7 @@ export function evaluate(expr: Expr, scope: Scope, forOrder = false): Value {
       return cast(expr, scope);
     case 'lambda':
       return test(
-        expr.quantifier === 'any'
-          ? anyOf(expr, expr.steps, scope, false)
-          : negate(anyOf(expr, expr.steps, scope, true)),
+        expr.quantifier === 'any' ? anyOf(expr, scope, false) : negate(anyOf(expr, scope, true)),
       );
     case 'count':
       return count(expr, scope);
@@ -201,130 +199,123 @@ function resolveName({ name, at }: PathStep, set: EntitySet, scope: Scope, first
   throw invalidQuery(scope.option, `"${name}" is not a property of ${set.name}`, at);
 }
 
-const rest = (steps: PathStep[]) => steps.slice(1);
-
-function pathValue(steps: PathStep[], scope: Scope, forOrder: boolean, first = true): Value {
-  const [step] = steps;
-  const { option, set, alias, statement } = scope;
-  const meaning = resolveName(step!, set, scope, first);
-  if ('variable' in meaning) {
-    const { variable } = meaning;
-    if ('value' in variable) {
-      if (steps.length > 1) throw invalidQuery(option, `"${step!.name}" has no properties`, step!.at);
-      return variable.value;
-    }
-    if (steps.length === 1) throw invalidQuery(option, `"${step!.name}" is followed by a property`, step!.at);
-    return pathValue(rest(steps), { ...scope, ...variable }, forOrder, false);
-  }
-  if ('property' in meaning) {
-    const { property } = meaning;
-    if (steps.length > 1) throw invalidQuery(option, `"${property.name}" has no properties`, steps[1]!.at);
-    if (property.collection) {
-      throw invalidQuery(option, `"${property.name}" is a collection: use any or all`, step!.at);
-    }
-    const kind = kindOf(property.type);
-    return { kind, sql: (forOrder && property.order ? property.order : property.value)(alias) };
-  }
-  const { navigation } = meaning;
-  if (navigation.collection) {
-    throw invalidQuery(option, `"${navigation.name}" is a collection: use any, all or $count`, step!.at);
-  }
-  const to = statement.alias();
-  const target = statement.model.sets.get(navigation.target)!;
-  const source = navigationSource(statement, navigation.path, alias, to);
-  const inner: Value =
-    steps.length === 1
-      ? { kind: 'entity', sql: raw(`${to}.id`) }
-      : pathValue(rest(steps), { ...scope, set: target, alias: to }, forOrder, false);
+/** Follows a single navigation property or a collection: the related entities, and the scope of one of them. */
+function enter(scope: Scope, { target, path }: Navigation): { source: Source; inner: Scope } {
+  const { statement } = scope;
+  const alias = statement.alias();
+  const set = statement.model.sets.get(target)!;
   return {
-    kind: inner.kind,
-    sql: sql`(select ${inner.sql} from ${source.from} where ${source.where} limit 1)`,
-    ...(inner.whole ? { whole: true } : {}),
+    source: navigationSource(statement, path, scope.alias, alias),
+    inner: { ...scope, set, alias },
   };
+}
+
+/**
+ * Follows a path to its last name, through variables and single navigation properties.
+ * @param use evaluates the last name in the scope in which it is found.
+ * @param around wraps the result for each navigation property on the way.
+ */
+function follow<T>(
+  [step, ...rest]: PathStep[],
+  scope: Scope,
+  use: (last: ResolvedName, scope: Scope, step: PathStep) => T,
+  around: (inner: T, source: Source) => T,
+  first = true,
+): T {
+  const { name, at } = step!;
+  const { option } = scope;
+  const meaning = resolveName(step!, scope.set, scope, first);
+  if (rest.length === 0) return use(meaning, scope, step!);
+  if ('property' in meaning || ('variable' in meaning && 'value' in meaning.variable)) {
+    throw invalidQuery(option, `"${name}" has no properties`, rest[0]!.at);
+  }
+  if ('variable' in meaning) return follow(rest, { ...scope, ...meaning.variable }, use, around, false);
+  if (meaning.navigation.collection) {
+    throw invalidQuery(option, `"${name}" is a collection: use any, all or $count`, at);
+  }
+  const { source, inner } = enter(scope, meaning.navigation);
+  return around(follow(rest, inner, use, around, false), source);
+}
+
+/** A value of the one related entity. */
+const ofRelated = (value: Value, { from, where }: Source): Value => ({
+  kind: value.kind,
+  sql: sql`(select ${value.sql} from ${from} where ${where} limit 1)`,
+  ...(value.whole ? { whole: true } : {}),
+});
+
+function pathValue(path: PathStep[], scope: Scope, forOrder: boolean): Value {
+  const { option } = scope;
+  const use = (meaning: ResolvedName, inner: Scope, { name, at }: PathStep): Value => {
+    if ('variable' in meaning) {
+      if ('value' in meaning.variable) return meaning.variable.value;
+      throw invalidQuery(option, `"${name}" is followed by a property`, at);
+    }
+    if ('property' in meaning) {
+      const { property } = meaning;
+      if (property.collection) {
+        throw invalidQuery(option, `"${name}" is a collection: use any or all`, at);
+      }
+      const value = forOrder && property.order ? property.order : property.value;
+      return { kind: kindOf(property.type), sql: value(inner.alias) };
+    }
+    if (meaning.navigation.collection) {
+      throw invalidQuery(option, `"${name}" is a collection: use any, all or $count`, at);
+    }
+    const related = enter(inner, meaning.navigation);
+    return ofRelated({ kind: 'entity', sql: raw(`${related.inner.alias}.id`) }, related.source);
+  };
+  return follow(path, scope, use, ofRelated);
 }
 
 /** The condition that an item of the collection matches the predicate, or does not match it if `negated`. */
-function anyOf(
-  expr: Expr & { kind: 'lambda' },
-  steps: PathStep[],
-  scope: Scope,
-  negated: boolean,
-  first = true,
-): Fragment {
-  const { option, statement } = scope;
-  const lambdas = (scope.lambdas ?? 0) + (first ? 1 : 0);
+function anyOf(expr: Expr & { kind: 'lambda' }, outer: Scope, negated: boolean): Fragment {
+  const { option, statement } = outer;
+  const lambdas = (outer.lambdas ?? 0) + 1;
   if (lambdas > MAX_LAMBDA_DEPTH)
     throw invalidQuery(option, `any and all may be nested at most ${MAX_LAMBDA_DEPTH} times`, expr.at);
-  const meaning = resolveName(steps[0]!, scope.set, scope, first);
-  if ('variable' in meaning) {
-    if ('value' in meaning.variable || steps.length === 1) {
-      throw invalidQuery(option, `"${steps[0]!.name}" is not a collection: any and all need one`, expr.at);
-    }
-    return anyOf(expr, rest(steps), { ...scope, ...meaning.variable, lambdas }, negated, false);
-  }
-  const meets = (variable: Variable): Fragment => {
+  const meets = (scope: Scope, variable: Variable): Fragment => {
     if (!expr.predicate) return total(raw('true'));
     const variables = new Map(scope.variables);
     if (expr.variable !== undefined) variables.set(expr.variable, variable);
-    const inner = conditionOf(expr.predicate, { ...scope, variables, lambdas });
+    const inner = conditionOf(expr.predicate, { ...scope, variables });
     return negated ? negate(inner) : inner;
   };
-  if ('property' in meaning) {
-    const { property } = meaning;
-    if (!property.collection || steps.length > 1) {
-      throw invalidQuery(option, `"${property.name}" is not a collection: any and all need one`, expr.at);
+  const exists = (condition: Fragment, { from, where }: Source) =>
+    total(sql`exists (select from ${from} where ${where} and (${condition}))`);
+  const use = (meaning: ResolvedName, scope: Scope, { name }: PathStep): Fragment => {
+    if ('property' in meaning && meaning.property.collection) {
+      const one = statement.alias();
+      const value: Value = { kind: 'string', sql: raw(`${one}.value`) };
+      return total(
+        sql`exists (select from jsonb_array_elements_text(${meaning.property.value(scope.alias)}) as ${raw(one)} (value)
+            where ${meets(scope, { value })})`,
+      );
     }
-    const one = statement.alias();
-    const value: Value = { kind: 'string', sql: raw(`${one}.value`) };
-    return total(
-      sql`exists (select from jsonb_array_elements_text(${property.value(scope.alias)}) as ${raw(one)} (value)
-            where ${meets({ value })})`,
-    );
-  }
-  const { navigation } = meaning;
-  if (!navigation.collection && steps.length === 1) {
-    throw invalidQuery(option, `"${navigation.name}" is not a collection: any and all need one`, expr.at);
-  }
-  const to = statement.alias();
-  const set = statement.model.sets.get(navigation.target)!;
-  const source = navigationSource(statement, navigation.path, scope.alias, to);
-  if (navigation.collection && steps.length > 1) {
-    throw invalidQuery(option, `"${navigation.name}" is a collection: nest any or all`, steps[1]!.at);
-  }
-  const inner = navigation.collection
-    ? meets({ set, alias: to })
-    : anyOf(expr, rest(steps), { ...scope, set, alias: to, lambdas }, negated, false);
-  return total(sql`exists (select from ${source.from} where ${source.where} and (${inner}))`);
+    if ('navigation' in meaning && meaning.navigation.collection) {
+      const { source, inner } = enter(scope, meaning.navigation);
+      return exists(meets(scope, { set: inner.set, alias: inner.alias }), source);
+    }
+    throw invalidQuery(option, `"${name}" is not a collection: any and all need one`, expr.at);
+  };
+  return follow(expr.steps, { ...outer, lambdas }, use, exists);
 }
 
-function count(expr: Expr & { kind: 'count' }, scope: Scope, steps = expr.steps, first = true): Value {
-  const { option, statement } = scope;
-  const meaning = resolveName(steps[0]!, scope.set, scope, first);
-  if ('variable' in meaning) {
-    if ('value' in meaning.variable || steps.length === 1) {
-      throw invalidQuery(option, `"${steps[0]!.name}" cannot be counted`, expr.at);
-    }
-    return count(expr, { ...scope, ...meaning.variable }, rest(steps), false);
-  }
+function count(expr: Expr & { kind: 'count' }, outer: Scope): Value {
+  const { option } = outer;
   const whole = (fragment: Fragment): Value => ({ kind: 'number', sql: fragment, whole: true });
-  if ('property' in meaning) {
-    const { property } = meaning;
-    if (!property.collection) throw invalidQuery(option, `"${property.name}" cannot be counted`, expr.at);
-    if (expr.filter)
-      throw notSupported(option, '$filter within $count is not supported for collections of values', expr.at);
-    return whole(sql`jsonb_array_length(${property.value(scope.alias)})::numeric`);
-  }
-  const { navigation } = meaning;
-  const to = statement.alias();
-  const set = statement.model.sets.get(navigation.target)!;
-  const source = navigationSource(statement, navigation.path, scope.alias, to);
-  if (!navigation.collection) {
-    if (steps.length === 1) throw invalidQuery(option, `"${navigation.name}" cannot be counted`, expr.at);
-    const inner = count(expr, { ...scope, set, alias: to }, rest(steps), false);
-    return whole(sql`(select ${inner.sql} from ${source.from} where ${source.where} limit 1)`);
-  }
-  if (steps.length > 1) throw invalidQuery(option, `"${navigation.name}" is a collection`, steps[1]!.at);
-  const parts = [source.where];
-  if (expr.filter) parts.push(conditionOf(expr.filter, { ...scope, set, alias: to }));
-  return whole(sql`(select count(*)::numeric from ${source.from} where ${combine('and', parts)})`);
+  const use = (meaning: ResolvedName, scope: Scope, { name }: PathStep): Value => {
+    if ('property' in meaning && meaning.property.collection) {
+      if (expr.filter)
+        throw notSupported(option, '$filter within $count is not supported for collections of values', expr.at);
+      return whole(sql`jsonb_array_length(${meaning.property.value(scope.alias)})::numeric`);
+    }
+    if ('navigation' in meaning && meaning.navigation.collection) {
+      const { source, inner } = enter(scope, meaning.navigation);
+      const parts = expr.filter ? [source.where, conditionOf(expr.filter, inner)] : [source.where];
+      return whole(sql`(select count(*)::numeric from ${source.from} where ${combine('and', parts)})`);
+    }
+    throw invalidQuery(option, `"${name}" cannot be counted`, expr.at);
+  };
+  return follow(expr.steps, outer, use, ofRelated);
 }

@@ -169,7 +169,7 @@ describe('pictures', () => {
   it('divide areas by value without gaps, and write values whole or not at all', () => {
     const area = { x: 10, y: 20, width: 300, height: 200 };
     const values = [50, 20, 10, 10, 5, 3, 1, 1];
-    const pieces = divideArea(values, area);
+    const pieces = divideArea(values, area, 1);
     for (const [at, { x, y, width, height }] of pieces.entries()) {
       expect(width * height).toBeCloseTo((values[at]! / 100) * 60_000, 6);
       expect([x >= 10, y >= 20, x + width <= 310.001, y + height <= 220.001]).toEqual(Array(4).fill(true));
@@ -179,7 +179,7 @@ describe('pictures', () => {
         expect(across < 0.001 || down < 0.001).toBe(true);
       }
     }
-    expect(divideArea([], area)).toEqual([]);
+    expect(divideArea([], area, 1)).toEqual([]);
     // wide rather than high: names of two words stand whole in a hundred areas
     const even: Chart = {
       kind: 'treemap',

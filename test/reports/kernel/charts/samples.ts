@@ -160,13 +160,6 @@ export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 
         { name: '20 others', values: all.map((_, index) => (index % 7 === 3 ? null : index)) },
       ],
     },
-    donut: {
-      kind: 'donut',
-      title: 'Approval',
-      valueAxis: 'Cards',
-      unit: 'count',
-      items: all.map((name, index) => ({ name, value: value(index) })),
-    },
     figures: {
       kind: 'figures',
       title: 'Key figures',

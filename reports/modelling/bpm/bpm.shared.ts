@@ -3,6 +3,15 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.queries.ts';
 import { withoutCosts } from '../../kernel/report.cards.ts';
+import type { Report } from '../../kernel/report.ts';
+
+/** Common declarations of the reports on processes. */
+export const ofProcesses = {
+  module: 'bpm',
+  permission: 'reports.bpm_dashboard',
+  types: [PROCESS],
+  params: {},
+} satisfies Partial<Report>;
 
 /**
  * A subquery of distinct pairs `(process_id, other_id, attributes)` of processes and related cards of another type, by visible
