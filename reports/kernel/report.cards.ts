@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../platform/database.ts';
 import { visibleCards } from '../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
@@ -26,7 +27,7 @@ export async function reportCards(ctx: Ctx, filter: string | undefined): Promise
   const active = activeCards(ctx);
   const asked = filter ? await prepareFilter(ctx, filter) : undefined;
   if (!asked) return active;
-  return { sql: `${active.sql} and (${asked.sql})`, bindings: [...active.bindings, ...asked.bindings] };
+  return fragment`${embed(active)} and (${embed(asked)})`;
 }
 
 /**

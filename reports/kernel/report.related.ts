@@ -3,7 +3,7 @@ import { Lifecycle as CardLifecycle } from '../../domain/inventory/cards/cards.m
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { queryValue, type Sql } from '../../platform/database.ts';
+import { embed, fragment, queryValue, type Sql } from '../../platform/database.ts';
 import { withoutCosts } from './report.cards.ts';
 import { jsonRows } from './report.json-rows.ts';
 
@@ -65,18 +65,15 @@ export function relatedTable(ctx: Ctx, type: string, visible: Fragment): Fragmen
   const from = types.filter(({ source_type_key }) => source_type_key === type).map(({ key }) => key);
   const to = types.filter(({ target_type_key }) => target_type_key === type).map(({ key }) => key);
   const attributes = relationAttributes(ctx);
-  return {
-    sql: `related as materialized (
+  return fragment`related as materialized (
       select e.card_id, e.relation_id, e.relation_type, e.attributes, c.id as other_id, c.name as other_name, c.type as other_type
       from (
-        select r.source_id as card_id, r.target_id as other_id, r.id as relation_id, r.type as relation_type, ${attributes} as attributes
-        from relations r where r.type = any(?::text[])
+        select r.source_id as card_id, r.target_id as other_id, r.id as relation_id, r.type as relation_type, ${embed(attributes)} as attributes
+        from relations r where r.type = any(${from}::text[])
         union all
-        select r.target_id, r.source_id, r.id, r.type, ${attributes}
-        from relations r where r.type = any(?::text[])) e
-      join cards c on c.id = e.other_id and ${visible.sql})`,
-    bindings: [from, to, ...visible.bindings],
-  };
+        select r.target_id, r.source_id, r.id, r.type, ${embed(attributes)}
+        from relations r where r.type = any(${to}::text[])) e
+      join cards c on c.id = e.other_id and ${embed(visible)})`;
 }
 
 /**
@@ -84,10 +81,7 @@ export function relatedTable(ctx: Ctx, type: string, visible: Fragment): Fragmen
  * picks them out.
  */
 export function cardsByName(types: string[], visible: Fragment): Fragment {
-  return {
-    sql: `select c.id, c.name, c.type from cards c where c.type = any(?::text[]) and ${visible.sql} order by c.type, c.name, c.id`,
-    bindings: [types, ...visible.bindings],
-  };
+  return fragment`select c.id, c.name, c.type from cards c where c.type = any(${types}::text[]) and ${embed(visible)} order by c.type, c.name, c.id`;
 }
 
 /** Makes the lines of {@link cardsByName}. */
@@ -101,14 +95,11 @@ export const relatedCard = jsonRows(
 );
 
 /** The tag groups that a type takes, with their tags, as one text. */
-export const tagGroupsOf = (type: string): Fragment => ({
-  sql: `select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name, 'mode', g.mode, 'tags', (
+export const tagGroupsOf = (type: string): Fragment => (fragment`select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name, 'mode', g.mode, 'tags', (
         select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'color', t.color) order by t.name, t.id), '[]')
         from tags t where t.tag_group_id = g.id)) order by g.name, g.id), '[]')::text as text
     from tag_groups g
-    where coalesce(g.restrict_to_types, '[]') in ('[]', 'null') or g.restrict_to_types @> to_jsonb(?::text)`,
-  bindings: [type],
-});
+    where coalesce(g.restrict_to_types, '[]') in ('[]', 'null') or g.restrict_to_types @> to_jsonb(${type}::text)`);
 
 /** The text that a query of one column and one row gives. */
 export async function readText(sql: Sql, query: Fragment): Promise<string> {

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Cache } from '../../platform/cache.ts';
 import { sha256 } from '../../platform/crypto.ts';
-import { withHeartbeat } from '../../platform/database.ts';
+import { embed, query, withHeartbeat } from '../../platform/database.ts';
 import { createLru, type Lru } from '../../platform/lru.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { computeReport } from './report.compute.ts';
@@ -162,10 +162,7 @@ export class ReportRunner {
     let body: Buffer | undefined;
     const underLock = async (lock: Knex.Transaction): Promise<void> => {
       // released after the result is stored, so that waiting processes find it in the cache
-      await lock.raw(
-        `select set_config('lock_timeout', '${LOCK_TIMEOUT}', true), pg_advisory_xact_lock(7203005, hashtext(?))`,
-        [key.cacheKey],
-      );
+      await query(lock).run`select set_config('lock_timeout', '${embed(LOCK_TIMEOUT)}', true), pg_advisory_xact_lock(7203005, hashtext(${key.cacheKey}))`;
       await withHeartbeat(lock, async () => {
         body = (await this.#stored(key)) ?? (await this.#computeAndStore(ctx, key, request));
       });

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { activeCards, reportCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -126,21 +126,19 @@ const bad = `c.attributes ->> 'technicalSuitability' in ('unreasonable', 'inappr
 
 async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Promise<Counts> {
   const seesCosts = may(ctx.caller, 'costs.view');
-  const rows = await queryRows<{ facts: Counts & { costs: NonNullable<PortfolioFacts['costs']> } }>(
-    sql,
-    `with app as materialized (
+  const rows = await query(sql).rows<{ facts: Counts & { costs: NonNullable<PortfolioFacts['costs']> } }>`with app as materialized (
        select c.id, c.data_quality, c.lifecycle is null or c.lifecycle = '{}' as undated,
-         coalesce(${date('c.lifecycle', 'endOfLife')} <= d.today, false) as ended,
-         coalesce(${date('c.lifecycle', 'endOfLife')} > d.today
-           and ${date('c.lifecycle', 'endOfLife')} <= d.today + 365, false) as ending,
-         coalesce(${date('c.lifecycle', 'phaseOut')} <= d.today, false) as leaving_now,
-         ${date('c.lifecycle', 'endOfLife')} is not null as has_end,
+         coalesce(${embed(date('c.lifecycle', 'endOfLife'))} <= d.today, false) as ended,
+         coalesce(${embed(date('c.lifecycle', 'endOfLife'))} > d.today
+           and ${embed(date('c.lifecycle', 'endOfLife'))} <= d.today + 365, false) as ending,
+         coalesce(${embed(date('c.lifecycle', 'phaseOut'))} <= d.today, false) as leaving_now,
+         ${embed(date('c.lifecycle', 'endOfLife'))} is not null as has_end,
          coalesce(c.attributes ->> 'businessCriticality' in ('missionCritical', 'businessCritical'), false) as critical,
-         coalesce(${bad}, false) as bad,
+         coalesce(${embed(bad)}, false) as bad,
          coalesce(c.attributes ->> 'functionalSuitability' in ('insufficient', 'unreasonable'), false) as unfit,
-         c.attributes ->> 'timeModel' as time, ${seesCosts ? costsOfCard(ctx.metamodel, [TYPE]) : '0::numeric'} as cost,
+         c.attributes ->> 'timeModel' as time, ${embed(seesCosts ? costsOfCard(ctx.metamodel, [TYPE]) : '0::numeric')} as cost,
          exists (select from stakeholders s where s.card_id = c.id) as owned
-       from cards c, (select ?::date as today) d where c.type = ? and ${cards.sql}
+       from cards c, (select ${today}::date as today) d where c.type = ${TYPE} and ${embed(cards)}
      ), dear as (
        select cost from app where cost > 0 order by cost desc, id limit (select ceil(count(*) / 10.0)::int from app)
      )
@@ -160,9 +158,7 @@ async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Pro
          'topTenth', round(coalesce((select sum(cost) from dear), 0), 2),
          'leaving', round(coalesce(sum(cost) filter (where ended or time in ('migrate', 'eliminate')), 0), 2),
          'priced', count(*) filter (where cost > 0))) as facts
-     from app`,
-    [today, TYPE, ...cards.bindings],
-  );
+     from app`;
   const { facts } = rows[0]!;
   return { ...facts, costs: seesCosts ? facts.costs : null };
 }
@@ -171,12 +167,9 @@ async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Pro
 function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
   const pairs = relatedPairs(ctx, TYPE, type);
   const seen = activeCards(ctx);
-  return {
-    sql: `select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e
-      where e.card_id in (select c.id from cards c where c.type = ? and ${cards.sql})
-        and e.other_id in (select c.id from cards c where c.type = ? and ${seen.sql})`,
-    bindings: [...pairs.bindings, TYPE, ...cards.bindings, type, ...seen.bindings],
-  };
+  return fragment`select ${embed(pairs.once)} e.card_id, e.other_id from (${embed(pairs)}) e
+      where e.card_id in (select c.id from cards c where c.type = ${TYPE} and ${embed(cards)})
+        and e.other_id in (select c.id from cards c where c.type = ${type} and ${embed(seen)})`;
 }
 
 async function withRelated(ctx: Ctx, sql: Sql, selection: FactsAsked, type: string): Promise<number> {
@@ -193,15 +186,11 @@ async function withRelated(ctx: Ctx, sql: Sql, selection: FactsAsked, type: stri
 async function readParts(ctx: Ctx, sql: Sql, selection: FactsAsked) {
   if (!ctx.metamodel.visibleTypes.includes('ITComponent')) return { onEndedParts: 0, endedParts: 0 };
   const related = relatedTo(ctx, selection, 'ITComponent');
-  const rows = await queryRows<Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>>(
-    sql,
-    `select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
-     from (${related.sql}) e join cards o on o.id = e.other_id
-       left join eol_cycles y on y.product = o.attributes ->> '${EOL_PRODUCT}' and y.cycle = o.attributes ->> '${EOL_CYCLE}'
-     where coalesce(y.eol_from <= ?::date, y.is_eol, false)
-       or coalesce(${date('o.lifecycle', 'endOfLife')} <= ?::date, false)`,
-    [...related.bindings, selection.today, selection.today],
-  );
+  const rows = await query(sql).rows<Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>>`select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
+     from (${embed(related)}) e join cards o on o.id = e.other_id
+       left join eol_cycles y on y.product = o.attributes ->> '${embed(EOL_PRODUCT)}' and y.cycle = o.attributes ->> '${embed(EOL_CYCLE)}'
+     where coalesce(y.eol_from <= ${selection.today}::date, y.is_eol, false)
+       or coalesce(${embed(date('o.lifecycle', 'endOfLife'))} <= ${selection.today}::date, false)`;
   return rows[0]!;
 }
 
@@ -211,17 +200,13 @@ async function readCapabilities(ctx: Ctx, sql: Sql, selection: FactsAsked) {
     return { crowdedCapabilities: 0, mostCrowded: null, withoutCapability: 0 };
   }
   const related = relatedTo(ctx, selection, type);
-  const rows = await queryRows<{ crowded: number; most: PortfolioFacts['mostCrowded']; without: number }>(
-    sql,
-    `with pairs as materialized (${related.sql}),
-     counted as (select other_id, count(*)::int as apps from pairs group by other_id having count(*) >= ${CROWDED})
+  const rows = await query(sql).rows<{ crowded: number; most: PortfolioFacts['mostCrowded']; without: number }>`with pairs as materialized (${embed(related)}),
+     counted as (select other_id, count(*)::int as apps from pairs group by other_id having count(*) >= ${embed(CROWDED)})
      select (select count(*)::int from counted) as crowded,
        (select json_build_object('name', c.name, 'apps', n.apps) from counted n join cards c on c.id = n.other_id
         order by n.apps desc, c.name, c.id limit 1) as most,
-       (select count(*)::int from cards c where c.type = ? and ${selection.cards.sql}
-         and c.id not in (select card_id from pairs)) as without`,
-    [...related.bindings, TYPE, ...selection.cards.bindings],
-  );
+       (select count(*)::int from cards c where c.type = ${TYPE} and ${embed(selection.cards)}
+         and c.id not in (select card_id from pairs)) as without`;
   const { crowded, most, without } = rows[0]!;
   return { crowdedCapabilities: crowded, mostCrowded: most, withoutCapability: without };
 }
@@ -237,11 +222,8 @@ function groupRows(ctx: Ctx, selection: FactsAsked, grouping: Grouping): Fragmen
     };
   }
   const related = relatedTo(ctx, selection, grouping.type);
-  return {
-    sql: `select a.card_id, o.name, o.id as other_id from (select c.id as card_id from cards c where c.type = ? and ${cards.sql}) a
-      left join (${related.sql}) e on e.card_id = a.card_id left join cards o on o.id = e.other_id`,
-    bindings: [TYPE, ...cards.bindings, ...related.bindings],
-  };
+  return fragment`select a.card_id, o.name, o.id as other_id from (select c.id as card_id from cards c where c.type = ${TYPE} and ${embed(cards)}) a
+      left join (${embed(related)}) e on e.card_id = a.card_id left join cards o on o.id = e.other_id`;
 }
 
 async function readGroups(ctx: Ctx, sql: Sql, selection: FactsAsked, grouping: Grouping) {

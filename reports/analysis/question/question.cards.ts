@@ -1,6 +1,6 @@
 import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { CardMeaning } from './question.vocabulary.ts';
 import { wordsOf } from './question.words.ts';
 
@@ -74,30 +74,22 @@ export function findCards(ctx: Ctx): CardLookUp {
   const visible = visibleCards(ctx);
   return {
     named: async (names) =>
-      await queryRows<FoundCard>(
-        ctx.db,
-        `select distinct c.type, c.name from cards c
-         where c.name_key in (select fold(name) from unnest(?::text[]) as asked (name))
-           and c.status = 'ACTIVE' and ${visible.sql}
-         order by c.type, c.name limit ${MOST_FOUND}`,
-        [names, ...visible.bindings],
-      ),
+      await query(ctx.db).rows<FoundCard>`select distinct c.type, c.name from cards c
+         where c.name_key in (select fold(name) from unnest(${names}::text[]) as asked (name))
+           and c.status = 'ACTIVE' and ${embed(visible)}
+         order by c.type, c.name limit ${embed(MOST_FOUND)}`,
     containing: async (texts) =>
       texts.length === 0
         ? []
-        : await queryRows<FoundCard>(
-            ctx.db,
-            `select asked.text as name, c.type
-             from unnest(?::text[]) as asked (text)
+        : await query(ctx.db).rows<FoundCard>`select asked.text as name, c.type
+             from unnest(${texts}::text[]) as asked (text)
              cross join lateral (
                select distinct c.type from cards c
                where search_text(c.name_key, c.alias, c.external_id) like '%' || fold(asked.text) || '%'
                  and ' ' || regexp_replace(c.name_key, '[^[:alnum:]]+', ' ', 'g') || ' '
                    like '% ' || regexp_replace(fold(asked.text), '[^[:alnum:]]+', ' ', 'g') || ' %'
-                 and c.status = 'ACTIVE' and ${visible.sql}
+                 and c.status = 'ACTIVE' and ${embed(visible)}
              ) c
-             order by name, c.type limit ${MOST_FOUND}`,
-            [texts, ...visible.bindings],
-          ),
+             order by name, c.type limit ${embed(MOST_FOUND)}`,
   };
 }

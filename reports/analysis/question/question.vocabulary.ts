@@ -5,7 +5,7 @@ import type {
   Metamodel,
 } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import { type Way, waysFrom } from './question.verbs.ts';
@@ -55,11 +55,8 @@ export interface NamedTag {
 
 /** The names of tags, for the vocabulary. */
 export async function readTagNames(db: Sql): Promise<NamedTag[]> {
-  return await queryRows(
-    db,
-    `select g.name as "group", t.name as tag from tags t join tag_groups g on g.id = t.tag_group_id
-     order by g.name, t.name, t.id limit ${MOST_TAGS}`,
-  );
+  return await query(db).rows`select g.name as "group", t.name as tag from tags t join tag_groups g on g.id = t.tag_group_id
+     order by g.name, t.name, t.id limit ${embed(MOST_TAGS)}`;
 }
 
 const fieldKinds: Record<CompiledField['type'], FieldKind> = {

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, DateOnly, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { eventsTable, RecentEvents, recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -61,19 +61,17 @@ interface CardFigures {
 
 /** Counts over cards, in one pass. */
 const cardFigures = ({ sql, cards, asOf }: Input): Promise<CardFigures> =>
-  queryValue(
-    sql,
-    `with counted as (
+  query(sql).value`with counted as (
        select c.type, count(*) as total, count(h.card_id) as with_roles,
               count(*) filter (where c.approval_status = 'DRAFT') as draft,
               count(*) filter (where c.approval_status = 'APPROVED') as approved,
               count(*) filter (where c.approval_status = 'REJECTED') as rejected,
               count(*) filter (where c.approval_status = 'BROKEN') as broken,
               count(*) filter (where c.approval_status = 'DRAFT'
-                and c.created_at < ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})
-                and c.updated_at < ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})) as stuck
+                and c.created_at < ${asOf}::timestamptz - make_interval(days => ${embed(ACTIVE_DAYS)})
+                and c.updated_at < ${asOf}::timestamptz - make_interval(days => ${embed(ACTIVE_DAYS)})) as stuck
        from cards c left join (select distinct card_id from stakeholders) h on h.card_id = c.id
-       where ${cards.sql} group by c.type
+       where ${embed(cards)} group by c.type
      )
      select json_build_object(
        'kpis', json_build_object('cards_without_stakeholders', coalesce(sum(total - with_roles), 0)::bigint,
@@ -82,9 +80,7 @@ const cardFigures = ({ sql, cards, asOf }: Input): Promise<CardFigures> =>
          'with_stakeholders', with_roles, 'missing', total - with_roles) order by type), '[]'),
        'approval_pipeline', coalesce(json_agg(json_build_object('type', type, 'draft', draft, 'approved', approved,
          'rejected', rejected, 'broken', broken) order by type), '[]')) as answer
-     from counted`,
-    [asOf, asOf, ...cards.bindings],
-  );
+     from counted`;
 
 interface PeopleFigures {
   kpis: Record<string, number>;
@@ -93,30 +89,26 @@ interface PeopleFigures {
 }
 
 const peopleFigures = ({ sql, params, asOf }: Input): Promise<PeopleFigures> =>
-  queryValue(
-    sql,
-    `with person as (
+  query(sql).value`with person as (
        select u.* from users u where u.kind = 'person' and u.is_active
      ), idle as (
        select u.id, u.display_name, u.email, utc(u.last_login) as last_login
-       from person u where coalesce(u.last_login, u.created_at) < ?::timestamptz - make_interval(days => ${IDLE_DAYS})
-       order by u.last_login nulls first, u.id limit ?
+       from person u where coalesce(u.last_login, u.created_at) < ${asOf}::timestamptz - make_interval(days => ${embed(IDLE_DAYS)})
+       order by u.last_login nulls first, u.id limit ${params.top}
      ), contributor as (
        select u.id as user_id, u.display_name, count(*) as count
        from events e join users u on u.id = e.user_id
-       where e.scope = 'inventory' and e.at > ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})
-       group by u.id, u.display_name order by count(*) desc, u.id limit ?
+       where e.scope = 'inventory' and e.at > ${asOf}::timestamptz - make_interval(days => ${embed(ACTIVE_DAYS)})
+       group by u.id, u.display_name order by count(*) desc, u.id limit ${params.top}
      )
      select json_build_object(
        'kpis', (select json_build_object('total_users', count(*),
-                  'active_users_30d', count(*) filter (where u.last_login > ?::timestamptz - make_interval(days => ${ACTIVE_DAYS})),
+                  'active_users_30d', count(*) filter (where u.last_login > ${asOf}::timestamptz - make_interval(days => ${embed(ACTIVE_DAYS)})),
                   'pending_sso_invitations', count(*) filter (where u.auth_provider = 'sso' and u.last_login is null))
                 from person u),
        'idle_users', (select coalesce(json_agg(i order by i.last_login nulls first, i.id), '[]') from idle i),
        'top_contributors', (select coalesce(json_agg(k order by k.count desc, k.user_id), '[]') from contributor k))
-       as answer`,
-    [asOf, params.top, asOf, params.top, asOf],
-  );
+       as answer`;
 
 interface TodoFigures {
   kpis: Record<string, number>;
@@ -125,24 +117,20 @@ interface TodoFigures {
 
 /** To-dos on the report's cards and, without a filter, those without a card. */
 const todoFigures = ({ sql, cards, filtered, params, asOf }: Input): Promise<TodoFigures> =>
-  queryValue(
-    sql,
-    `with open as (
+  query(sql).value`with open as (
        select t.id, t.description, t.due_date, t.assigned_to, c.id as card_id, c.name as card_name,
-              coalesce(t.due_date < ?::timestamptz::date, false) as overdue
-       from todos t left join (select c.id, c.name from cards c where ${cards.sql}) c on c.id = t.card_id
-       where t.status = 'open' and (c.id is not null ${filtered ? '' : 'or t.card_id is null'})
+              coalesce(t.due_date < ${asOf}::timestamptz::date, false) as overdue
+       from todos t left join (select c.id, c.name from cards c where ${embed(cards)}) c on c.id = t.card_id
+       where t.status = 'open' and (c.id is not null ${embed(filtered ? '' : 'or t.card_id is null')})
      ), oldest as (
        select o.id, o.description, o.due_date, o.card_id, o.card_name, u.display_name as assignee_name
        from open o left join users u on u.id = o.assigned_to
-       where o.overdue order by o.due_date, o.id limit ?
+       where o.overdue order by o.due_date, o.id limit ${params.top}
      )
      select json_build_object(
        'kpis', (select json_build_object('overdue_todos_total', count(*) filter (where overdue),
                   'unassigned_todo_count', count(*) filter (where assigned_to is null)) from open),
-       'oldest_overdue_todos', (select coalesce(json_agg(o order by o.due_date, o.id), '[]') from oldest o)) as answer`,
-    [asOf, ...cards.bindings, params.top],
-  );
+       'oldest_overdue_todos', (select coalesce(json_agg(o order by o.due_date, o.id), '[]') from oldest o)) as answer`;
 
 /** Users, responsibilities, approvals and to-dos, for administrators. */
 export const adminDashboardReport = defineReport({

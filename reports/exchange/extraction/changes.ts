@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { parseFilter } from '../../../domain/inventory/filters/filters.parser.ts';
 import type { FilterNode } from '../../../domain/inventory/filters/filters.types.ts';
@@ -48,17 +49,11 @@ const unionAll = (parts: Fragment[]): Fragment => ({
 });
 
 /** Changed cards `c` from a FROM clause. */
-const present = (position: string, from: Fragment, knownTypes: string[]): Fragment => ({
-  sql: `select c.id, c.type, ${position} as position, c.type = any(?::text[]) as known from ${from.sql}`,
-  bindings: [knownTypes, ...from.bindings],
-});
+const present = (position: string, from: Fragment, knownTypes: string[]): Fragment => (fragment`select c.id, c.type, ${embed(position)} as position, c.type = any(${knownTypes}::text[]) as known from ${embed(from)}`);
 
 /** Cards whose own row, tags or stakeholders have changed, and those that are deleted. */
-const own = ({ after, knownTypes }: CardChanges): Fragment => ({
-  sql: `select e.card_id as id, e.card_type as type, e.position, e.card_type = any(?::text[]) as known from events e
-        where e.position > ?::bigint and e.card_id is not null and ${OWN}`,
-  bindings: [knownTypes, after],
-});
+const own = ({ after, knownTypes }: CardChanges): Fragment => (fragment`select e.card_id as id, e.card_type as type, e.position, e.card_type = any(${knownTypes}::text[]) as known from events e
+        where e.position > ${after}::bigint and e.card_id is not null and ${embed(OWN)}`);
 
 /** Cards below a card whose name or external id has changed, which their own rows contain. */
 function below({ after, knownTypes, paths }: CardChanges): Fragment {
@@ -77,7 +72,7 @@ function below({ after, knownTypes, paths }: CardChanges): Fragment {
 const fromEvents = (joinsAndCondition: string, after: number, knownTypes: string[]): Fragment =>
   present(
     'e.position',
-    { sql: `events e ${joinsAndCondition} and e.position > ?::bigint`, bindings: [after] },
+    fragment`events e ${embed(joinsAndCondition)} and e.position > ${after}::bigint`,
     knownTypes,
   );
 
@@ -108,7 +103,7 @@ function widelyChanged({ wide, knownTypes }: CardChanges): Fragment[] {
     parts.push(
       present(
         'p.position',
-        { sql: 'cards c, (select ?::bigint as position) p', bindings: [everything] },
+        fragment`cards c, (select ${everything}::bigint as position) p`,
         knownTypes,
       ),
     );
@@ -162,22 +157,13 @@ function changedRelations(ctx: Ctx, cards: CardChanges, knownTypes: string[]): F
   const ends = cards.isFiltered ? changedCards(cards) : changedEnds(cards, may(ctx.caller, 'costs.view'));
   const types = cards.wide.relationTypes;
   return distinct([
-    {
-      sql: `select e.relation_id as id, e.relation_type as type, e.position, e.relation_type = any(?::text[])
-              and e.card_type = any(?::text[]) and e.peer_card_type = any(?::text[]) as known
-            from events e where e.position > ?::bigint and e.event_type like 'relation.%'`,
-      bindings: [knownTypes, cards.knownTypes, cards.knownTypes, cards.after],
-    },
-    {
-      sql: `select r.id, r.type, k.position, k.known and r.type = any(?::text[])
-            from (${ends.sql}) k join relations r on k.id in (r.source_id, r.target_id)`,
-      bindings: [knownTypes, ...ends.bindings],
-    },
-    {
-      sql: `select r.id, r.type, m.position, r.type = any(?::text[])
-            from unnest(?::text[], ?::bigint[]) as m (type, position) join relations r on r.type = m.type`,
-      bindings: [knownTypes, [...types.keys()], [...types.values()]],
-    },
+    fragment`select e.relation_id as id, e.relation_type as type, e.position, e.relation_type = any(${knownTypes}::text[])
+              and e.card_type = any(${cards.knownTypes}::text[]) and e.peer_card_type = any(${cards.knownTypes}::text[]) as known
+            from events e where e.position > ${cards.after}::bigint and e.event_type like 'relation.%'`,
+    fragment`select r.id, r.type, k.position, k.known and r.type = any(${knownTypes}::text[])
+            from (${embed(ends)}) k join relations r on k.id in (r.source_id, r.target_id)`,
+    fragment`select r.id, r.type, m.position, r.type = any(${knownTypes}::text[])
+            from unnest(${[...types.keys()]}::text[], ${[...types.values()]}::bigint[]) as m (type, position) join relations r on r.type = m.type`,
   ]);
 }
 

@@ -1,3 +1,4 @@
+import { fragment } from '../../../platform/database.ts';
 import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
@@ -16,7 +17,7 @@ export interface CardSelection {
 export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
   const parts = [
     visibleCards(ctx),
-    { sql: 'c.type = any(?::text[])', bindings: [selection.types] },
+    fragment`c.type = any(${selection.types}::text[])`,
     ...selection.conditions,
   ];
   return {

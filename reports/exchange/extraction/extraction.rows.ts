@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { entireTable, type IdRange, type Snapshot } from '../../../platform/snapshot.ts';
 import { selectList } from '../../kernel/formats/binary-rows.ts';
@@ -62,12 +63,9 @@ function presentRows(source: RowSource, columns: Column[], range: IdRange): Frag
   const from = changed ? `changed x join ${table} ${row} on ${row}.id = x.id` : `${table} ${row}`;
   // a condition on costs is evaluated once per object
   const once = attributes.bindings.length > 0 ? ' offset 0' : '';
-  return {
-    sql: `select ${selectList(columns, (header) => values[header]!, values.attributes!)}
-      from ${from} ${joins} cross join lateral (select ${attributes.sql} as attributes${once}) o ${needed.join(' ')}
-      where ${range(`${row}.id`)} and ${where.sql} order by ${row}.id`,
-    bindings: [...attributes.bindings, ...where.bindings],
-  };
+  return fragment`select ${embed(selectList(columns, (header) => values[header]!, values.attributes!))}
+      from ${embed(from)} ${embed(joins)} cross join lateral (select ${embed(attributes)} as attributes${embed(once)}) o ${embed(needed.join(' '))}
+      where ${embed(range(`${row}.id`))} and ${embed(where)} order by ${embed(row)}.id`;
 }
 
 /** The known changed objects that are deleted or no longer selected. */

@@ -7,7 +7,7 @@ import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.en
 import { SCHEDULES_CHANNEL, scheduleErrors } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { setColumns } from '../../../platform/database.ts';
+import { fragment, query, setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { planExtraction } from '../extraction/extraction.plan.ts';
 import {
@@ -64,7 +64,7 @@ export async function createSchedule(
       keep_runs: input.keep_runs,
       keep_days: input.keep_days,
     });
-    await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+    await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
     work.emit({
       event_type: 'extraction_schedule.created',
       data: { id, changes: rowChanges(null, await readStoredRow(work, id)) },
@@ -100,7 +100,7 @@ export async function patchSchedule(
       await sql('job_schedules')
         .where({ key: keyOf(id) })
         .update({ cron: time.cron, time_zone: time.timeZone, enabled, updated_at: sql.fn.now() });
-      await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+      await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
     }
     const destination: DestinationColumns | undefined =
       patch.destination === undefined
@@ -153,16 +153,13 @@ export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {
     const { sql } = work;
     const { secret: _, ...before } = await lock(ctx, work, id);
     checkIfMatch(ctx, await readSchedule(ctx, id, sql));
-    await sql.raw(
-      `update files set expires_at = now() where id in (
-         select unnest(array[file_id, manifest_id]) from extraction_runs where schedule_id = ?)`,
-      [id],
-    );
+    await query(sql).run`update files set expires_at = now() where id in (
+         select unnest(array[file_id, manifest_id]) from extraction_runs where schedule_id = ${id})`;
     await sql('extraction_schedules').where({ id }).delete();
     await sql('job_schedules')
       .where({ key: keyOf(id) })
       .delete();
-    await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+    await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
     work.emit({
       event_type: 'extraction_schedule.deleted',
       data: { id, changes: rowChanges(before, null) },
@@ -184,11 +181,8 @@ export async function runSchedule(ctx: Ctx, id: string): Promise<StartedRun> {
   return await command(ctx, async (work) => {
     await lock(ctx, work, id);
     const job = await enqueueJob(ctx, work, scheduledExtractionJob, { schedule_id: id });
-    const { rows } = await work.sql.raw(
-      `insert into extraction_runs (schedule_id, job_id, trigger, slot)
-       values (?, ?, 'manual', date_trunc('milliseconds', clock_timestamp())) returning id, utc(slot) as slot`,
-      [id, job.job_id],
-    );
+    const rows = await query(work.sql).rows`insert into extraction_runs (schedule_id, job_id, trigger, slot)
+       values (${id}, ${job.job_id}, 'manual', date_trunc('milliseconds', clock_timestamp())) returning id, utc(slot) as slot`;
     const run = rows[0];
     work.emit({
       event_type: 'extraction_run.started',
@@ -209,7 +203,7 @@ type ScheduleRow = StoredRow & {
 
 /** Locks a schedule that the caller may see. @throws EstateError `not_found`. */
 async function lock(ctx: Ctx, work: Work, id: string): Promise<ScheduleRow> {
-  const conditions = [{ sql: 'e.id = ?', bindings: [id] }, ...visibleSchedules(ctx)];
+  const conditions = [fragment`e.id = ${id}`, ...visibleSchedules(ctx)];
   const { rows } = await work.sql.raw(
     `select e.secret from extraction_schedules e join job_schedules s on s.key = e.schedule_key
      where ${conditions.map(({ sql }) => sql).join(' and ')} for update`,

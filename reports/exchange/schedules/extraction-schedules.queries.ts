@@ -5,7 +5,7 @@ import { readItem, runList } from '../../../domain/kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { fragment, type Sql } from '../../../platform/database.ts';
 
 /** The permission that schedules require. */
 export const SCHEDULE_PERMISSION = 'inventory.export';
@@ -104,7 +104,7 @@ export async function listSchedules(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, SCHEDULE_PERMISSION);
   const where = visibleSchedules(ctx);
-  if (params.status) where.push({ sql: 's.enabled = ?', bindings: [params.status === 'active'] });
+  if (params.status) where.push(fragment`s.enabled = ${params.status === 'active'}`);
   const text = await runList(ctx, scheduleList, where, params);
   const list = JSON.parse(text);
   return JSON.stringify({ ...list, items: fillNextRuns(list.items) });
@@ -131,14 +131,14 @@ export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Pro
 /** Lists the runs of a schedule, newest first. @throws EstateError `forbidden`, `not_found`. */
 export async function listRuns(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
   await requireVisible(ctx, id);
-  const where: Condition[] = [{ sql: 'r.schedule_id = ?::uuid', bindings: [id] }];
+  const where: Condition[] = [fragment`r.schedule_id = ${id}::uuid`];
   return await runList(ctx, runHistory, where, params);
 }
 
 /** Reads one run as JSON. @throws EstateError `forbidden`, `not_found`. */
 export async function readRun(ctx: Ctx, id: string, runId: string, sql: Sql = ctx.db): Promise<JsonText> {
   await requireVisible(ctx, id, sql);
-  return await readItem(sql, runHistory, 'run', runId, [{ sql: 'r.schedule_id = ?::uuid', bindings: [id] }]);
+  return await readItem(sql, runHistory, 'run', runId, [fragment`r.schedule_id = ${id}::uuid`]);
 }
 
 /** @throws EstateError `forbidden`, `not_found`. */

@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import Type, { type TSchema } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
@@ -158,7 +159,7 @@ async function relatedLines(
 }
 
 const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>): StreamedTable[] => {
-  const apps: Fragment = { sql: `c.type = ? and ${cards.sql}`, bindings: [type, ...cards.bindings] };
+  const apps: Fragment = fragment`c.type = ${type} and ${embed(cards)}`;
   const related = relatedTable(ctx, type, visible);
   return [
     {
@@ -186,10 +187,7 @@ const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>
         column('related_type', 'key'),
       ],
       cells: ['app.id', 'app.name', 'l.relation_type', 'l.other_id', 'l.other_name', 'l.other_type'],
-      before: {
-        sql: `with app as (select c.id, c.name from cards c where ${apps.sql}), ${related.sql}`,
-        bindings: [...apps.bindings, ...related.bindings],
-      },
+      before: fragment`with app as (select c.id, c.name from cards c where ${embed(apps)}), ${embed(related)}`,
       from: 'from app join related l on l.card_id = app.id order by app.id, l.relation_type, l.relation_id',
     },
   ];

@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { IdRange, Snapshot, Statement } from '../../../platform/snapshot.ts';
@@ -76,12 +77,9 @@ export function organizationsOf(ctx: Ctx, type: string, cards: Fragment, visible
   const pairs = relatedPairs(ctx, type, ORGANIZATION);
   const item = jsonLine({ lifecycle: { json: 'c.lifecycle' }, organizations: { array: 'o.list' } });
   const organization = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } });
-  return {
-    sql: `select ${item} from cards c left join (
-        select e.card_id, string_agg(${organization}, ',' order by c.id) as list
-        from (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e) e
-        join cards c on c.id = e.other_id and ${visible.sql} group by e.card_id) o on o.card_id = c.id
-      where c.type = ? and ${cards.sql} order by c.id`,
-    bindings: [...pairs.bindings, ...visible.bindings, type, ...cards.bindings],
-  };
+  return fragment`select ${embed(item)} from cards c left join (
+        select e.card_id, string_agg(${embed(organization)}, ',' order by c.id) as list
+        from (select ${embed(pairs.once)} e.card_id, e.other_id from (${embed(pairs)}) e) e
+        join cards c on c.id = e.other_id and ${embed(visible)} group by e.card_id) o on o.card_id = c.id
+      where c.type = ${type} and ${embed(cards)} order by c.id`;
 }

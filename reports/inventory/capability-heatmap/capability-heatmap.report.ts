@@ -3,7 +3,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, ChartUnit } from '../../kernel/charts/charts.types.ts';
@@ -100,12 +100,9 @@ function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
   const costs = may(ctx.caller, 'costs.view');
   const attributes = `(${reportAttributes(ctx, [APP])})::jsonb`;
   return lines(
-    {
-      sql: `select c.id, c.name, c.subtype, ${attributes}, c.lifecycle${costs ? `, (${costsOf(ctx)})::text` : ''}
-        from cards c where c.type = ? and ${cards.sql}
-          and (c.id in (select e.card_id from (${pairs.sql}) e)) is true`,
-      bindings: [APP, ...cards.bindings, ...pairs.bindings],
-    },
+    fragment`select c.id, c.name, c.subtype, ${embed(attributes)}, c.lifecycle${embed(costs ? `, (${costsOf(ctx)})::text` : '')}
+        from cards c where c.type = ${APP} and ${embed(cards)}
+          and (c.id in (select e.card_id from (${embed(pairs)}) e)) is true`,
     costs ? writers.appWithCost : writers.app,
   );
 }
@@ -113,11 +110,8 @@ function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
 /** Reads the capabilities by name, without the members derived from applications. */
 function readCapabilities({ ctx, lines, visible }: ReportInput<Params>): Promise<Buffer> {
   return lines(
-    {
-      sql: `select c.id, c.name, c.parent_id, (${reportAttributes(ctx, [CAPABILITY])})::jsonb
-        from cards c where c.type = ? and ${visible.sql} order by c.name_key, c.id`,
-      bindings: [CAPABILITY, ...visible.bindings],
-    },
+    fragment`select c.id, c.name, c.parent_id, (${embed(reportAttributes(ctx, [CAPABILITY]))})::jsonb
+        from cards c where c.type = ${CAPABILITY} and ${embed(visible)} order by c.name_key, c.id`,
     writers.capability,
   );
 }
@@ -241,10 +235,8 @@ const PAIR = 2 * ID.bytes;
 
 /** Reads the links of risks that are not closed, as binary pairs of card id and risk id. */
 async function readRiskLinks(sql: Sql): Promise<Buffer> {
-  const { rows } = await sql.raw(
-    `select string_agg(uuid_send(k.card_id) || uuid_send(k.risk_id), ''::bytea order by k.card_id, k.risk_id) as pairs
-     from risk_cards k join risks r on r.id = k.risk_id where r.status <> 'closed'`,
-  );
+  const rows = await query(sql).rows`select string_agg(uuid_send(k.card_id) || uuid_send(k.risk_id), ''::bytea order by k.card_id, k.risk_id) as pairs
+     from risk_cards k join risks r on r.id = k.risk_id where r.status <> 'closed'`;
   return rows[0].pairs ?? Buffer.alloc(0);
 }
 

@@ -1,3 +1,4 @@
+import { embed, fragment, query } from '../../../platform/database.ts';
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { invisibleCardError } from '../../../domain/inventory/cards/cards.projection.ts';
@@ -89,10 +90,7 @@ function check(ctx: Ctx, { type: key, cost_field, group_by, aggregate }: Params)
 }
 
 async function requireParent({ sql, ctx, visible }: ReportInput<Params>, id: string): Promise<void> {
-  const { rows } = await sql.raw(`select from cards c where c.id = ?::uuid and ${visible.sql}`, [
-    id,
-    ...visible.bindings,
-  ]);
+  const rows = await query(sql).rows`select from cards c where c.id = ${id}::uuid and ${embed(visible)}`;
   if (rows.length === 0) throw invisibleCardError(ctx, notFound('card', id));
 }
 
@@ -104,7 +102,7 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
   let cost = 'i.own';
   let group = 'i.grp';
   let groupId = 'null::uuid';
-  let ownGroup: Fragment = { sql: 'null::text', bindings: [] };
+  let ownGroup: Fragment = fragment`null::text`;
   if (aggregate.length > 0) {
     tables.push(addedCosts(ctx, type, aggregate, cost_field, visible));
     joins.push('left join added on added.card_id = i.id');
@@ -134,7 +132,7 @@ function answerLines(input: ReportInput<Params>): Fragment {
             where g.id = p.grp_id and ${visible.sql})`,
           bindings: visible.bindings,
         }
-      : { sql: 'null::text', bindings: [] };
+      : fragment`null::text`;
   const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
   const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
   const sums = jsonText({
@@ -275,14 +273,11 @@ function groupsOf(
  */
 function groupsByType(ctx: Ctx, type: string, other: string, visible: Fragment): Fragment {
   const pairs = relatedPairs(ctx, type, other);
-  return {
-    sql: `grouped as (
+  return fragment`grouped as (
       select distinct on (e.card_id) e.card_id, c.id as group_id, c.name
-      from (${pairs.sql}) e join cards c on c.id = e.other_id
-      where c.type = ? and ${visible.sql}
-      order by e.card_id, c.name_key, c.id)`,
-    bindings: [...pairs.bindings, other, ...visible.bindings],
-  };
+      from (${embed(pairs)}) e join cards c on c.id = e.other_id
+      where c.type = ${other} and ${embed(visible)}
+      order by e.card_id, c.name_key, c.id)`;
 }
 
 /** The label of a select field's option, over the alias `c`; options with equal labels have their keys in brackets. */
@@ -292,10 +287,7 @@ export function groupOfField(type: CardType, key: string): Fragment {
     option === undefined ? [] : [option],
   );
   const labels = Object.fromEntries(options.map(({ option }, at) => [option, names[at]!]));
-  return {
-    sql: `?::jsonb ->> (c.attributes ->> ${literal(key)})`,
-    bindings: [JSON.stringify(labels)],
-  };
+  return fragment`${JSON.stringify(labels)}::jsonb ->> (c.attributes ->> ${embed(literal(key))})`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import Type from 'typebox';
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
@@ -31,15 +32,12 @@ export const costReport = defineReport({
     const cost = costKeys.map((key) => numberIn('v.attributes', key)).join(' + ') || '0';
     const item = jsonLine({ id: { id: 'p.id' }, name: { text: 'p.name' }, cost: { json: 'p.cost' } });
     // one line per item, and the total on the last line
-    const read = await lines({
-      sql: `with priced as materialized (
-          select c.id, c.name, ${cost} as cost from cards c ${attributesOnce} where c.type = ? and ${cards.sql})
+    const read = await lines(fragment`with priced as materialized (
+          select c.id, c.name, ${embed(cost)} as cost from cards c ${embed(attributesOnce)} where c.type = ${params.type} and ${embed(cards)})
         select l.line from (
-          select 1 as part, p.cost, p.id, ${item} as line from priced p where p.cost <> 0
+          select 1 as part, p.cost, p.id, ${embed(item)} as line from priced p where p.cost <> 0
           union all select 2, null, null, '{"total":' || coalesce(sum(p.cost), 0) || '},' from priced p) l
-        order by l.part, l.cost desc, l.id`,
-      bindings: [params.type, ...cards.bindings],
-    });
+        order by l.part, l.cost desc, l.id`);
     const end = read.lastIndexOf('\n');
     const items = read.subarray(0, Math.max(0, end - 1));
     return ['{"items":[\n', items, `\n],${read.toString('utf8', end + 2)}`];

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { DateOnly, Nullable, object } from '../../../domain/kernel/shapes.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { query, type Sql } from '../../../platform/database.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart } from '../../kernel/charts/charts.types.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
@@ -57,14 +57,11 @@ function trend(current: number, previous: number | undefined): Trend {
 
 /** The snapshot of 30 days before, else the oldest that is at least a day older than it. */
 async function comparison(sql: Sql, asOf: Date): Promise<{ slot: Date; metrics: Figures } | undefined> {
-  const { rows } = await sql.raw(
-    `(select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - make_interval(days => ?)
+  const rows = await query(sql).rows`(select slot, metrics from kpi_snapshots where slot <= ${asOf}::timestamptz - make_interval(days => ${COMPARISON_DAYS})
       order by slot desc limit 1)
      union all
-     (select slot, metrics from kpi_snapshots where slot <= ?::timestamptz - interval '1 day' order by slot limit 1)
-     limit 1`,
-    [asOf, COMPARISON_DAYS, asOf],
-  );
+     (select slot, metrics from kpi_snapshots where slot <= ${asOf}::timestamptz - interval '1 day' order by slot limit 1)
+     limit 1`;
   return rows[0];
 }
 

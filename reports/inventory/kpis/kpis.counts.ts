@@ -1,7 +1,7 @@
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Cache } from '../../../platform/cache.ts';
-import type { Sql } from '../../../platform/database.ts';
+import { fragment, query, type Sql } from '../../../platform/database.ts';
 
 /** Number of active cards of one type by approval, quarter of data quality and lifecycle phase. */
 export interface CountedCards {
@@ -34,7 +34,7 @@ export async function countTypes(
   sql: Sql,
   types: string[],
   today: string,
-  narrowed: Fragment = { sql: 'true', bindings: [] },
+  narrowed: Fragment = fragment`true`,
 ): Promise<Map<string, CountedCards[]>> {
   const counts = new Map<string, CountedCards[]>(types.map((type) => [type, []]));
   if (types.length === 0) return counts;
@@ -66,11 +66,8 @@ export async function countChangedTypes(
   types: string[],
   today: string,
 ): Promise<Map<string, CountedCards[]>> {
-  const { rows } = await sql.raw(
-    `select t.type, coalesce(v.version, 0) as version
-     from unnest(?::text[]) as t(type) left join topic_versions v on v.topic = 'cards:' || t.type`,
-    [types],
-  );
+  const rows = await query(sql).rows`select t.type, coalesce(v.version, 0) as version
+     from unnest(${types}::text[]) as t(type) left join topic_versions v on v.topic = 'cards:' || t.type`;
   // the version is part of the value, so that the next version replaces the entry
   const states = new Map<string, string>(
     rows.map(({ type, version }: { type: string; version: number }) => [type, `${version}:${today}`]),

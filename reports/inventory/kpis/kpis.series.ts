@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Chart, LinesChart } from '../../kernel/charts/charts.types.ts';
 import type { Figures } from './kpis.figures.ts';
@@ -21,20 +22,17 @@ export async function readKpiSeries(
   from: string | undefined,
   to: string | undefined,
 ): Promise<KpiSeries> {
-  const { rows } = await ctx.db.raw(
-    `with s as (
+  const rows = await query(ctx.db).rows`with s as (
        select slot, metrics, extract(epoch from slot)::float8 as at,
               extract(epoch from slot - lag(slot) over (order by slot))::float8 as since
        from kpi_snapshots
-       where slot >= coalesce(?::timestamptz, '-infinity') and slot < coalesce(?::timestamptz, 'infinity')),
-     b as (select count(*)::int as total, min(at) as first, (max(at) - min(at)) / ? as step,
+       where slot >= coalesce(${from ?? null}::timestamptz, '-infinity') and slot < coalesce(${to ?? null}::timestamptz, 'infinity')),
+     b as (select count(*)::int as total, min(at) as first, (max(at) - min(at)) / ${MOST} as step,
                   percentile_cont(0.5) within group (order by since) as usual from s)
      select distinct on (stretch) extract(epoch from s.slot)::float8 * 1000 as at, s.metrics as figures, b.total,
-            case when b.total > ? then b.step * ? else b.usual * ? end * 1000 as gap,
-            case when b.total > ? then floor((s.at - b.first) / b.step) else s.at end as stretch
-     from s cross join b order by stretch, s.slot desc`,
-    [from ?? null, to ?? null, MOST, MOST, GAP.thinned, GAP.all, MOST],
-  );
+            case when b.total > ${MOST} then b.step * ${GAP.thinned} else b.usual * ${GAP.all} end * 1000 as gap,
+            case when b.total > ${MOST} then floor((s.at - b.first) / b.step) else s.at end as stretch
+     from s cross join b order by stretch, s.slot desc`;
   const points: KpiSeries['points'] = [];
   let before: number | undefined;
   for (const { at, figures, gap } of rows as { at: number; figures: Figures; gap: number | null }[]) {

@@ -1,3 +1,4 @@
+import { fragment } from '../../../platform/database.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
@@ -63,8 +64,8 @@ export const kpiRows = (every: KpiStep | undefined): string =>
 /** Conditions of the period over {@link kpiRows}. */
 export function kpiConditions({ from, to }: KpiPeriod): Condition[] {
   const conditions: Condition[] = [];
-  if (from) conditions.push({ sql: 'k.slot >= ?::timestamptz', bindings: [from] });
-  if (to) conditions.push({ sql: 'k.slot < ?::timestamptz', bindings: [to] });
+  if (from) conditions.push(fragment`k.slot >= ${from}::timestamptz`);
+  if (to) conditions.push(fragment`k.slot < ${to}::timestamptz`);
   return conditions;
 }
 

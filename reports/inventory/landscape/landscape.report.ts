@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
@@ -55,26 +56,20 @@ export const landscapeReport = defineReport({
     });
     await sql.raw(`set local work_mem = '64MB'`);
     // a separate subquery, so that parallel workers build the entries
-    const groups = await lines({
-      sql: `select ${group}
+    const groups = await lines(fragment`select ${embed(group)}
         from cards c left join (
           select p.other_id, string_agg(i.entry, ',' order by p.card_id) as entries
-          from (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e) p
-          join (select c.id, ${jsonText({ ...members, lifecycle: { json: 'c.lifecycle' } })} as entry
-                from cards c where c.type = ? and ${cards.sql} offset 0) i on i.id = p.card_id
+          from (select ${embed(pairs.once)} e.card_id, e.other_id from (${embed(pairs)}) e) p
+          join (select c.id, ${embed(jsonText({ ...members, lifecycle: { json: 'c.lifecycle' } }))} as entry
+                from cards c where c.type = ${type} and ${embed(cards)} offset 0) i on i.id = p.card_id
           group by p.other_id) f on f.other_id = c.id
-        where c.type = ? and ${visible.sql}
-        order by c.name_key, c.id`,
-      bindings: [...pairs.bindings, type, ...cards.bindings, groupBy, ...visible.bindings],
-    });
-    const ungrouped = await lines({
-      sql: `select ${jsonLine(members)} from cards c
-        where c.type = ? and ${cards.sql} and c.id not in (
-          select e.card_id from (${pairs.sql}) e
-          where e.other_id in (select c.id from cards c where c.type = ? and ${visible.sql}))
-        order by c.id`,
-      bindings: [type, ...cards.bindings, ...pairs.bindings, groupBy, ...visible.bindings],
-    });
+        where c.type = ${groupBy} and ${embed(visible)}
+        order by c.name_key, c.id`);
+    const ungrouped = await lines(fragment`select ${embed(jsonLine(members))} from cards c
+        where c.type = ${type} and ${embed(cards)} and c.id not in (
+          select e.card_id from (${embed(pairs)}) e
+          where e.other_id in (select c.id from cards c where c.type = ${groupBy} and ${embed(visible)}))
+        order by c.id`);
     return ['{"groups":[\n', groups, '\n],"ungrouped":[\n', ungrouped, '\n]}'];
   },
   tables: (answer) => [

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -43,23 +43,19 @@ export const matrixReport = defineReport({
     const pairs = relatedPairs(ctx, params.row_type, params.col_type);
     const line = (alias: string) =>
       `json_build_object('id', ${alias}.id, 'name', ${alias}.name, 'parent_id', ${alias}.parent_id)`;
-    return await queryValue(
-      sql,
-      `with l as materialized (
-         select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ? and ${cards.sql}
+    return await query(sql).value`with l as materialized (
+         select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ${params.row_type} and ${embed(cards)}
        ), k as materialized (
-         select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ? and ${visible.sql}
+         select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ${params.col_type} and ${embed(visible)}
        ), x as (
-         select ${pairs.once} p.card_id, p.other_id from (${pairs.sql}) p
+         select ${embed(pairs.once)} p.card_id, p.other_id from (${embed(pairs)}) p
          join l on l.id = p.card_id join k on k.id = p.other_id
        )
-       select '{"rows":' || (select ${jsonLines(line('l'), 'l.name_key, l.id')} from l)
-         || ',"columns":' || (select ${jsonLines(line('k'), 'k.name_key, k.id')} from k)
+       select '{"rows":' || (select ${embed(jsonLines(line('l'), 'l.name_key, l.id'))} from l)
+         || ',"columns":' || (select ${embed(jsonLines(line('k'), 'k.name_key, k.id'))} from k)
          || ',"intersections":'
-         || (select ${jsonLines(`json_build_object('row_id', x.card_id, 'col_id', x.other_id)`, 'x.card_id, x.other_id')} from x)
-         || '}' as answer`,
-      [params.row_type, ...cards.bindings, params.col_type, ...visible.bindings, ...pairs.bindings],
-    );
+         || (select ${embed(jsonLines(`json_build_object('row_id', x.card_id, 'col_id', x.other_id)`, 'x.card_id, x.other_id'))} from x)
+         || '}' as answer`;
   },
   tables: ({ rows, columns, intersections }) => [
     reportTable(

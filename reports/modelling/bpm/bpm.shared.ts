@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
@@ -23,15 +24,12 @@ export function relatedTo(ctx: Ctx, other: string): Fragment {
     types.filter((type) => type.source_type_key === source && type.target_type_key === target);
   const [out, back] = [between(PROCESS, other), between(other, PROCESS)];
   const attributes = withoutCosts(ctx, 'r', [...out, ...back]);
-  return {
-    sql: `select distinct on (b.process_id, b.other_id) b.process_id, b.other_id, b.attributes from (
-        select r.source_id as process_id, r.target_id as other_id, ${attributes} as attributes, r.type, r.id
-        from relations r where r.type = any(?::text[])
+  return fragment`select distinct on (b.process_id, b.other_id) b.process_id, b.other_id, b.attributes from (
+        select r.source_id as process_id, r.target_id as other_id, ${embed(attributes)} as attributes, r.type, r.id
+        from relations r where r.type = any(${out.map(({ key }) => key)}::text[])
         union all
-        select r.target_id, r.source_id, ${attributes}, r.type, r.id from relations r where r.type = any(?::text[])) b
-      order by b.process_id, b.other_id, b.type, b.id`,
-    bindings: [out.map(({ key }) => key), back.map(({ key }) => key)],
-  };
+        select r.target_id, r.source_id, ${embed(attributes)}, r.type, r.id from relations r where r.type = any(${back.map(({ key }) => key)}::text[])) b
+      order by b.process_id, b.other_id, b.type, b.id`;
 }
 
 /** Joins the current diagram `(content_id, lineage_id)` of the processes `p`. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -54,28 +54,24 @@ export const bpmDashboardReport = defineReport({
   isCurrentOnly: true,
   topics: () => [`cards:${PROCESS}`, BPM_TOPIC],
   async compute({ sql, cards }) {
-    return await queryValue(
-      sql,
-      `with p as materialized (
-         select c.id, c.name, c.name_key, c.attributes from cards c where c.type = ? and ${cards.sql}),
-       drawn as (select count(*) as n from p ${shownDiagram}),
+    return await query(sql).value`with p as materialized (
+         select c.id, c.name, c.name_key, c.attributes from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+       drawn as (select count(*) as n from p ${embed(shownDiagram)}),
        total as (select count(*) as n from p)
        select json_build_object('total_processes', (select n from total),
-         'by_process_type', ${counts('processType', false)},
-         'by_maturity', ${counts('maturity', true)},
-         'by_automation', ${counts('automationLevel', true)},
-         'by_risk', ${counts('riskLevel', true)},
+         'by_process_type', ${embed(counts('processType', false))},
+         'by_maturity', ${embed(counts('maturity', true))},
+         'by_automation', ${embed(counts('automationLevel', true))},
+         'by_risk', ${embed(counts('riskLevel', true))},
          'top_risk_processes', (select coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'risk', t.risk,
              'maturity', t.maturity) order by t.n), '[]') from (
            select p.id, p.name, p.attributes ->> 'riskLevel' as risk,
              coalesce(p.attributes ->> 'maturity', 'unknown') as maturity,
              row_number() over (order by p.attributes ->> 'riskLevel' = 'critical' desc, p.name_key, p.id) as n
-           from p where p.attributes ->> 'riskLevel' in ('critical', 'high') order by n limit ${MOST}) t),
+           from p where p.attributes ->> 'riskLevel' in ('critical', 'high') order by n limit ${embed(MOST)}) t),
          'diagram_coverage', (select json_build_object('with_diagram', drawn.n, 'total', total.n,
              'percentage', case when total.n = 0 then 0 else round(100.0 * drawn.n / total.n, 1) end)
-           from drawn, total))::text as answer`,
-      [PROCESS, ...cards.bindings],
-    );
+           from drawn, total))::text as answer`;
   },
   chart: (answer, _params, context) => bpmDashboardChart(answer, context),
   tables: ({ total_processes, top_risk_processes, diagram_coverage, position: _, ...by }) => {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
@@ -35,21 +35,17 @@ export const processDependenciesReport = defineReport({
   topics: () => [`cards:${PROCESS}`, `relations:${DEPENDENCY}`],
   async compute({ sql, ctx, cards }) {
     const shown = ctx.metamodel.visibleRelationTypes.includes(DEPENDENCY);
-    return await queryValue(
-      sql,
-      `with p as materialized (
-         select c.id, c.name, c.name_key, c.subtype, ${reportAttributes(ctx, [PROCESS])} as attributes
-         from cards c where c.type = ? and ${cards.sql})
-       select '{"nodes":' || (select ${jsonLines(
+    return await query(sql).value`with p as materialized (
+         select c.id, c.name, c.name_key, c.subtype, ${embed(reportAttributes(ctx, [PROCESS]))} as attributes
+         from cards c where c.type = ${PROCESS} and ${embed(cards)})
+       select '{"nodes":' || (select ${embed(jsonLines(
          `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
          'p.name_key, p.id',
-       )} from p) || ',"edges":' || (select ${jsonLines(
+       ))} from p) || ',"edges":' || (select ${embed(jsonLines(
          `json_build_object('source', r.source_id, 'target', r.target_id, 'id', r.id)`,
          'r.source_id, r.target_id, r.id',
-       )} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
-         where r.type = '${DEPENDENCY}' and ?::boolean) || '}' as answer`,
-      [PROCESS, ...cards.bindings, shown],
-    );
+       ))} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
+         where r.type = '${embed(DEPENDENCY)}' and ${shown}::boolean) || '}' as answer`;
   },
   chart: (answer, _params, context) => processDependenciesChart(answer, context),
   tables: ({ nodes, edges }) => [

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
@@ -43,23 +43,19 @@ export const elementApplicationMapReport = defineReport({
   isCurrentOnly: true,
   topics: () => [BPM_TOPIC, `cards:${PROCESS}`, `cards:${APPLICATION}`],
   async compute({ sql, cards, visible }) {
-    const items = await queryValue<string>(
-      sql,
-      `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
+    const items = await query(sql).value<string>`with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ${PROCESS} and ${embed(cards)}),
        used as (
-         select l.application_id, json_agg(json_build_object('element_id', ${elementId('shown.lineage_id')}, 'element_name', e.name,
+         select l.application_id, json_agg(json_build_object('element_id', ${embed(elementId('shown.lineage_id'))}, 'element_name', e.name,
              'element_type', e.element_type, 'lane_name', e.lane_name, 'process_id', p.id, 'process_name', p.name)
              order by p.name_key, p.id, e.sequence_order) as elements
-         from p ${applicationLinks} group by l.application_id),
+         from p ${embed(applicationLinks)} group by l.application_id),
        k as (
          select c.id, c.name, c.name_key, used.elements from used join cards c on c.id = used.application_id
-         where c.type = ? and ${visible.sql})
-       select ${jsonLines(
+         where c.type = ${APPLICATION} and ${embed(visible)})
+       select ${embed(jsonLines(
          `json_build_object('application_id', k.id, 'application_name', k.name, 'elements', k.elements)`,
          'k.name_key, k.id',
-       )} as items from k`,
-      [PROCESS, ...cards.bindings, APPLICATION, ...visible.bindings],
-    );
+       ))} as items from k`;
     return `{"items":${items}}`;
   },
   chart: ({ items }, _params, context) => ({

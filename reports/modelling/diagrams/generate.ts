@@ -1,3 +1,4 @@
+import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
@@ -186,10 +187,7 @@ interface FoundGraph {
 /** Reads the cards around one, hop by hop, up to a maximum. @throws EstateError `not_found`, and as the filter's. */
 async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
   const active = activeCards(ctx);
-  const { rows: middle } = await ctx.db.raw(
-    `select c.id, c.name, c.type from cards c where c.id = ?::uuid and ${active.sql}`,
-    [asked.card_id, ...active.bindings],
-  );
+  const middle = await query(ctx.db).rows`select c.id, c.name, c.type from cards c where c.id = ${asked.card_id}::uuid and ${embed(active)}`;
   if (!middle[0]) throw notFound('card', asked.card_id);
   const near = await reportCards(ctx, asked.filter);
   const cards: DrawnCard[] = [middle[0]];
@@ -218,12 +216,9 @@ async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
     front = reached.map(({ id }) => id);
   }
   const ids = cards.map(({ id }) => id);
-  const { rows: relations } = await ctx.db.raw(
-    `select r.source_id as source, r.target_id as target, r.type from relations r
-     where r.source_id = any(?::uuid[]) and r.target_id = any(?::uuid[]) and r.type = any(?::text[])
-     order by r.source_id, r.target_id, r.type`,
-    [ids, ids, asked.relations],
-  );
+  const relations = await query(ctx.db).rows`select r.source_id as source, r.target_id as target, r.type from relations r
+     where r.source_id = any(${ids}::uuid[]) and r.target_id = any(${ids}::uuid[]) and r.type = any(${asked.relations}::text[])
+     order by r.source_id, r.target_id, r.type`;
   return { cards, relations, truncated };
 }
 
@@ -244,16 +239,13 @@ async function readGroups(
   const cards = await reportCards(ctx, filter);
   const active = activeCards(ctx);
   const pairs = relatedPairs(ctx, type, group_by);
-  const { rows } = await ctx.db.raw(
-    `with n as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ? and ${cards.sql}),
-     g as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ? and ${active.sql}),
-     p as (select ${pairs.once} e.card_id, e.other_id from (${pairs.sql}) e join g on g.id = e.other_id)
+  const rows = await query(ctx.db).rows`with n as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ${type} and ${embed(cards)}),
+     g as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ${group_by} and ${embed(active)}),
+     p as (select ${embed(pairs.once)} e.card_id, e.other_id from (${embed(pairs)}) e join g on g.id = e.other_id)
      select json_build_object('id', n.id, 'name', n.name, 'type', n.type) as card,
        case when g.id is not null then json_build_object('id', g.id, 'name', g.name, 'type', g.type) end as "group"
      from n left join p on p.card_id = n.id left join g on g.id = p.other_id
-     order by g.id is null, g.name_key, g.id, n.name_key, n.id limit ?`,
-    [type, ...cards.bindings, group_by, ...active.bindings, ...pairs.bindings, most + 1],
-  );
+     order by g.id is null, g.name_key, g.id, n.name_key, n.id limit ${most + 1}`;
   const groups = new Map<string, CardGroup>();
   for (const { card, group } of rows.slice(0, most) as { card: DrawnCard; group: DrawnCard | null }[]) {
     const key = group?.id ?? '';

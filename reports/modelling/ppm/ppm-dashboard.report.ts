@@ -4,7 +4,7 @@ import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { fiscalYearOf } from '../../../domain/modelling/ppm/fiscal-years.ts';
 import { NEWEST_FIRST } from '../../../domain/modelling/ppm/initiative.kinds.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
-import { queryRow } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart, FiguresChart } from '../../kernel/charts/charts.types.ts';
@@ -60,41 +60,34 @@ async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by
        'atRisk', count(*) filter (where ${name} = 'atRisk'),
        'offTrack', count(*) filter (where ${name} = 'offTrack'),
        'noReport', count(*) filter (where ${name} is null)) from i)`;
-  const counted = await queryRow<Omit<Answer, 'by_fiscal_year' | 'position'>>(
-    sql,
-    `with i as materialized (
+  const counted = await query(sql).row<Omit<Answer, 'by_fiscal_year' | 'position'>>`with i as materialized (
        select c.subtype, c.attributes ->> 'initiativeStatus' as status,
-         ${numberIn('c.attributes', 'costBudget')} as budget, ${numberIn('c.attributes', 'costActual')} as actual,
+         ${embed(numberIn('c.attributes', 'costBudget'))} as budget, ${embed(numberIn('c.attributes', 'costActual'))} as actual,
          r.schedule_health, r.cost_health, r.scope_health
        from cards c left join lateral (
-         select * from ppm_reports t where t.card_id = c.id order by ${NEWEST_FIRST} limit 1
+         select * from ppm_reports t where t.card_id = c.id order by ${embed(NEWEST_FIRST)} limit 1
        ) r on true
-       where c.type = ? and ${cards.sql}
+       where c.type = ${INITIATIVE} and ${embed(cards)}
      )
-     select (select count(*)::int from i) as total_initiatives, ${counts('subtype')} as by_subtype,
-       ${counts('status')} as by_status,
+     select (select count(*)::int from i) as total_initiatives, ${embed(counts('subtype'))} as by_subtype,
+       ${embed(counts('status'))} as by_status,
        (select coalesce(sum(budget), 0)::float8 from i) as total_budget,
        (select coalesce(sum(actual), 0)::float8 from i) as total_actual,
-       ${health('schedule_health')} as health_schedule, ${health('cost_health')} as health_cost,
-       ${health('scope_health')} as health_scope`,
-    [INITIATIVE, ...cards.bindings],
-  );
+       ${embed(health('schedule_health'))} as health_schedule, ${embed(health('cost_health'))} as health_cost,
+       ${embed(health('scope_health'))} as health_scope`;
   return counted!;
 }
 
 /** Budget, planned and actual costs by fiscal year. */
 async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
   const month = await readSetting(sql, 'fiscal_year_start');
-  const { rows } = await sql.raw(
-    `with i as materialized (select c.id from cards c where c.type = ? and ${cards.sql})
+  const rows = await query(sql).rows`with i as materialized (select c.id from cards c where c.type = ${INITIATIVE} and ${embed(cards)})
      select b.fiscal_year as year, null as month, sum(b.amount)::float8 as budget, 0::float8 as planned,
        0::float8 as actual
      from ppm_budget_lines b join i on i.id = b.card_id group by 1
      union all
      select null, to_char(l.date, 'YYYY-MM'), 0, sum(l.planned)::float8, sum(l.actual)::float8
-     from ppm_cost_lines l join i on i.id = l.card_id where l.date is not null group by 2`,
-    [INITIATIVE, ...cards.bindings],
-  );
+     from ppm_cost_lines l join i on i.id = l.card_id where l.date is not null group by 2`;
   const years = new Map<number, Year>();
   for (const { year, month: of, budget, planned, actual } of rows) {
     const fiscal_year: number = year ?? fiscalYearOf(`${of}-01`, month);

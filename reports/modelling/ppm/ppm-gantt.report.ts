@@ -1,3 +1,4 @@
+import { embed, fragment } from '../../../platform/database.ts';
 import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
@@ -96,16 +97,13 @@ function moneyOf(ctx: Ctx): Record<string, { json: string }> {
 /** The first related card of a type by name, over the alias `g`. */
 function groupJoin(ctx: Ctx, type: string | undefined, visible: Fragment): Fragment {
   if (type === undefined)
-    return { sql: 'cross join (select null::uuid as id, null::text as name) g', bindings: [] };
+    return fragment`cross join (select null::uuid as id, null::text as name) g`;
   const pairs = relatedPairs(ctx, INITIATIVE, type);
-  return {
-    sql: `left join (
-        select distinct on (p.card_id) p.card_id, c.id, c.name from (${pairs.sql}) p
-        join cards c on c.id = p.other_id and c.type = ? and ${visible.sql}
+  return fragment`left join (
+        select distinct on (p.card_id) p.card_id, c.id, c.name from (${embed(pairs)}) p
+        join cards c on c.id = p.other_id and c.type = ${type} and ${embed(visible)}
         order by p.card_id, c.name_key, c.id
-      ) g on g.card_id = c.id`,
-    bindings: [...pairs.bindings, type, ...visible.bindings],
-  };
+      ) g on g.card_id = c.id`;
 }
 
 /** Initiatives over time, each with costs, people and its newest status report. */
@@ -152,9 +150,8 @@ export const ppmGanttReport = defineReport({
       latest_report_id: { json: 'to_json(r.id)' },
       stakeholders: { array: people },
     });
-    const items = await lines({
-      sql: `select ${item}
-        from cards c ${attributes}
+    const items = await lines(fragment`select ${embed(item)}
+        from cards c ${embed(attributes)}
         left join (
           select card_id,
             sum(planned) filter (where category = 'capex') as capex_planned,
@@ -164,19 +161,17 @@ export const ppmGanttReport = defineReport({
           from ppm_cost_lines group by card_id
         ) l on l.card_id = c.id
         left join lateral (
-          select t.id, ${report} as report from (
-            select * from ppm_reports t where t.card_id = c.id order by ${NEWEST_FIRST} limit 1
+          select t.id, ${embed(report)} as report from (
+            select * from ppm_reports t where t.card_id = c.id order by ${embed(NEWEST_FIRST)} limit 1
           ) t
         ) r on true
         left join lateral (
-          select string_agg(${person}, ',' order by k.role, lower(u.display_name), k.user_id) as people
+          select string_agg(${embed(person)}, ',' order by k.role, lower(u.display_name), k.user_id) as people
           from stakeholders k join users u on u.id = k.user_id where k.card_id = c.id
         ) s on true
-        ${group.sql}
-        where c.type = ? and ${cards.sql}
-        order by ${params.group_by === undefined ? '' : 'g.name nulls last, g.id, '}c.name_key, c.id`,
-      bindings: [...group.bindings, INITIATIVE, ...cards.bindings],
-    });
+        ${embed(group)}
+        where c.type = ${INITIATIVE} and ${embed(cards)}
+        order by ${embed(params.group_by === undefined ? '' : 'g.name nulls last, g.id, ')}c.name_key, c.id`);
     return ['{"items":[\n', items, '\n]}'];
   },
   tables: ({ items }) => [initiativesTable(items), reportsTable(items), peopleTable(items)],
