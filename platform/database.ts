@@ -100,6 +100,15 @@ export function fragment(
   };
 }
 
+/** Fragments with a text of our own between them. */
+export const joinFragments = (
+  parts: readonly { sql: string; bindings: readonly unknown[] }[],
+  between: string,
+): { sql: string; bindings: unknown[] } => ({
+  sql: parts.map(({ sql }) => sql).join(between),
+  bindings: parts.flatMap(({ bindings }) => bindings),
+});
+
 /** A row of a statement whose columns have no declared type. */
 type UntypedRow = Awaited<Knex.Raw>;
 

@@ -8,8 +8,7 @@ import { literal } from './report.sql.ts';
 
 /** The active cards that the caller sees, over the alias `c`. */
 export function activeCards(ctx: Ctx): Fragment {
-  const visible = visibleCards(ctx);
-  return { sql: `c.status = 'ACTIVE' and (${visible.sql})`, bindings: visible.bindings };
+  return fragment`c.status = 'ACTIVE' and (${embed(visibleCards(ctx))})`;
 }
 
 /**

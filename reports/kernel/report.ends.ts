@@ -1,5 +1,6 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { embed, fragment, joinFragments } from '../../platform/database.ts';
 
 /** A subquery that returns pairs of cards. */
 export interface RelatedPairs extends Fragment {
@@ -25,10 +26,10 @@ export function relatedPairs(ctx: Ctx, type: string, other: string): RelatedPair
   const used = halves.filter(({ keys }) => keys.length > 0);
   const read = used.length > 0 ? used : halves.slice(0, 1);
   return {
-    sql: read
-      .map(({ ends }) => `select ${ends} from relations r where r.type = any(?::text[])`)
-      .join(' union all '),
-    bindings: read.map(({ keys }) => keys),
+    ...joinFragments(
+      read.map(({ ends, keys }) => fragment`select ${embed(ends)} from relations r where r.type = any(${keys}::text[])`),
+      ' union all ',
+    ),
     // two cards have at most one relation of a type and direction
     once: used.flatMap(({ keys }) => keys).length > 1 ? 'distinct' : '',
   };

@@ -1,7 +1,7 @@
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { embed, fragment, joinFragments } from '../../platform/database.ts';
 import { ID, IdNumbers } from './report.ids.ts';
 import type { Way } from './report.related.ts';
-import { literal } from './report.sql.ts';
 import type { ReportInput } from './report.ts';
 
 /** A pair in binary form: two consecutive ids. */
@@ -31,33 +31,32 @@ export async function readEnds(
 ): Promise<Ends> {
   const relationTypes = [...new Set([...ways.values()].flat().map(({ relationType }) => relationType))];
   const lists = [
-    listOf(['k.card_id', 'k.tag_id'], 'card_tags k'),
-    ...relationTypes.map((key) =>
-      listOf(['r.source_id', 'r.target_id'], `relations r where r.type = ${literal(key)}`),
+    fragment`${embed(listOf(['k.card_id', 'k.tag_id']))} from card_tags k`,
+    ...relationTypes.map(
+      (key) => fragment`${embed(listOf(['r.source_id', 'r.target_id']))} from relations r where r.type = ${key}`,
     ),
     ...[...ways].map(([type, some]) => {
       // without relations the cards are not needed; the order makes the lookup of the first relation use the index
       const first = some.map(
         ({ relationType }) =>
-          `(select r.id from relations r where r.type = ${literal(relationType)} order by r.source_id limit 1)`,
+          fragment`(select r.id from relations r where r.type = ${relationType} order by r.source_id limit 1)`,
       );
-      const asked = `coalesce(${first.join(', ')}) is not null`;
-      return listOf(['c.id'], `cards c where c.type = ${literal(type)} and ${visible.sql} and ${asked}`);
+      return fragment`${embed(listOf(['c.id']))} from cards c where c.type = ${type} and ${embed(visible)}
+        and coalesce(${embed(joinFragments(first, ', '))}) is not null`;
     }),
   ];
-  const read = await lines({
-    sql: `select int4send(e.n) || int4send(length(e.ids)) || e.ids || convert_to(',', 'UTF8')
-      from (${lists.map((list, n) => `select ${n} as n, ${list}`).join(' union all ')}) e where e.ids is not null`,
-    bindings: [...ways].flatMap(() => visible.bindings),
-  });
+  const all = lists.map((list, n) => fragment`select ${embed(n)} as n, ${embed(list)}`);
+  const read = await lines(fragment`
+    select int4send(e.n) || int4send(length(e.ids)) || e.ids || convert_to(',', 'UTF8')
+    from (${embed(joinFragments(all, ' union all '))}) e where e.ids is not null`);
   const [tags = NONE, ...others] = splitLists(read, lists.length);
   const named = (names: string[], from: number) => new Map(names.map((name, n) => [name, others[from + n]!]));
   return { tags, relations: named(relationTypes, 0), cards: named([...ways.keys()], relationTypes.length) };
 }
 
-/** SELECT list and FROM clause that aggregate the ids of a table's rows in order. */
-const listOf = (ids: string[], from: string): string =>
-  `string_agg(${ids.map((id) => `uuid_send(${id})`).join(' || ')}, '' order by ${ids.join(', ')}) as ids from ${from}`;
+/** Aggregates the ids of a table's rows in order. */
+const listOf = (ids: string[]): string =>
+  `string_agg(${ids.map((id) => `uuid_send(${id})`).join(' || ')}, '' order by ${ids.join(', ')}) as ids`;
 
 /** Splits the result into lists by index; they arrive in any order, and empty lists are absent. */
 function splitLists(read: Buffer, count: number): Buffer[] {

@@ -3,7 +3,7 @@ import { Lifecycle as CardLifecycle } from '../../domain/inventory/cards/cards.m
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../domain/kernel/shapes.ts';
-import { embed, fragment, queryValue, type Sql } from '../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../platform/database.ts';
 import { withoutCosts } from './report.cards.ts';
 import { jsonRows } from './report.json-rows.ts';
 
@@ -102,6 +102,6 @@ export const tagGroupsOf = (type: string): Fragment => (fragment`select coalesce
     where coalesce(g.restrict_to_types, '[]') in ('[]', 'null') or g.restrict_to_types @> to_jsonb(${type}::text)`);
 
 /** The text that a query of one column and one row gives. */
-export async function readText(sql: Sql, query: Fragment): Promise<string> {
-  return await queryValue(sql, query.sql, query.bindings);
+export async function readText(sql: Sql, text: Fragment): Promise<string> {
+  return await query(sql).value`${embed(text)}`;
 }

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
@@ -7,19 +6,16 @@ import { streamKpiFile } from '../../../reports/inventory/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC, listKpiSnapshots } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
 import { chartWorkspaceOf } from '../../../reports/kernel/report.rendering.ts';
 import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
-import { acceptedMedia } from '../../accept.ts';
 import { clientGone } from '../../gone.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { listAnswer, listQuery } from '../../schemas/common.ts';
 import { KpiSnapshotSchema } from '../../schemas/reports.ts';
 import type { App } from '../../types.ts';
-import { contentTypes, disposition, mediaTypes, sendPicture } from './report.file.ts';
-
-const formats = Object.keys(mediaTypes) as ReportFormat[];
-const media = formats.map((format) => mediaTypes[format]);
+import { acceptedFormat, disposition, formats, mediaOf, sendPicture } from './report.file.ts';
 
 /** The time series of the key figures. */
 export function registerKpiRoutes(app: App, services: Services, runner: ReportRunner): void {
@@ -48,18 +44,18 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       200: {
         description: 'Snapshots',
         schema: listAnswer(KpiSnapshotSchema),
-        otherMedia: media.slice(1),
+        otherMedia: formats.slice(1).map(mediaOf),
         headers: ['Vary'],
       },
     },
     handler: async ({ ctx, query, request, reply }) => {
       requirePermission(ctx.caller, 'inventory.view');
-      const format = formats[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
+      const format = acceptedFormat(request);
       reply.header('vary', 'Accept');
       if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, query));
       const { from, to } = query;
       if (format !== 'svg') {
-        reply.header('content-type', contentTypes[format]).header('cache-control', 'no-store');
+        reply.header('content-type', fileMediaTypes[format]).header('cache-control', 'no-store');
         return reply
           .header('content-disposition', disposition('kpis', format))
           .send(await streamKpiFile(services, ctx, query, format));

@@ -1,8 +1,7 @@
-import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../../reports/analysis/query/query.files.ts';
 import { runQuery } from '../../../reports/analysis/query/query.run.ts';
-import { acceptedMedia } from '../../accept.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
 import { sendStream } from '../../exchange/exports/exports.send.ts';
 import { clientGone } from '../../gone.ts';
 import { sendJson } from '../../json.ts';
@@ -11,10 +10,7 @@ import { prefersAsync } from '../../prefer.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import { QueryAnswerSchema, ReportQueryBody } from '../../schemas/reports.query.ts';
 import type { App } from '../../types.ts';
-import { contentTypes, mediaTypes, sendPicture } from './report.file.ts';
-
-const formats = Object.keys(mediaTypes) as ReportFormat[];
-const media = formats.map((format) => mediaTypes[format]);
+import { acceptedFormat, formats, mediaOf, sendPicture } from './report.file.ts';
 
 /** Ad-hoc queries. */
 export function registerQueryRoutes(app: App, services: Services): void {
@@ -30,13 +26,12 @@ export function registerQueryRoutes(app: App, services: Services): void {
       'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',
     headers: ['Accept'],
     body: ReportQueryBody,
-
     errors: ['query_too_heavy', 'too_many_requests', 'as_of_expired', 'not_acceptable'],
     answers: {
       200: {
         description: 'The groups',
         schema: QueryAnswerSchema,
-        otherMedia: media.filter((type) => type !== mediaTypes.json),
+        otherMedia: formats.slice(1).map(mediaOf),
         headers: ['Vary'],
       },
       202: {
@@ -45,7 +40,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
       },
     },
     handler: async ({ ctx, body, request, reply }) => {
-      const format = formats[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
+      const format = acceptedFormat(request);
       const { page, page_size, ...query } = body;
       if (prefersAsync(request)) {
         const job = await startQuery(ctx, { query, format });
@@ -59,7 +54,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
         return sendPicture(reply.header('x-position', position), 'query', svg);
       }
       const started = await streamQueryFile(services, ctx, query, format);
-      return sendStream(reply, { ...started, mediaType: contentTypes[format] });
+      return sendStream(reply, { ...started, mediaType: fileMediaTypes[format] });
     },
   });
 }

@@ -1,27 +1,25 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
 import { type RenderedAnswer, renderingOf } from '../../../reports/kernel/report.rendering.ts';
 import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
+import { acceptedMedia } from '../../accept.ts';
 import { clientGone } from '../../gone.ts';
-
-/** Media types of the formats of reports. */
-export const mediaTypes = {
-  json: 'application/json',
-  csv: 'text/csv',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  svg: 'image/svg+xml',
-} as const satisfies Record<ReportFormat, string>;
 
 type FileFormat = Exclude<ReportFormat, 'json'>;
 
-/** The value of `Content-Type`. */
-export const contentTypes: Record<ReportFormat, string> = {
-  json: `${mediaTypes.json}; charset=utf-8`,
-  csv: `${mediaTypes.csv}; charset=utf-8`,
-  xlsx: mediaTypes.xlsx,
-  svg: `${mediaTypes.svg}; charset=utf-8`,
-};
+/** The formats of reports. */
+export const formats = Object.keys(fileMediaTypes) as ReportFormat[];
+
+/** The media type of a format without its character set. */
+export const mediaOf = (format: ReportFormat): string => fileMediaTypes[format].split(';')[0]!;
+
+/** The format that a client accepts. @throws EstateError `not_acceptable`. */
+export function acceptedFormat({ headers }: FastifyRequest, offered = formats): ReportFormat {
+  const media = offered.map(mediaOf);
+  return offered[media.indexOf(acceptedMedia(headers.accept, media))]!;
+}
 
 /**
  * The version of a chart besides its data: labels, currency, date format, and the day.
@@ -55,7 +53,7 @@ export async function sendFile(
   );
   if (format === 'svg') return sendPicture(reply, report, made);
   return reply
-    .header('content-type', contentTypes[format])
+    .header('content-type', fileMediaTypes[format])
     .header('content-disposition', disposition(report, format, table))
     .send(made);
 }
@@ -64,7 +62,7 @@ export async function sendFile(
 export function sendPicture(reply: FastifyReply, name: string, svg: Buffer): FastifyReply {
   return reply
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-    .header('content-type', contentTypes.svg)
+    .header('content-type', fileMediaTypes.svg)
     .header('content-disposition', disposition(name, 'svg'))
     .send(svg);
 }

@@ -11,22 +11,20 @@ import { invalidField } from '../../../platform/errors.ts';
 import { activeCards, reportCards } from '../../../reports/kernel/report.cards.ts';
 import { positionOf } from '../../../reports/kernel/report.compute.ts';
 import { startReport } from '../../../reports/kernel/report.job.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
 import { waitForPosition } from '../../../reports/kernel/report.position.ts';
 import { dayOf, type RenderContext, renderContextOf } from '../../../reports/kernel/report.rendering.ts';
 import type { ReportRequest } from '../../../reports/kernel/report.request.ts';
 import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { openReportStream } from '../../../reports/kernel/report.stream.ts';
 import { checkReport, type Report } from '../../../reports/kernel/report.ts';
-import { acceptedMedia } from '../../accept.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
 import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
-import { contentTypes, disposition, mediaTypes, pictureVersion, sendFile } from './report.file.ts';
+import { acceptedFormat, disposition, formats, mediaOf, pictureVersion, sendFile } from './report.file.ts';
 import type { ResponseCache } from './report.response-cache.ts';
-
-const formats = Object.keys(mediaTypes) as ReportFormat[];
 
 /** Suffix of the ETag by format. */
 const suffix: Record<ReportFormat, string> = { json: '', csv: '-csv', xlsx: '-xlsx', svg: '-svg' };
@@ -91,7 +89,6 @@ export function reportOperation(
   const routes = routesOf(app, { tag: 'Reports' });
 
   const offered = formats.filter((format) => format !== 'svg' || report.chart);
-  const media = offered.map((format) => mediaTypes[format]);
   const needs = [...(report.needs ?? []), report.permissionNote ?? []].flat();
   routes.get(`/api/v1/reports/${pathOf(report)}`, {
     id: report.id,
@@ -115,7 +112,7 @@ export function reportOperation(
       200: {
         description: report.summary,
         schema: report.answer,
-        otherMedia: media.slice(1),
+        otherMedia: offered.slice(1).map(mediaOf),
         headers: ['Age', 'ETag', 'Vary', 'X-Position'],
       },
       202: {
@@ -130,7 +127,7 @@ export function reportOperation(
     handler: async ({ ctx: asked, query, request, reply }) => {
       const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
         Record<string, unknown>;
-      const format = offered[media.indexOf(acceptedMedia(request.headers.accept, media))]!;
+      const format = acceptedFormat(request, offered);
       if (table !== undefined && format !== 'csv') {
         throw invalidField('table', 'not_offered', 'is only supported for text/csv');
       }
@@ -169,7 +166,7 @@ export function reportOperation(
       if (format !== 'svg' && streams) {
         const input = { ctx, params, cards: reportRequest.cards, visible: activeCards(ctx) };
         const { out, position } = await openReportStream(services.db, input, reportRequest, format, table);
-        reply.header('etag', etagOf(key, format, table)).header('content-type', contentTypes[format]);
+        reply.header('etag', etagOf(key, format, table)).header('content-type', fileMediaTypes[format]);
         if (format !== 'json') {
           reply.header('content-disposition', disposition(report.name, format, table));
           reply.header('x-position', position);

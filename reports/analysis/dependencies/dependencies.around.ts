@@ -1,7 +1,7 @@
 import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment as Condition } from '../../../domain/kernel/lists/lists.types.ts';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { type Around, fragment } from './dependencies.graph.ts';
 
 interface CardRow {
@@ -90,4 +90,4 @@ async function readPaths(db: Sql, ids: string[], visible: Fragment): Promise<Aro
 }
 
 const rowsOf = <Row = CardRow>(db: Sql, statement: Fragment): Promise<Row[]> =>
-  queryRows<Row>(db, statement.sql, statement.bindings);
+  query(db).rows<Row>`${embed(statement)}`;

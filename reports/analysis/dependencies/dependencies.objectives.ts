@@ -3,7 +3,7 @@ import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { activeCards } from '../../kernel/report.cards.ts';
@@ -37,11 +37,7 @@ export async function readObjectiveDependencies(ctx: Ctx, ids: string, depth: nu
           and ${active}) as found,
         '{"nodes":[' || (select ${list(graph.node, graph.nodes)}) || '],"edges":['
           || (select ${list(graph.edge, graph.edges)}) || ']}' as answer`;
-    const rows = await queryRows<{ found: string[]; answer: JsonText }>(
-      db,
-      statement.sql,
-      statement.bindings,
-    );
+    const rows = await query(db).rows<{ found: string[]; answer: JsonText }>`${embed(statement)}`;
     const missing = centers.find((id) => !rows[0]!.found.includes(id));
     if (missing) throw notFound('objective', missing);
     return rows[0]!.answer;

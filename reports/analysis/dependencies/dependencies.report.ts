@@ -3,7 +3,7 @@ import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/card
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { counted } from '../../../platform/counted.ts';
-import { queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -106,8 +106,7 @@ export const dependenciesReport = defineReport({
     const statement = sql`${graph.tables}
       select '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
         || ',"edges":' || (select ${raw(`${edges} ${graph.edges}`)}) || '}' as answer`;
-    const rows = await queryRows<{ answer: string }>(db, statement.sql, statement.bindings);
-    return rows[0]!.answer;
+    return await query(db).value`${embed(statement)}`;
   },
   chart: dependenciesChart,
   tables: ({ nodes, edges }) => [
@@ -177,8 +176,7 @@ async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
       'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id)), '[]')
         from e where e.source_id in (select id from m) and e.target_id in (select id from m)),
       'total_nodes', (select count(*) from k))::text as answer`;
-  const rows = await queryRows<{ answer: string }>(db, statement.sql, statement.bindings);
-  return rows[0]!.answer;
+  return await query(db).value`${embed(statement)}`;
 }
 
 type Statement = ReturnType<typeof sql>;

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments, query, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { activeCards, reportCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -32,10 +32,10 @@ export async function readPortfolioInsights(
   // each filter is parsed separately, so that operators of one do not affect another
   const all = [await reportCards(ctx, undefined)];
   for (const filter of active_filters) all.push(await reportCards(ctx, filter));
-  const cards = {
-    sql: all.map(({ sql }) => `(${sql})`).join(' and '),
-    bindings: all.flatMap(({ bindings }) => bindings),
-  };
+  const cards = joinFragments(
+    all.map((one) => fragment`(${embed(one)})`),
+    ' and ',
+  );
   const selection = {
     cards,
     today: new Date().toISOString().slice(0, 10),
@@ -175,12 +175,7 @@ function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
 async function withRelated(ctx: Ctx, sql: Sql, selection: FactsAsked, type: string): Promise<number> {
   if (!ctx.metamodel.visibleTypes.includes(type)) return 0;
   const related = relatedTo(ctx, selection, type);
-  const rows = await queryRows<{ apps: number }>(
-    sql,
-    `select count(distinct card_id)::int as apps from (${related.sql}) e`,
-    related.bindings,
-  );
-  return rows[0]!.apps;
+  return await query(sql).value`select count(distinct card_id)::int from (${embed(related)}) e`;
 }
 
 async function readParts(ctx: Ctx, sql: Sql, selection: FactsAsked) {
@@ -215,11 +210,8 @@ async function readCapabilities(ctx: Ctx, sql: Sql, selection: FactsAsked) {
 function groupRows(ctx: Ctx, selection: FactsAsked, grouping: Grouping): Fragment {
   const { cards } = selection;
   if (grouping.kind === 'value') {
-    return {
-      sql: `select c.id as card_id, nullif(${grouping.sql}, '') as name, null::uuid as other_id
-        from cards c where c.type = ? and ${cards.sql}`,
-      bindings: [TYPE, ...cards.bindings],
-    };
+    return fragment`select c.id as card_id, nullif(${embed(grouping.sql)}, '') as name, null::uuid as other_id
+      from cards c where c.type = ${TYPE} and ${embed(cards)}`;
   }
   const related = relatedTo(ctx, selection, grouping.type);
   return fragment`select a.card_id, o.name, o.id as other_id from (select c.id as card_id from cards c where c.type = ${TYPE} and ${embed(cards)}) a
@@ -252,15 +244,10 @@ async function readGrouped(
 ): Promise<GroupRow[]> {
   const groups = groupRows(ctx, selection, grouping);
   const cost = may(ctx.caller, 'costs.view') ? costsOfCard(ctx.metamodel, [TYPE]) : 'null::numeric';
-  const rows = await queryRows<GroupRow>(
-    sql,
-    `select left(g.name, 200) as name, count(*)::int as apps, (count(*) filter (where ${bad}))::int as "technicallyBad",
-       round(sum(${cost}), 2) as cost
-     from (${groups.sql}) g join cards c on c.id = g.card_id
-     group by g.name, g.other_id order by apps desc, g.name, g.other_id`,
-    groups.bindings,
-  );
-  return rows;
+  return await query(sql).rows`select left(g.name, 200) as name, count(*)::int as apps, (count(*) filter (where ${embed(bad)}))::int as "technicallyBad",
+       round(sum(${embed(cost)}), 2) as cost
+     from (${embed(groups)}) g join cards c on c.id = g.card_id
+     group by g.name, g.other_id order by apps desc, g.name, g.other_id`;
 }
 
 /** SQL of a value among the attributes. */

@@ -1,4 +1,5 @@
 import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import { joinFragments } from '../../../platform/database.ts';
 import type { PlannedMeasure, QueryPlan } from './query.plan.ts';
 import type { Entity, NodeValue, QueryNode } from './query.tree.ts';
 import { sqlTypes } from './query.values.ts';
@@ -20,8 +21,7 @@ interface Source {
 }
 
 const join = (fragments: Fragment[], separator: string): Fragment => ({
-  sql: fragments.map((fragment) => fragment.sql).join(separator),
-  bindings: fragments.flatMap((fragment) => fragment.bindings),
+  ...joinFragments(fragments, separator),
   total: false,
 });
 

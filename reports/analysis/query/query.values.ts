@@ -4,7 +4,6 @@ import type {
   FilterTarget,
 } from '../../../domain/inventory/filters/filters.fields.ts';
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { phaseOn } from '../../inventory/kpis/kpis.counts.ts';
 
 /** The type of a column's values. `key` is an enumeration value or an id. */
@@ -82,13 +81,10 @@ function member(object: Fragment, key: string, type: ValueType): Fragment {
 const day = (text: Fragment): Fragment => sql`substring(${text} from '^[0-9]{4}-[0-9]{2}-[0-9]{2}$')`;
 
 /** The phase of a card's lifecycle on a day, YYYY-MM-DD. */
-export function phase(alias: string, on: string): Fragment {
-  return {
-    sql: phaseOn(`${alias}.lifecycle`),
-    bindings: lifecyclePhases.map(() => on),
-    total: true,
-  };
-}
+export const phase = (alias: string, on: string): Fragment => ({
+  ...phaseOn(`${alias}.lifecycle`, on),
+  total: true,
+});
 
 export type Bucket = 'year' | 'quarter' | 'month' | 'day';
 

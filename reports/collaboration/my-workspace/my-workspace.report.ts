@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { figuresTable } from '../../kernel/report.formats.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
 import { defineReport } from '../../kernel/report.ts';
@@ -47,45 +47,32 @@ export const myWorkspaceReport = defineReport({
   reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [], others: true },
   async compute({ sql, ctx, cards, filtered, asOf }) {
     const me = ctx.caller.userId;
-    return await queryValue(
-      sql,
-      `with mine as (
+    const ofCards = filtered
+      ? fragment`and t.card_id in (select c.id from cards c where ${embed(cards)})`
+      : fragment``;
+    return await query(sql).value`with mine as (
          select count(*) as cards, count(*) filter (where c.approval_status = 'BROKEN') as broken
-         from cards c where c.id in (select s.card_id from stakeholders s where s.user_id = ?::uuid) and ${cards.sql}
+         from cards c
+         where c.id in (select s.card_id from stakeholders s where s.user_id = ${me}::uuid) and ${embed(cards)}
        ), todo as (
-         select count(*) as open, count(*) filter (where t.due_date < ?::timestamptz::date) as overdue
-         from todos t where t.assigned_to = ?::uuid and t.status = 'open'
-           ${filtered ? `and t.card_id in (select c.id from cards c where ${cards.sql})` : ''}
+         select count(*) as open, count(*) filter (where t.due_date < ${asOf}::timestamptz::date) as overdue
+         from todos t where t.assigned_to = ${me}::uuid and t.status = 'open' ${embed(ofCards)}
        ), asked as (
          select count(*) as pending
          from survey_responses r join surveys s on s.id = r.survey_id join cards c on c.id = r.card_id
-         where r.user_id = ?::uuid and r.status = 'pending' and s.status = 'active' and ${cards.sql}
+         where r.user_id = ${me}::uuid and r.status = 'pending' and s.status = 'active' and ${embed(cards)}
        )
        select json_build_object(
          'favorite_count', (select count(*) from favorites f join cards c on c.id = f.card_id
-                            where f.user_id = ?::uuid and ${cards.sql}),
+                            where f.user_id = ${me}::uuid and ${embed(cards)}),
          'stakeholder_card_count', mine.cards,
          'open_todo_count', todo.open,
          'pending_survey_count', asked.pending,
          'attention_count', todo.overdue + asked.pending + mine.broken,
          'overdue_todo_count', todo.overdue,
          'broken_card_count', mine.broken,
-         'created_count', (select count(*) from cards c where c.created_by = ?::uuid and ${cards.sql}))::text as answer
-       from mine, todo, asked`,
-      [
-        me,
-        ...cards.bindings,
-        asOf,
-        me,
-        ...(filtered ? cards.bindings : []),
-        me,
-        ...cards.bindings,
-        me,
-        ...cards.bindings,
-        me,
-        ...cards.bindings,
-      ],
-    );
+         'created_count', (select count(*) from cards c where c.created_by = ${me}::uuid and ${embed(cards)}))::text
+       from mine, todo, asked`;
   },
   chart: (answer) => ({
     kind: 'figures',

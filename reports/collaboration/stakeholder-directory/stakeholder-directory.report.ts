@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { arrayOf, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -104,45 +104,35 @@ export const stakeholderDirectoryReport = defineReport({
     }));
     const holder = `jsonb_build_object('user_id', h.user_id, 'display_name', h.display_name, 'email', h.email,
       'cards', h.cards, 'card_count', h.card_count)`;
-    return await queryValue(
-      sql,
-      `with role as (
-         select * from jsonb_to_recordset(?::jsonb) as r(type text, place int, rank int, key text, head jsonb)
+    const ofUser = params.user_id === undefined ? fragment`` : fragment`s.user_id = ${params.user_id}::uuid and`;
+    return await query(sql).value`with role as (
+         select * from jsonb_to_recordset(${JSON.stringify(rolesOf(types, params.role))}::jsonb) as r(type text, place int, rank int, key text, head jsonb)
        ), assigned as (
          select c.type, s.role, s.user_id, c.id, c.name,
                 row_number() over (partition by c.type, s.role, s.user_id order by c.name_key, c.id) as n
          from stakeholders s join cards c on c.id = s.card_id
-         where ${params.user_id === undefined ? '' : 's.user_id = ?::uuid and'} ${cards.sql}
+         where ${embed(ofUser)} ${embed(cards)}
        ), holder as (
          select assigned.type, assigned.role, assigned.user_id, u.display_name, u.email, count(*) as card_count,
                 coalesce(jsonb_agg(jsonb_build_object('id', assigned.id, 'name', assigned.name) order by assigned.n)
-                  filter (where assigned.n > ?::bigint and assigned.n <= ?::bigint), '[]') as cards
+                  filter (where assigned.n > ${from}::bigint and assigned.n <= ${from + params.cards}::bigint), '[]') as cards
          from assigned join users u on u.id = assigned.user_id
          group by assigned.type, assigned.role, assigned.user_id, u.display_name, u.email
        ), role_items as (
          select r.type, r.rank, r.head || jsonb_build_object('users',
-                  coalesce(jsonb_agg(${holder} order by lower(h.display_name), h.user_id)
+                  coalesce(jsonb_agg(${embed(holder)} order by lower(h.display_name), h.user_id)
                     filter (where h.user_id is not null), '[]')) as item
          from role r left join holder h on h.type = r.type and h.role = r.key
          group by r.type, r.rank, r.head
        )
-       select '{"card_types":' || ${jsonLines(
+       select '{"card_types":' || ${embed(jsonLines(
          `t.head || jsonb_build_object(
             'roles', coalesce((select jsonb_agg(role_items.item order by role_items.rank) from role_items where role_items.type = t.type), '[]'),
             'holders_count', (select count(distinct h.user_id) from holder h join role r on r.type = h.type and r.key = h.role
                               where h.type = t.type))`,
          't.place',
-       )} || '}' as answer
-       from jsonb_to_recordset(?::jsonb) as t(place int, type text, head jsonb)`,
-      [
-        JSON.stringify(rolesOf(types, params.role)),
-        ...(params.user_id === undefined ? [] : [params.user_id]),
-        ...cards.bindings,
-        from,
-        from + params.cards,
-        JSON.stringify(heads),
-      ],
-    );
+       ))} || '}' as answer
+       from jsonb_to_recordset(${JSON.stringify(heads)}::jsonb) as t(place int, type text, head jsonb)`;
   },
   chart: (answer) => stakeholderDirectoryChart(answer),
   tables: (answer) => [holdersTable(answer), cardsTable(answer)],

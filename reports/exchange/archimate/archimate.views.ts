@@ -2,6 +2,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { diagramText } from '../../../domain/modelling/diagrams/diagrams.list.ts';
 import { visibleDiagrams } from '../../../domain/modelling/diagrams/diagrams.load.ts';
 import { readDrawing } from '../../../domain/modelling/diagrams/drawing.work.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { readXml, xmlText } from '../../../platform/xml.ts';
@@ -28,12 +29,9 @@ interface Drawn {
 /** Reads the diagrams that the caller sees, one drawing at a time to bound memory. */
 export async function readViews(ctx: Ctx): Promise<PlacedView[]> {
   const visible = visibleDiagrams(ctx);
-  const { rows } = await ctx.db.raw(
-    `select d.id from diagrams d where ${visible.sql} order by d.id`,
-    visible.bindings,
-  );
+  const ids = await query(ctx.db).column<string>`select d.id from diagrams d where ${embed(visible)} order by d.id`;
   const views: PlacedView[] = [];
-  for (const { id } of rows as { id: string }[]) {
+  for (const id of ids) {
     const drawn = await read(ctx, id);
     if (drawn) views.push({ id, ...shapesOf(drawn.data.xml) });
   }

@@ -1,4 +1,4 @@
-import { embed, fragment } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { parseFilter } from '../../../domain/inventory/filters/filters.parser.ts';
 import type { FilterNode } from '../../../domain/inventory/filters/filters.types.ts';
@@ -43,10 +43,7 @@ function hopsOf(node: FilterNode | null): number {
   return node.path.filter(({ text }) => text === 'relation').length;
 }
 
-const unionAll = (parts: Fragment[]): Fragment => ({
-  sql: parts.map(({ sql }) => sql).join('\nunion all\n'),
-  bindings: parts.flatMap(({ bindings }) => bindings),
-});
+const unionAll = (parts: Fragment[]): Fragment => joinFragments(parts, '\nunion all\n');
 
 /** Changed cards `c` from a FROM clause. */
 const present = (position: string, from: Fragment, knownTypes: string[]): Fragment => (fragment`select c.id, c.type, ${embed(position)} as position, c.type = any(${knownTypes}::text[]) as known from ${embed(from)}`);
@@ -57,15 +54,14 @@ const own = ({ after, knownTypes }: CardChanges): Fragment => (fragment`select e
 
 /** Cards below a card whose name or external id has changed, which their own rows contain. */
 function below({ after, knownTypes, paths }: CardChanges): Fragment {
-  const renamed = (columns: string) => `e.position > ?::bigint and ${cardUpdate(columns)}`;
-  const tree = `with recursive under as (
-      select e.card_id as id, e.position, 0 as depth from events e where ${renamed(MOVED)}
+  if (!paths) return fromEvents(`join cards c on c.parent_id = e.card_id where ${cardUpdate(RENAMED)}`, after, knownTypes);
+  const tree = fragment`with recursive under as (
+      select e.card_id as id, e.position, 0 as depth from events e
+      where e.position > ${after}::bigint and ${embed(cardUpdate(MOVED))}
       union
       select k.id, under.position, under.depth + 1 from cards k join under on k.parent_id = under.id
       where under.depth < 50) select * from under`;
-  return paths
-    ? present('u.position', { sql: `(${tree}) u join cards c on c.id = u.id`, bindings: [after] }, knownTypes)
-    : fromEvents(`join cards c on c.parent_id = e.card_id where ${cardUpdate(RENAMED)}`, after, knownTypes);
+  return present('u.position', fragment`(${embed(tree)}) u join cards c on c.id = u.id`, knownTypes);
 }
 
 /** Cards `c` that are joined to the events `e` after a position. */
@@ -95,9 +91,10 @@ function widelyChanged({ wide, knownTypes }: CardChanges): Fragment[] {
   const { cardTypes, everything } = wide;
   const parts: Fragment[] = [];
   if (cardTypes.size > 0) {
-    const from = 'unnest(?::text[], ?::bigint[]) as m (type, position) join cards c on c.type = m.type';
-    const bindings = [[...cardTypes.keys()], [...cardTypes.values()]];
-    parts.push(present('m.position', { sql: from, bindings }, knownTypes));
+    const from = fragment`
+      unnest(${[...cardTypes.keys()]}::text[], ${[...cardTypes.values()]}::bigint[]) as m (type, position)
+      join cards c on c.type = m.type`;
+    parts.push(present('m.position', from, knownTypes));
   }
   if (everything !== undefined) {
     parts.push(
@@ -113,28 +110,22 @@ function widelyChanged({ wide, knownTypes }: CardChanges): Fragment[] {
 
 /** The given cards and the cards whose filter may read them over relations. */
 function around(base: Fragment, { after, knownTypes, hops }: CardChanges): Fragment {
-  const ends = `select case n when 1 then e.card_id else e.peer_card_id end as id, e.position
-    from events e cross join generate_series(1, 2) n where e.position > ?::bigint and e.event_type like 'relation.%'`;
-  const near = `with recursive near as (
+  const ends = fragment`select case n when 1 then e.card_id else e.peer_card_id end as id, e.position
+    from events e cross join generate_series(1, 2) n where e.position > ${after}::bigint and e.event_type like 'relation.%'`;
+  const near = fragment`with recursive near as (
       select b.id, max(b.position) as position, 0 as hop
-      from (select id, position from (${base.sql}) b union all ${ends}) b group by b.id
+      from (select id, position from (${embed(base)}) b union all ${embed(ends)}) b group by b.id
       union
       select case when r.source_id = near.id then r.target_id else r.source_id end, near.position, near.hop + 1
-      from near join relations r on near.id in (r.source_id, r.target_id) where near.hop < ?::int)
+      from near join relations r on near.id in (r.source_id, r.target_id) where near.hop < ${hops}::int)
     select * from near`;
-  const from = { sql: `(${near}) n join cards c on c.id = n.id`, bindings: [...base.bindings, after, hops] };
-  return unionAll([base, present('n.position', from, knownTypes)]);
+  return unionAll([base, present('n.position', fragment`(${embed(near)}) n join cards c on c.id = n.id`, knownTypes)]);
 }
 
 /** Each object once, with its last position. */
-function distinct(parts: Fragment[]): Fragment {
-  const { sql, bindings } = unionAll(parts);
-  return {
-    sql: `select p.id, max(p.type) as type, max(p.position) as position, bool_or(p.known) as known
-          from (${sql}) p group by p.id`,
-    bindings,
-  };
-}
+const distinct = (parts: Fragment[]): Fragment =>
+  fragment`select p.id, max(p.type) as type, max(p.position) as position, bool_or(p.known) as known
+          from (${embed(unionAll(parts))}) p group by p.id`;
 
 function changedCards(changes: CardChanges): Fragment {
   const base = [own(changes), below(changes), ...named(changes), ...widelyChanged(changes)];

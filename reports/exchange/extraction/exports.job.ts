@@ -11,6 +11,7 @@ import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.en
 import { missingResult, visibleJobs } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
@@ -98,12 +99,10 @@ export async function runExport(job: RunningJob<ExportRequest>, services: Servic
  * @throws EstateError `not_found`, `job_result_missing` unless it has succeeded.
  */
 export async function readManifest(ctx: Ctx, jobId: string): Promise<Manifest> {
-  const [visible] = visibleJobs(ctx);
-  const { rows } = await ctx.db.raw(
-    `select j.status, j.result from jobs j where j.id = ? and j.kind = ?${visible ? ` and ${visible.sql}` : ''}`,
-    [jobId, exportJob.kind, ...(visible?.bindings ?? [])],
-  );
-  if (!rows[0]) throw notFound('export', jobId);
-  if (!rows[0].result) throw missingResult(jobId, rows[0].status);
-  return rows[0].result;
+  const visible = visibleJobs(ctx).map((condition) => fragment`and ${embed(condition)}`);
+  const job = await query(ctx.db).row`select j.status, j.result from jobs j
+    where j.id = ${jobId} and j.kind = ${exportJob.kind} ${embed(joinFragments(visible, ' '))}`;
+  if (!job) throw notFound('export', jobId);
+  if (!job.result) throw missingResult(jobId, job.status);
+  return job.result;
 }

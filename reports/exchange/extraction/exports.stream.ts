@@ -5,9 +5,11 @@ import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare
 import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { projection } from '../../../domain/kernel/lists/lists.sql.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
@@ -149,11 +151,8 @@ async function* jsonChunks(
 ): AsyncGenerator<string> {
   const where = selectedCards(ctx, selection);
   const item = itemOf(ctx, query);
-  const batches = snapshot.batches(
-    `select ${item.sql}::text from cards c where ${where.sql} order by c.id`,
-    [...item.bindings, ...where.bindings],
-    BATCH,
-  );
+  const statement = fragment`select ${embed(item)}::text from cards c where ${embed(where)} order by c.id`;
+  const batches = snapshot.batches(statement.sql, statement.bindings, BATCH);
   yield '[';
   let first = true;
   for await (const rows of batches) {
@@ -165,86 +164,59 @@ async function* jsonChunks(
 
 /** SQL of one card as JSON, with the people and relations that the caller may see. */
 function itemOf(ctx: Ctx, query: JsonQuery): Fragment {
-  const attributes = visibleAttributes(ctx);
   const people = may(ctx.caller, 'stakeholders.view');
   const owner = (column: string): string =>
     people
       ? `(select u.${column} from stakeholders s join users u on u.id = s.user_id
           where s.card_id = c.id and s.role = '${OWNER_ROLE}' order by lower(u.display_name), u.id limit 1)`
       : 'null';
-  const members: [string, Fragment | string][] = [
-    ...['id', 'type', 'subtype', 'name', 'description', 'lifecycle'].map((name): [string, string] => [
-      name,
-      `c.${name}`,
-    ]),
-    ['attributes', attributes],
-    ['status', 'c.status'],
-    ['data_quality', 'c.data_quality'],
-    ['updated_at', 'utc(c.updated_at)'],
-    [
-      'tags',
-      `(select coalesce(json_agg(json_build_object('name', t.name, 'color', t.color, 'group_name', g.name)
+  const own = ['id', 'type', 'subtype', 'name', 'description', 'lifecycle'];
+  const members: Record<string, Fragment | string> = {
+    ...Object.fromEntries(own.map((name) => [name, `c.${name}`])),
+    attributes: visibleAttributes(ctx),
+    status: 'c.status',
+    data_quality: 'c.data_quality',
+    updated_at: 'utc(c.updated_at)',
+    tags: `(select coalesce(json_agg(json_build_object('name', t.name, 'color', t.color, 'group_name', g.name)
           order by lower(g.name), lower(t.name), t.id), '[]')
         from card_tags k join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
         where k.card_id = c.id)`,
-    ],
-    ['owner', owner('display_name')],
-    ['owner_email', owner('email')],
-    ['provider_names', may(ctx.caller, 'relations.view') ? providers(ctx) : `'[]'::json`],
-  ];
-  if (query.include_relations) members.push(['relations', relations(ctx)]);
-  if (query.include_stakeholders) {
-    members.push([
-      'stakeholders',
-      `(select coalesce(json_agg(json_build_object('user_id', s.user_id, 'display_name', u.display_name,
-          'email', u.email, 'role', s.role) order by s.role, lower(u.display_name), s.id), '[]')
-        from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id)`,
-    ]);
-  }
-  const parts = members.map(([name, member]) =>
-    typeof member === 'string' ? { name, sql: member, bindings: [] } : { name, ...member },
-  );
-  return {
-    sql: `json_build_object(${parts.map(({ name, sql }) => `'${name}', ${sql}`).join(', ')})`,
-    bindings: parts.flatMap(({ bindings }) => bindings),
+    owner: owner('display_name'),
+    owner_email: owner('email'),
+    provider_names: may(ctx.caller, 'relations.view') ? providers(ctx) : `'[]'::json`,
   };
+  if (query.include_relations) members.relations = relations(ctx);
+  if (query.include_stakeholders) {
+    members.stakeholders = `(select coalesce(json_agg(json_build_object('user_id', s.user_id, 'display_name', u.display_name,
+          'email', u.email, 'role', s.role) order by s.role, lower(u.display_name), s.id), '[]')
+        from stakeholders s join users u on u.id = s.user_id where s.card_id = c.id)`;
+  }
+  return projection(members);
 }
 
 /** The relations of the card `k` to cards that the caller sees, as rows with the other card `c`. */
-function peers(ctx: Ctx, members: string, bindings: unknown[], more: string): Fragment {
-  const visible = visibleCards(ctx);
-  return {
-    sql: `(select coalesce(json_agg(item order by sort, id), '[]') from (
-        select ${members} as item, c.name_key as sort, r.id
+const peers = (ctx: Ctx, members: Fragment, more: string): Fragment =>
+  fragment`(select coalesce(json_agg(item order by sort, id), '[]') from (
+        select ${embed(members)} as item, c.name_key as sort, r.id
         from (select id from cards where id = k.id) own
         join lateral (
           select r.*, r.target_id as peer_id, 'outgoing' as direction from relations r where r.source_id = own.id
           union all
           select r.*, r.source_id, 'incoming' from relations r where r.target_id = own.id) r on true
         join cards c on c.id = r.peer_id
-        where r.type = any(?::text[]) and c.status = 'ACTIVE' and (${visible.sql}) ${more}) found)`,
-    bindings: [...bindings, ctx.metamodel.visibleRelationTypes, ...visible.bindings],
-  };
-}
+        where r.type = any(${ctx.metamodel.visibleRelationTypes}::text[]) and c.status = 'ACTIVE'
+          and (${embed(visibleCards(ctx))}) ${embed(more)}) found)`;
 
 /** Wraps a fragment over the card `c` for use where that card's alias is `k`. */
-function ofOuter({ sql, bindings }: Fragment): Fragment {
-  return { sql: `(select x.v from (select c.id) k, lateral (select ${sql} as v) x)`, bindings };
-}
+const ofOuter = (value: Fragment): Fragment =>
+  fragment`(select x.v from (select c.id) k, lateral (select ${embed(value)} as v) x)`;
 
-function providers(ctx: Ctx): Fragment {
-  return ofOuter(peers(ctx, 'c.name', [], `and c.type = '${PROVIDER_TYPE}'`));
-}
+const providers = (ctx: Ctx): Fragment =>
+  ofOuter(peers(ctx, fragment`c.name`, `and c.type = '${PROVIDER_TYPE}'`));
 
 function relations(ctx: Ctx): Fragment {
-  const attributes = visibleRelationAttributes(ctx);
-  return ofOuter(
-    peers(
-      ctx,
-      `json_build_object('id', r.id, 'type', r.type, 'direction', r.direction, 'peer_id', c.id, 'peer_type', c.type,
-         'peer_name', c.name, 'attributes', ${attributes.sql}, 'description', r.description)`,
-      attributes.bindings,
-      '',
-    ),
-  );
+  const item = fragment`json_build_object('id', r.id, 'type', r.type, 'direction', r.direction, 'peer_id', c.id,
+    'peer_type', c.type, 'peer_name', c.name, 'attributes', ${embed(visibleRelationAttributes(ctx))},
+    'description', r.description)`;
+  return ofOuter(peers(ctx, item, ''));
 }

@@ -1,4 +1,4 @@
-import { fragment } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
@@ -20,10 +20,10 @@ export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
     fragment`c.type = any(${selection.types}::text[])`,
     ...selection.conditions,
   ];
-  return {
-    sql: parts.map((part) => `(${part.sql})`).join(' and '),
-    bindings: parts.flatMap((part) => part.bindings),
-  };
+  return joinFragments(
+    parts.map((part) => fragment`(${embed(part)})`),
+    ' and ',
+  );
 }
 
 const own = [

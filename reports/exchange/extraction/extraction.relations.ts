@@ -1,6 +1,7 @@
 import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { type CardSelection, selectedCards } from './extraction.cards.ts';
 import type { RowSource } from './extraction.rows.ts';
 
@@ -28,7 +29,7 @@ const values: Record<string, string> = {
 
 /** The relations of a selection, with their ends `s` and `t`. */
 export function relationSource(ctx: Ctx, { types, cards, changed }: RelationSelection): RowSource {
-  const { sql, bindings } = selectedCards(ctx, cards);
+  const selected = embed(selectedCards(ctx, cards));
   return {
     name: 'Relations',
     table: 'relations',
@@ -37,12 +38,9 @@ export function relationSource(ctx: Ctx, { types, cards, changed }: RelationSele
     columnJoins: [],
     values,
     attributes: visibleRelationAttributes(ctx),
-    where: {
-      sql: `r.type = any(?::text[])
-        and exists (select from cards c where c.id = r.source_id and ${sql})
-        and exists (select from cards c where c.id = r.target_id and ${sql})`,
-      bindings: [types, ...bindings, ...bindings],
-    },
+    where: fragment`r.type = any(${types}::text[])
+        and exists (select from cards c where c.id = r.source_id and ${selected})
+        and exists (select from cards c where c.id = r.target_id and ${selected})`,
     changed,
   };
 }

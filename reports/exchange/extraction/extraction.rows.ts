@@ -70,13 +70,11 @@ function presentRows(source: RowSource, columns: Column[], range: IdRange): Frag
 
 /** The known changed objects that are deleted or no longer selected. */
 function goneRows({ table, row, where }: RowSource, columns: Column[]): Fragment {
-  return {
-    sql: `select ${selectList(columns, (header) => goneValues[header] ?? 'null', 'null')}
-      from (select x.id, x.type, ${row}.id is null as deleted, x.position
-        from changed x left join ${table} ${row} on ${row}.id = x.id
-        where x.known and (${row}.id is null or (${where.sql}) is not true)) g order by g.id`,
-    bindings: where.bindings,
-  };
+  const id = embed(`${row}.id`);
+  return fragment`select ${embed(selectList(columns, (header) => goneValues[header] ?? 'null', 'null'))}
+      from (select x.id, x.type, ${id} is null as deleted, x.position
+        from changed x left join ${embed(`${table} ${row}`)} on ${id} = x.id
+        where x.known and (${id} is null or (${embed(where)}) is not true)) g order by g.id`;
 }
 
 /** Reads a source from the snapshot, oldest object first; in an extraction of changes, removed objects come first. */
@@ -89,9 +87,8 @@ export async function readRows(
   const statement = (range: IdRange) => presentRows(source, columns, range);
   const all = statement(entireTable);
   if (changed) {
-    const gone = goneRows(source, columns);
-    const sql = `with changed as materialized (${changed.sql}) (${gone.sql}) union all (${all.sql})`;
-    const bindings = [...changed.bindings, ...gone.bindings, ...all.bindings];
+    const { sql, bindings } = fragment`with changed as materialized (${embed(changed)})
+      (${embed(goneRows(source, columns))}) union all (${embed(all)})`;
     return { name, columns, expected: 0, chunks: () => snapshot.lines('rows', sql, bindings) };
   }
   const expected = await snapshot.expected(all.sql, all.bindings);

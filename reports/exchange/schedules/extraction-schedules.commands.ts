@@ -7,7 +7,7 @@ import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.en
 import { SCHEDULES_CHANNEL, scheduleErrors } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { fragment, query, setColumns } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments, query, setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { planExtraction } from '../extraction/extraction.plan.ts';
 import {
@@ -42,7 +42,7 @@ export async function createSchedule(
   const { cron, timeZone } = await check(ctx, input, input);
   return await command(ctx, async (work) => {
     const { sql } = work;
-    const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
+    const id = await query(sql).value<string>`select uuidv7()`;
     const { destination, secret } = toColumns(tools, id, input.destination, undefined);
     await sql('job_schedules').insert({
       key: keyOf(id),
@@ -203,12 +203,10 @@ type ScheduleRow = StoredRow & {
 
 /** Locks a schedule that the caller may see. @throws EstateError `not_found`. */
 async function lock(ctx: Ctx, work: Work, id: string): Promise<ScheduleRow> {
-  const conditions = [fragment`e.id = ${id}`, ...visibleSchedules(ctx)];
-  const { rows } = await work.sql.raw(
-    `select e.secret from extraction_schedules e join job_schedules s on s.key = e.schedule_key
-     where ${conditions.map(({ sql }) => sql).join(' and ')} for update`,
-    conditions.flatMap(({ bindings }) => bindings),
-  );
+  const conditions = joinFragments([fragment`e.id = ${id}`, ...visibleSchedules(ctx)], ' and ');
+  const rows = await query(work.sql).rows`
+    select e.secret from extraction_schedules e join job_schedules s on s.key = e.schedule_key
+    where ${embed(conditions)} for update`;
   if (!rows[0]) throw notFound('extraction schedule', id);
   return { ...(await readStoredRow(work, id)), secret: rows[0].secret } as ScheduleRow;
 }

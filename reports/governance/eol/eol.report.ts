@@ -5,7 +5,7 @@ import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fie
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Choice, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
@@ -94,17 +94,83 @@ export const eolReport = defineReport({
     const seen = visibleCards(ctx);
     const relationTypes = may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [];
     const today = asOf.toISOString().slice(0, 10);
-    return await queryValue(sql, ITEMS(cards.sql, seen.sql), [
-      today,
-      days,
-      typesOfProducts(ctx.metamodel),
-      ...cards.bindings,
-      relationTypes,
-      ...seen.bindings,
-      relationTypes,
-      ...seen.bindings,
-      status === undefined ? null : status.split(','),
-    ]);
+    const statuses = status === undefined ? null : status.split(',');
+    // the end of the linked cycle takes precedence; cards are scanned once, and relations are looked up for the found cards
+    return await query(sql).value`with asked as (select ${today}::date as today, ${days}::int as days),
+      linked as materialized (
+        select c.id, c.name, c.type, c.subtype, c.lifecycle,
+          nullif(c.attributes ->> '${embed(EOL_PRODUCT)}', '') as product, nullif(c.attributes ->> '${embed(EOL_CYCLE)}', '') as cycle,
+          ${embed(phase('phaseOut'))} as phase_out, ${embed(phase('endOfLife'))} as end_of_life
+        from cards c
+        where c.type = any(${typesOfProducts(ctx.metamodel)}::text[])
+          and (nullif(c.attributes ->> '${embed(EOL_PRODUCT)}', '') is not null
+            or nullif(c.lifecycle ->> 'phaseOut', '') is not null or nullif(c.lifecycle ->> 'endOfLife', '') is not null)
+          and (${embed(cards)})
+      ),
+      known as (
+        select l.*, p.label, y.product is not null as found, y.release_date, y.eol_from, y.is_eol, y.support_until, y.is_supported,
+          y.eol_from is not null or y.is_eol is not null as tells,
+          l.phase_out is not null or l.end_of_life is not null as planned
+        from linked l left join eol_products p on p.name = l.product
+          left join eol_cycles y on y.product = l.product and y.cycle = l.cycle
+      ),
+      dated as (
+        select k.*, case when tells or not planned then 'api' else 'manual' end as source,
+          case when tells then eol_from when planned then end_of_life end as ends_on
+        from known k
+      ),
+      judged as materialized (
+        select d.*,
+          case when source = 'api' and not tells then 'unknown'
+               when ends_on <= today or (tells and eol_from is null and is_eol) then 'eol'
+               when ends_on <= today + days then 'approaching'
+               when source = 'manual' and phase_out <= today then 'approaching'
+               else 'supported' end as status,
+          ends_on - today as days_left
+        from dated d, asked
+      ),
+      uses as materialized (
+        select distinct j.id, c.id as app_id, c.name as app_name
+        from judged j join relations r on r.target_id = j.id and r.type = any(${relationTypes}::text[])
+          join cards c on c.id = r.source_id
+        where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${embed(seen)})
+        union
+        select distinct j.id, c.id, c.name
+        from judged j join relations r on r.source_id = j.id and r.type = any(${relationTypes}::text[])
+          join cards c on c.id = r.target_id
+        where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${embed(seen)})
+      ),
+      apps as (
+        select id, json_agg(json_build_object('id', app_id, 'name', app_name) order by app_name, app_id) as list
+        from uses group by id
+      ),
+      impact as (
+        select count(distinct u.app_id) filter (where j.status = 'eol') as now,
+               count(distinct u.app_id) filter (where j.status = 'approaching') as soon
+        from uses u join judged j using (id)
+      )
+      select json_build_object(
+        'items', coalesce((
+          select json_agg(json_build_object(
+              'id', j.id, 'name', j.name, 'type', j.type, 'subtype', j.subtype, 'eol_product', j.product,
+              'eol_label', j.label, 'eol_cycle', j.cycle, 'status', j.status, 'source', j.source, 'ends_on', j.ends_on,
+              'days_left', j.days_left,
+              'cycle_data', case when j.found then json_build_object('releaseDate', j.release_date,
+                'support', coalesce(to_jsonb(j.support_until), to_jsonb(j.is_supported)),
+                'eol', coalesce(to_jsonb(j.eol_from), to_jsonb(j.is_eol))) end,
+              'lifecycle', j.lifecycle, 'affected_apps', coalesce(a.list, '[]'))
+            order by j.ends_on nulls last, j.name, j.id)
+          from judged j left join apps a using (id)
+          cross join (select ${statuses}::text[] as statuses) s
+          where s.statuses is null or j.status = any(s.statuses)), '[]'),
+        'summary', (
+          select json_build_object(
+            'eol', count(*) filter (where status = 'eol'), 'approaching', count(*) filter (where status = 'approaching'),
+            'supported', count(*) filter (where status = 'supported'),
+            'unknown', count(*) filter (where status = 'unknown'),
+            'impacted_apps', (select now from impact), 'approaching_impacted_apps', (select soon from impact),
+            'manual', count(*) filter (where source = 'manual'))
+          from judged))::text as answer`;
   },
   chart: (answer, _params, context) => eolChart(answer, context),
   tables: (answer) => [itemsTable(answer), appsTable(answer), figuresTable('summary', answer.summary)],
@@ -116,87 +182,6 @@ const typesOfProducts = ({ cardTypes, visibleTypes }: Metamodel): string[] =>
 
 /** A phase of the lifecycle as a date; null for an empty text, which old rows can contain. */
 const phase = (key: string) => `nullif(c.lifecycle ->> '${key}', '')::date`;
-
-/**
- * SQL of the items: the end of the linked cycle takes precedence over the lifecycle. Cards are scanned once; relations are
- * looked up for the found cards.
- */
-const ITEMS = (cards: string, seen: string): string => `
-  with asked as (select ?::date as today, ?::int as days),
-  linked as materialized (
-    select c.id, c.name, c.type, c.subtype, c.lifecycle,
-      nullif(c.attributes ->> '${EOL_PRODUCT}', '') as product, nullif(c.attributes ->> '${EOL_CYCLE}', '') as cycle,
-      ${phase('phaseOut')} as phase_out, ${phase('endOfLife')} as end_of_life
-    from cards c
-    where c.type = any(?::text[])
-      and (nullif(c.attributes ->> '${EOL_PRODUCT}', '') is not null
-        or nullif(c.lifecycle ->> 'phaseOut', '') is not null or nullif(c.lifecycle ->> 'endOfLife', '') is not null)
-      and (${cards})
-  ),
-  known as (
-    select l.*, p.label, y.product is not null as found, y.release_date, y.eol_from, y.is_eol, y.support_until, y.is_supported,
-      y.eol_from is not null or y.is_eol is not null as tells,
-      l.phase_out is not null or l.end_of_life is not null as planned
-    from linked l left join eol_products p on p.name = l.product
-      left join eol_cycles y on y.product = l.product and y.cycle = l.cycle
-  ),
-  dated as (
-    select k.*, case when tells or not planned then 'api' else 'manual' end as source,
-      case when tells then eol_from when planned then end_of_life end as ends_on
-    from known k
-  ),
-  judged as materialized (
-    select d.*,
-      case when source = 'api' and not tells then 'unknown'
-           when ends_on <= today or (tells and eol_from is null and is_eol) then 'eol'
-           when ends_on <= today + days then 'approaching'
-           when source = 'manual' and phase_out <= today then 'approaching'
-           else 'supported' end as status,
-      ends_on - today as days_left
-    from dated d, asked
-  ),
-  uses as materialized (
-    select distinct j.id, c.id as app_id, c.name as app_name
-    from judged j join relations r on r.target_id = j.id and r.type = any(?::text[])
-      join cards c on c.id = r.source_id
-    where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${seen})
-    union
-    select distinct j.id, c.id, c.name
-    from judged j join relations r on r.source_id = j.id and r.type = any(?::text[])
-      join cards c on c.id = r.target_id
-    where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${seen})
-  ),
-  apps as (
-    select id, json_agg(json_build_object('id', app_id, 'name', app_name) order by app_name, app_id) as list
-    from uses group by id
-  ),
-  impact as (
-    select count(distinct u.app_id) filter (where j.status = 'eol') as now,
-           count(distinct u.app_id) filter (where j.status = 'approaching') as soon
-    from uses u join judged j using (id)
-  )
-  select json_build_object(
-    'items', coalesce((
-      select json_agg(json_build_object(
-          'id', j.id, 'name', j.name, 'type', j.type, 'subtype', j.subtype, 'eol_product', j.product,
-          'eol_label', j.label, 'eol_cycle', j.cycle, 'status', j.status, 'source', j.source, 'ends_on', j.ends_on,
-          'days_left', j.days_left,
-          'cycle_data', case when j.found then json_build_object('releaseDate', j.release_date,
-            'support', coalesce(to_jsonb(j.support_until), to_jsonb(j.is_supported)),
-            'eol', coalesce(to_jsonb(j.eol_from), to_jsonb(j.is_eol))) end,
-          'lifecycle', j.lifecycle, 'affected_apps', coalesce(a.list, '[]'))
-        order by j.ends_on nulls last, j.name, j.id)
-      from judged j left join apps a using (id)
-      cross join (select ?::text[] as statuses) s
-      where s.statuses is null or j.status = any(s.statuses)), '[]'),
-    'summary', (
-      select json_build_object(
-        'eol', count(*) filter (where status = 'eol'), 'approaching', count(*) filter (where status = 'approaching'),
-        'supported', count(*) filter (where status = 'supported'),
-        'unknown', count(*) filter (where status = 'unknown'),
-        'impacted_apps', (select now from impact), 'approaching_impacted_apps', (select soon from impact),
-        'manual', count(*) filter (where source = 'manual'))
-      from judged))::text as answer`;
 
 const itemsTable = ({ items }: Answer): ReportTable =>
   reportTable(
@@ -227,7 +212,7 @@ const appsTable = ({ items }: Answer): ReportTable =>
     ),
   );
 
-const statuses = ['eol', 'approaching', 'supported', 'unknown'];
+const statusOrder = ['eol', 'approaching', 'supported', 'unknown'];
 
 /** Bars per product, stacked by status; cards without a product are grouped by type. */
 function eolChart({ items, summary }: Answer, { metamodel }: ChartContext): Chart {
@@ -235,8 +220,8 @@ function eolChart({ items, summary }: Answer, { metamodel }: ChartContext): Char
   for (const { type, eol_product, eol_label, status, source } of items) {
     const label = metamodel.cardTypes.get(type)?.label ?? type;
     const name = source === 'manual' || !eol_product ? `${label} by lifecycle` : (eol_label ?? eol_product);
-    const values = rows.get(name) ?? statuses.map(() => 0);
-    values[statuses.indexOf(status)]! += 1;
+    const values = rows.get(name) ?? statusOrder.map(() => 0);
+    values[statusOrder.indexOf(status)]! += 1;
     rows.set(name, values);
   }
   const urgency = ([ended, soon]: number[]) => ended! + soon!;

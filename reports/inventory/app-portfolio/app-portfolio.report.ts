@@ -93,8 +93,7 @@ export const appPortfolioReport = defineReport({
   topics: () => ['cards', 'relations', 'catalogues'],
   // only pictures are made from this
   async compute({ lines, ctx, params, cards, visible }) {
-    const { sql, bindings } = organizationsOf(ctx, params.type, cards, visible);
-    return ['{"items":[\n', await lines({ sql, bindings }), '\n]}'];
+    return ['{"items":[\n', await lines(organizationsOf(ctx, params.type, cards, visible)), '\n]}'];
   },
   long: 'items',
   // tens of thousands of cards with all that they are related to are too much to be held
@@ -171,10 +170,7 @@ const tablesOf = ({ ctx, params: { type }, cards, visible }: StreamInput<Params>
         ...lifecyclePhases.map((phase) => column(phase, 'date')),
       ],
       cells: ['c.id', 'c.name', 'c.subtype', ...lifecyclePhases.map((phase) => `c.lifecycle ->> '${phase}'`)],
-      before: {
-        sql: `with app as (select c.* from cards c where ${apps.sql})`,
-        bindings: apps.bindings,
-      },
+      before: fragment`with app as (select c.* from cards c where ${embed(apps)})`,
       from: 'from app c order by c.id',
     },
     {

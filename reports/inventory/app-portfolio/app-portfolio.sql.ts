@@ -47,30 +47,27 @@ export function itemRows(
   const keys = kinds.map(({ relationType }) => relationType);
   const nearBy = (near: Way['near']) =>
     kinds.filter(({ ways }) => ways.some((way) => way.near === near)).map(({ relationType }) => relationType);
-  const relations = (near: Way['near'], far: Way['far'], range: IdRange) => `union all
-      select r.${near}, array_position(?::text[], r.type), r.id, r.${far}, null, null, ${attributes}, null
-      from relations r where ${range(`r.${near}`)} and r.type = any(?::text[])`;
-  return (range) => ({
-    sql: `select x.card_id, x.kind, x.other_id, x.name, x.subtype, x.attributes, x.lifecycle from (
-        select c.id as card_id, 0 as kind, null::uuid as place, null::uuid as other_id, c.name, c.subtype,
-          (${reportAttributes(ctx, [type])})::jsonb as attributes, c.lifecycle
-        from cards c where ${range('c.id')} and c.type = ? and ${cards.sql}
-        ${relations('source_id', 'target_id', range)}
-        ${relations('target_id', 'source_id', range)}
-        union all
-        select k.card_id, ${kinds.length + 1}, k.tag_id, k.tag_id, null, null, null, null
-        from card_tags k where ${range('k.card_id')}) x
-      order by x.card_id, x.kind, x.place`,
-    bindings: [type, ...cards.bindings, keys, nearBy('source_id'), keys, nearBy('target_id')],
-  });
+  const relations = (near: Way['near'], far: Way['far'], range: IdRange) => fragment`union all
+      select r.${embed(near)}, array_position(${keys}::text[], r.type), r.id, r.${embed(far)}, null, null,
+        ${embed(attributes)}, null
+      from relations r where ${embed(range(`r.${near}`))} and r.type = any(${nearBy(near)}::text[])`;
+  return (range) => fragment`
+    select x.card_id, x.kind, x.other_id, x.name, x.subtype, x.attributes, x.lifecycle from (
+      select c.id as card_id, 0 as kind, null::uuid as place, null::uuid as other_id, c.name, c.subtype,
+        (${embed(reportAttributes(ctx, [type]))})::jsonb as attributes, c.lifecycle
+      from cards c where ${embed(range('c.id'))} and c.type = ${type} and ${embed(cards)}
+      ${embed(relations('source_id', 'target_id', range))}
+      ${embed(relations('target_id', 'source_id', range))}
+      union all
+      select k.card_id, ${embed(kinds.length + 1)}, k.tag_id, k.tag_id, null, null, null, null
+      from card_tags k where ${embed(range('k.card_id'))}) x
+    order by x.card_id, x.kind, x.place`;
 }
 
 /** All visible organizations by name, as one text. */
-export const organizations = (visible: Fragment): Fragment => ({
-  sql: `select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name) order by c.name_key, c.id), '[]')::text as text
-    from cards c where c.type = '${ORGANIZATION}' and ${visible.sql}`,
-  bindings: visible.bindings,
-});
+export const organizations = (visible: Fragment): Fragment => fragment`
+  select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name) order by c.name_key, c.id), '[]')::text as text
+  from cards c where c.type = ${ORGANIZATION} and ${embed(visible)}`;
 
 /** The lifecycles of the cards of a type with their related organizations, one per line. */
 export function organizationsOf(ctx: Ctx, type: string, cards: Fragment, visible: Fragment): Fragment {

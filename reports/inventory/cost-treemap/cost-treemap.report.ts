@@ -1,4 +1,4 @@
-import { embed, fragment, query } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { invisibleCardError } from '../../../domain/inventory/cards/cards.projection.ts';
@@ -125,48 +125,39 @@ function answerLines(input: ReportInput<Params>): Fragment {
   const { type, cost_field: costField, group_by: groupBy, parent_card_id: parent } = params;
   const { tables, joins, cost, group, groupId, ownGroup } = partsOf(input);
   const grouped = groupBy !== undefined;
-  const parentName: Fragment =
+  const parentName =
     groupBy !== undefined && groupsByCards(input.ctx, groupBy)
-      ? {
-          sql: `(select c.name from cards g join cards c on c.id = g.parent_id
-            where g.id = p.grp_id and ${visible.sql})`,
-          bindings: visible.bindings,
-        }
+      ? fragment`(select c.name from cards g join cards c on c.id = g.parent_id
+            where g.id = p.grp_id and ${embed(visible)})`
       : fragment`null::text`;
   const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
   const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
+  const ofGroup = `|| ',"group":' || to_json(p.grp) || ',"group_id":' || coalesce(to_json(p.grp_id)::text, 'null')`;
   const sums = jsonText({
     total: { json: 'coalesce(sum(s.cost), 0)' },
     groups: { json: grouped ? GROUPS : "'null'" },
   });
-  return {
-    sql: `with ${[...tables.map((table) => table.sql), ''].join(', ')} priced as materialized (
-        select p.id, p.cost, p.grp, p.grp_id, p.head || p.cost || ',' || right(p.tail, -1) ${grouped ? `|| ',"group":' || to_json(p.grp) || ',"group_id":' || coalesce(to_json(p.grp_id)::text, 'null')` : ''} || '},' as line
+  const ofParent = parent === undefined ? fragment`` : fragment`and c.parent_id = ${parent}::uuid`;
+  return fragment`with ${embed(joinFragments([...tables, fragment``], ', '))} priced as materialized (
+        select p.id, p.cost, p.grp, p.grp_id,
+          p.head || p.cost || ',' || right(p.tail, -1) ${embed(grouped ? ofGroup : '')} || '},' as line
         from (
-          select i.id, i.head, i.tail, ${cost} as cost, coalesce(${group}, ?::text) as grp, ${groupId} as grp_id
+          select i.id, i.head, i.tail, ${embed(cost)} as cost, coalesce(${embed(group)}, ${REST}::text) as grp,
+            ${embed(groupId)} as grp_id
           from (
-            select c.id, ${head} as head, ${tail} as tail, ${numberIn('v.attributes', costField)} as own, ${ownGroup.sql} as grp
-            from cards c ${attributesOnce}
-            where c.type = ? ${parent === undefined ? '' : 'and c.parent_id = ?::uuid'} and ${cards.sql} offset 0) i
-          ${joins.join(' ')} offset 0) p
+            select c.id, ${embed(head)} as head, ${embed(tail)} as tail, ${embed(numberIn('v.attributes', costField))} as own,
+              ${embed(ownGroup)} as grp
+            from cards c ${embed(attributesOnce)}
+            where c.type = ${type} ${embed(ofParent)} and ${embed(cards)} offset 0) i
+          ${embed(joins.join(' '))} offset 0) p
         where p.cost <> 0
       ), sums as (
-        select p.grp_id as id, p.grp as name, ${parentName.sql} as parent_name, p.cost
+        select p.grp_id as id, p.grp as name, ${embed(parentName)} as parent_name, p.cost
         from (select grp_id, grp, sum(cost) as cost from priced group by grp_id, grp) p)
       select l.line from (
         select p.cost, p.id, p.line from priced p
-        union all select null, null, ${sums} || ',' from sums s) l
-      order by l.cost desc nulls last, l.id`,
-    bindings: [
-      ...tables.flatMap((table) => table.bindings),
-      REST,
-      ...ownGroup.bindings,
-      type,
-      ...(parent === undefined ? [] : [parent]),
-      ...cards.bindings,
-      ...parentName.bindings,
-    ],
-  };
+        union all select null, null, ${embed(sums)} || ',' from sums s) l
+      order by l.cost desc nulls last, l.id`;
 }
 
 const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name, s.id), '[]')`;
@@ -302,17 +293,14 @@ function addedCosts(
   visible: Fragment,
 ): Fragment {
   const pairs = others.map((other) => relatedPairs(ctx, type, other));
-  const all = pairs.map((pair) => pair.sql).join(' union all ');
   // no duplicates across types
   const once = pairs.find((pair) => pair.once)?.once ?? '';
-  return {
-    // the cost is read once per card instead of once per relation
-    sql: `added as (
+  // the cost is read once per card instead of once per relation
+  return fragment`added as (
       select e.card_id, sum(o.cost) as cost
-      from (select ${once} card_id, other_id from (${all}) every) e
-      join (select c.id, ${numberIn('v.attributes', costField)} as cost
-            from cards c ${attributesOnce} where c.type = any(?::text[]) and ${visible.sql} offset 0) o on o.id = e.other_id
-      group by e.card_id)`,
-    bindings: [...pairs.flatMap((pair) => pair.bindings), [...others], ...visible.bindings],
-  };
+      from (select ${embed(once)} card_id, other_id from (${embed(joinFragments(pairs, ' union all '))}) every) e
+      join (select c.id, ${embed(numberIn('v.attributes', costField))} as cost
+            from cards c ${embed(attributesOnce)} where c.type = any(${others}::text[]) and ${embed(visible)} offset 0) o
+        on o.id = e.other_id
+      group by e.card_id)`;
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
-import { queryRows } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import type { ReportInput, ReportTable } from '../../kernel/report.ts';
@@ -41,22 +41,15 @@ export async function recentEvents(
   const costs = may(ctx.caller, 'costs.view');
   // relation events contain the name of the other card, which the caller might not see
   const relations = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
-  const narrowed = isNarrowed(input);
-  const conditions = [
-    relations ? '' : 'and e.relation_id is null',
-    narrowed ? `and (${cards.sql})` : '',
-  ].join(' ');
-  return await queryRows(
-    sql,
-    `select e.id, e.card_id, c.name as card_name, e.event_type,
-            ${costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))"} as data,
+  return await query(sql).rows`select e.id, e.card_id, c.name as card_name, e.event_type,
+            ${embed(costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))")} as data,
             u.display_name as user_display_name, utc(e.at) as created_at
      from events e left join cards c on c.id = e.card_id left join users u on u.id = e.user_id
      where e.scope = 'inventory' and e.card_id is not null
        and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag')
-       and not (coalesce(e.card_type, '') = any(?::text[])) and not (coalesce(e.peer_card_type, '') = any(?::text[]))
-       ${conditions}
-     order by e.position desc limit ?`,
-    [hidden, hidden, ...(narrowed ? cards.bindings : []), most],
-  );
+       and not (coalesce(e.card_type, '') = any(${hidden}::text[]))
+       and not (coalesce(e.peer_card_type, '') = any(${hidden}::text[]))
+       ${embed(relations ? '' : 'and e.relation_id is null')}
+       ${embed(isNarrowed(input) ? fragment`and (${embed(cards)})` : '')}
+     order by e.position desc limit ${most}`;
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { answerTable, figuresTable } from '../../kernel/report.formats.ts';
@@ -63,14 +63,18 @@ export const dataQualityReport = defineReport({
             and not exists (select from relations r where r.source_id = c.id)
             and not exists (select from relations r where r.target_id = c.id)
             and not exists (select from cards p where p.parent_id = c.id)`;
-    return await queryValue(
-      sql, // few groups first: a comparison of decimals for each card takes longer than finding its group; and what was made
-      // since cannot be stale, which spares looking for the last change of it. The cards of a moment are put together once,
-      // those of now are read twice, as all processors can do it
-      `with seen as ${isHistorical ? 'materialized' : 'not materialized'} (
+    // orphaned cards of the past are found apart from the attributes, which would be built a second time
+    const alone = isHistorical
+      ? fragment`with alone as materialized (select c.id from cards c where ${embed(orphaned)})
+          select count(*) from seen s where s.id in (select a.id from alone a)`
+      : fragment`select count(*) from cards c where ${embed(cards)} and ${embed(orphaned)}`;
+    // few groups first: a comparison of decimals for each card takes longer than finding its group; a card that was
+    // created since cannot be stale, which spares looking for its last change. The cards of the past are built once, those
+    // of now are read twice, as all processors can do it
+    return await query(sql).value`with seen as ${embed(isHistorical ? 'materialized' : 'not materialized')} (
          select c.id, c.type, c.data_quality, c.lifecycle <> '{}' as with_lifecycle,
-                c.created_at < ? and c.updated_at < ? as stale
-         from cards c where ${cards.sql}
+                c.created_at < ${stale} and c.updated_at < ${stale} as stale
+         from cards c where ${embed(cards)}
        ), counted as (
          select c.type, c.data_quality as quality, count(*) as cards,
                 count(*) filter (where c.with_lifecycle) as with_lifecycle, count(*) filter (where c.stale) as stale
@@ -84,27 +88,19 @@ export const dataQualityReport = defineReport({
          from counted group by type
        ), worst as (
          select w.id, c.name, w.type, w.data_quality, utc(c.updated_at) as updated_at
-         from (select s.id, s.type, s.data_quality from seen s order by s.data_quality, s.id limit ?) w
+         from (select s.id, s.type, s.data_quality from seen s order by s.data_quality, s.id limit ${params.worst}) w
          join cards c on c.id = w.id
        )
        select json_build_object(
          'overall_data_quality', coalesce(round(sum(quality) / sum(total), 1), 0),
          'total_items', coalesce(sum(total), 0),
          'with_lifecycle', coalesce(sum(with_lifecycle), 0),
-         'orphaned', (${
-           // orphaned cards are computed separately from the historical attributes, which would be built a second time
-           isHistorical
-             ? `with alone as materialized (select c.id from cards c where ${orphaned})
-                select count(*) from seen s where s.id in (select a.id from alone a)`
-             : `select count(*) from cards c where ${cards.sql} and ${orphaned}`
-         }),
+         'orphaned', (${embed(alone)}),
          'stale', coalesce(sum(stale), 0),
          'by_type', coalesce(json_agg(json_build_object('type', type, 'total', total, 'complete', complete,
            'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
          'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
-       from by_type`,
-      [stale, stale, ...cards.bindings, params.worst, ...(isHistorical ? [] : cards.bindings)],
-    );
+       from by_type`;
   },
   tables: (answer) => [
     answerTable(Answer, answer, 'by_type'),

@@ -1,7 +1,7 @@
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Cache } from '../../../platform/cache.ts';
-import { fragment, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments, query, type Sql } from '../../../platform/database.ts';
 
 /** Number of active cards of one type by approval, quarter of data quality and lifecycle phase. */
 export interface CountedCards {
@@ -18,12 +18,12 @@ export interface CountedCards {
  * The lifecycle phase of a card on a date, as SQL over a jsonb expression: the last phase that has begun; `plan`
  * if all are in the future; `none` without any date.
  */
-export function phaseOn(lifecycle: string): string {
-  const begun = [...lifecyclePhases]
-    .reverse()
-    .map((phase) => `when ${lifecycle} ->> '${phase}' <= ? then '${phase}'`)
-    .join(' ');
-  return `case when ${lifecycle} is null or ${lifecycle} = '{}' then 'none' ${begun} else 'plan' end`;
+export function phaseOn(lifecycle: string, today: string): Fragment {
+  const of = embed(lifecycle);
+  const begun = lifecyclePhases
+    .toReversed()
+    .map((phase) => fragment`when ${of} ->> '${embed(phase)}' <= ${today} then '${embed(phase)}'`);
+  return fragment`case when ${of} is null or ${of} = '{}' then 'none' ${embed(joinFragments(begun, ' '))} else 'plan' end`;
 }
 
 /**
@@ -38,15 +38,12 @@ export async function countTypes(
 ): Promise<Map<string, CountedCards[]>> {
   const counts = new Map<string, CountedCards[]>(types.map((type) => [type, []]));
   if (types.length === 0) return counts;
-  const { rows } = await sql.raw(
-    `select c.type, c.approval_status as approval,
+  const rows = await query(sql).rows`select c.type, c.approval_status as approval,
             width_bucket(c.data_quality, array[25, 50, 75]::numeric[]) as quarter,
-            ${phaseOn('c.lifecycle')} as phase, count(*)::int as cards,
+            ${embed(phaseOn('c.lifecycle', today))} as phase, count(*)::int as cards,
             (sum(c.data_quality) * 10)::bigint as tenths
-     from cards c where c.status = 'ACTIVE' and c.type = any(?::text[]) and ${narrowed.sql}
-     group by 1, 2, 3, 4`,
-    [...lifecyclePhases.map(() => today), types, ...narrowed.bindings],
-  );
+     from cards c where c.status = 'ACTIVE' and c.type = any(${types}::text[]) and ${embed(narrowed)}
+     group by 1, 2, 3, 4`;
   for (const { type, approval, quarter, phase, cards, tenths } of rows) {
     counts.get(type)!.push({ approval, quarter, phase, cards, qualityTenths: tenths });
   }

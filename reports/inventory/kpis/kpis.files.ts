@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import type { Column, Table } from '../../kernel/formats/formats.types.ts';
 import { writeCsv } from '../../kernel/formats/lines.ts';
@@ -41,12 +42,8 @@ export async function streamKpiFile(
 
 /** The rows of the period, from `from` on. */
 function rowsOf(period: KpiPeriod): Fragment {
-  const conditions = kpiConditions(period);
-  const where = conditions.map(({ sql }) => sql).join(' and ') || 'true';
-  return {
-    sql: `from ${kpiRows(period.every)} where ${where}`,
-    bindings: conditions.flatMap(({ bindings }) => bindings),
-  };
+  const conditions = joinFragments([fragment`true`, ...kpiConditions(period)], ' and ');
+  return fragment`from ${embed(kpiRows(period.every))} where ${embed(conditions)}`;
 }
 
 /** Columns of all figures in any snapshot of the period, including deleted types. */
@@ -88,9 +85,9 @@ async function write(
   format: 'csv' | 'xlsx',
   out: Writable,
 ): Promise<void> {
-  const text = `select ${columns.map(({ sql }) => sql).join(', ')} ${rows.sql} order by k.slot`;
-  const bindings = [...columns.flatMap((column) => column.bindings ?? []), ...rows.bindings];
-  const batches = snapshot.batches(text, bindings, BATCH) as Table['batches'];
+  const cells = columns.map((column) => ({ sql: column.sql, bindings: column.bindings ?? [] }));
+  const { sql, bindings } = fragment`select ${embed(joinFragments(cells, ', '))} ${embed(rows)} order by k.slot`;
+  const batches = snapshot.batches(sql, bindings, BATCH) as Table['batches'];
   const table = { name: 'kpis', columns, batches };
   if (format === 'csv') await writeCsv(table, out, {});
   else await writeXlsx([table], out, {});

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
@@ -47,11 +48,9 @@ export const roadmapReport = defineReport({
       lifecycle: { json: 'c.lifecycle' },
       attributes: { json: reportAttributes(ctx, types) },
     });
-    const items = await lines({
-      sql: `select ${item} from cards c
-        where ${types ? 'c.type = ? and' : ''} c.lifecycle <> '{}' and ${cards.sql} order by c.id`,
-      bindings: [...(types ?? []), ...cards.bindings],
-    });
+    const ofType = params.type === undefined ? fragment`` : fragment`c.type = ${params.type} and`;
+    const items = await lines(fragment`select ${embed(item)} from cards c
+      where ${embed(ofType)} c.lifecycle <> '{}' and ${embed(cards)} order by c.id`);
     return ['{"items":[\n', items, '\n]}'];
   },
   long: 'items',

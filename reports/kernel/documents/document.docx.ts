@@ -22,7 +22,7 @@ import {
 } from 'docx';
 import { columnsOf } from './document.columns.ts';
 import { blocksOf } from './document.parts.ts';
-import type { Align, Block, Cell, Inline, PrintDocument } from './document.types.ts';
+import type { Block, Cell, Inline, PrintDocument, Table as TableBlock } from './document.types.ts';
 
 const HEADINGS = [
   HeadingLevel.HEADING_1,
@@ -60,13 +60,7 @@ export async function writeDocx(paper: PrintDocument): Promise<Buffer> {
     ...(paper.notice
       ? [new Paragraph({ children: [new TextRun({ text: paper.notice, bold: true, color: 'a63d00' })] })]
       : []),
-    table(
-      null,
-      paper.facts.map(([label, value]) => [[{ text: label, bold: true }], [{ text: value }]]),
-      { widths: [2_270, 6_800] },
-    ),
-    ...blocksOf(paper.parts).flatMap((block) => blockOf(block, lists, 0)),
-    ...signaturesOf(paper),
+    ...blocksOf(paper).flatMap((block) => blockOf(block, lists, 0)),
   ];
   const document = new Document({
     title: paper.title,
@@ -203,7 +197,7 @@ function blockOf(
       ];
     case 'table':
       return [
-        table(block.header, block.rows, { align: block.align }),
+        table(block),
         new Paragraph({ children: [], spacing: { after: 60 } }),
       ];
     case 'list': {
@@ -221,15 +215,10 @@ function blockOf(
   }
 }
 
-/** @param options.widths of the columns, if given; the first column then contains row headings. */
-function table(
-  header: Cell[] | null,
-  rows: Cell[][],
-  { widths, align }: { widths?: number[]; align?: Align[] | undefined } = {},
-): Table {
+function table({ header, rows, align, widths }: TableBlock): Table {
   const { shares, small } = columnsOf(header, rows);
   const columns = shares.length;
-  const width = (n: number) => widths?.[n] ?? Math.floor(WIDTH * shares[n]!);
+  const width = (n: number) => Math.floor(WIDTH * (widths ?? shares)[n]!);
   const side = small ? 50 : 100;
   const line = { style: BorderStyle.SINGLE, size: 4, color: COLOR.line };
   const rowOf = (cells: Cell[], head: boolean) =>
@@ -265,20 +254,6 @@ function table(
     },
     rows: [...(header ? [rowOf(header, true)] : []), ...rows.map((row) => rowOf(row, false))],
   });
-}
-
-function signaturesOf({ signatures }: PrintDocument): (Paragraph | Table)[] {
-  if (signatures.length === 0) return [];
-  const head = ['Name', 'Signed', 'SHA-256 of the content'].map((text) => [{ text }]);
-  const rows = signatures.map(({ name, when, hash }): Cell[] => [
-    [{ text: name }],
-    [{ text: when }],
-    [{ text: hash ?? '', code: true }],
-  ]);
-  return [
-    new Paragraph({ text: 'Signatures', heading: HeadingLevel.HEADING_1 }),
-    table(head, rows, { widths: [2_500, 2_170, 4_400] }),
-  ];
 }
 
 /** @param size in half points; default: that of the document. */

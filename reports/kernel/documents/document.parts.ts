@@ -1,11 +1,35 @@
 import { htmlBlocks } from './document.html.ts';
 import { markdownBlocks } from './document.markdown.ts';
-import type { Block, Part } from './document.types.ts';
+import type { Block, Cell, Part, PrintDocument } from './document.types.ts';
 
-/** Converts the parts of a document to blocks. Parsing is slow: call it in a worker thread. */
-export function blocksOf(parts: readonly Part[]): Block[] {
-  return parts.flatMap((part): Block[] => {
-    if (part.kind === 'markdown') return markdownBlocks(part.text, part.level);
-    return part.kind === 'html' ? htmlBlocks(part.text) : [part];
-  });
+/**
+ * The blocks of a document: its facts, its parts and its signatures. Parsing is slow: call it in a worker thread.
+ */
+export function blocksOf({ facts, parts, signatures }: PrintDocument): Block[] {
+  const rows = facts.map(([label, value]): Cell[] => [[{ text: label, bold: true }], [{ text: value }]]);
+  return [
+    { kind: 'table', header: null, rows, widths: [0.24, 0.76] },
+    ...parts.flatMap(blocksOfPart),
+    ...signatureBlocks(signatures),
+  ];
+}
+
+function blocksOfPart(part: Part): Block[] {
+  if (part.kind === 'markdown') return markdownBlocks(part.text, part.level);
+  return part.kind === 'html' ? htmlBlocks(part.text) : [part];
+}
+
+function signatureBlocks(signatures: PrintDocument['signatures']): Block[] {
+  if (signatures.length === 0) return [];
+  const header = ['Name', 'Signed', 'SHA-256 of the content'].map((text) => [{ text }]);
+  const rows = signatures.map(({ name, when, hash }): Cell[] => [
+    [{ text: name }],
+    [{ text: when }],
+    // a hash is longer than the column
+    [{ text: hash ? `${hash.slice(0, 32)}\n${hash.slice(32)}` : '', code: true }],
+  ]);
+  return [
+    { kind: 'heading', level: 1, inlines: [{ text: 'Signatures' }] },
+    { kind: 'table', header, rows, widths: [0.28, 0.24, 0.48] },
+  ];
 }

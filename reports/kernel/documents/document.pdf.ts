@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { columnsOf } from './document.columns.ts';
 import { blocksOf } from './document.parts.ts';
-import type { Align, Block, Cell, Inline, PrintDocument } from './document.types.ts';
+import type { Block, Cell, Inline, PrintDocument, Table } from './document.types.ts';
 
 /**
  * Types of the used part of pdfmake. Its own declarations include the DOM types, which conflict with those of Node.
@@ -68,13 +68,7 @@ export async function writePdf(paper: PrintDocument): Promise<Buffer> {
       { text: paper.kind.toUpperCase(), fontSize: 8.5, color: COLOR.faint, characterSpacing: 0.6 },
       { text: paper.title, fontSize: 21, bold: true, color: COLOR.head, margin: [0, 2, 0, 10] },
       ...(paper.notice ? [{ text: paper.notice, bold: true, color: '#a63d00', margin: [0, 0, 0, 8] }] : []),
-      table(
-        null,
-        paper.facts.map(([label, value]) => [[{ text: label, bold: true }], [{ text: value }]]),
-        { widths: [105, '*'] },
-      ),
-      ...blocksOf(paper.parts).map(blockOf),
-      ...signaturesOf(paper),
+      ...blocksOf(paper).map(blockOf),
     ],
     // no heading at the bottom of a page without text
     pageBreakBefore: (node: { headlineLevel?: number }, following: Following) =>
@@ -151,16 +145,11 @@ function blockOf(block: Block): Content {
       return block.ordered ? { ol: items, start: block.start, margin } : { ul: items, margin };
     }
     case 'table':
-      return table(block.header, block.rows, { align: block.align });
+      return table(block);
   }
 }
 
-/** @param options.widths of the columns, if given; the first column then contains row headings. */
-function table(
-  header: Cell[] | null,
-  rows: Cell[][],
-  { widths, align }: { widths?: (number | string)[]; align?: Align[] | undefined } = {},
-): Content {
+function table({ header, rows, align, widths }: Table): Content {
   const { shares, small, letters } = columnsOf(header, rows);
   const columns = shares.length;
   const rowOf = (cells: Cell[], head: boolean): Content[] =>
@@ -179,7 +168,7 @@ function table(
       // nor does the first line of a table
       keepWithHeaderRows: header ? 1 : 0,
       dontBreakRows: rows.every((row) => row.every((cell) => lengthOf(cell) < 1_500)),
-      widths: widths ?? shares.map((share) => `${share * 100}%`),
+      widths: (widths ?? shares).map((share) => `${share * 100}%`),
       body: [...(header ? [rowOf(header, true)] : []), ...rows.map((row) => rowOf(row, false))],
     },
     layout: {
@@ -197,20 +186,6 @@ function table(
 }
 
 const lengthOf = (cell: Cell): number => cell.reduce((sum, { text }) => sum + text.length, 0);
-
-function signaturesOf({ signatures }: PrintDocument): Content[] {
-  if (signatures.length === 0) return [];
-  const head = ['Name', 'Signed', 'SHA-256 of the content'].map((text) => [{ text }]);
-  const rows = signatures.map(({ name, when, hash }): Cell[] => [
-    [{ text: name }],
-    [{ text: when }],
-    [{ text: hash ? `${hash.slice(0, 32)}\n${hash.slice(32)}` : '', code: true }],
-  ]);
-  return [
-    blockOf({ kind: 'heading', level: 1, inlines: [{ text: 'Signatures' }] }),
-    table(head, rows, { widths: [135, 115, '*'] }),
-  ];
-}
 
 /** A text; an extremely long one is split into several paragraphs. */
 function flowOf(inlines: Inline[], longest?: number): Content {

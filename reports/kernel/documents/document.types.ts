@@ -21,6 +21,15 @@ export type Cell = Inline[];
 /** Alignment of a column; null: default of the language. */
 export type Align = 'left' | 'center' | 'right' | null;
 
+/** A table; with given `widths`, which are shares of the page, the first column contains row headings. */
+export interface Table {
+  kind: 'table';
+  header: Cell[] | null;
+  rows: Cell[][];
+  align?: Align[];
+  widths?: number[];
+}
+
 /** The blocks of a document, independent of its source format. */
 export type Block =
   | { kind: 'heading'; level: number; inlines: Inline[] }
@@ -28,7 +37,7 @@ export type Block =
   | { kind: 'list'; ordered: boolean; start: number; items: Block[][] }
   | { kind: 'quote'; blocks: Block[] }
   | { kind: 'code'; text: string }
-  | { kind: 'table'; header: Cell[] | null; rows: Cell[][]; align?: Align[] }
+  | Table
   | { kind: 'rule' };
 
 /** A part of a document: a block, or a text that is parsed into blocks when the document is rendered. */

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
@@ -67,23 +67,19 @@ export const bpmCapabilityHeatmapReport = defineReport({
   topics: () => ['relations', `cards:${PROCESS}`, `cards:${CAPABILITY}`],
   async compute({ sql, ctx, params, cards, visible }) {
     const pairs = relatedTo(ctx, CAPABILITY);
-    const items = await queryValue<string>(
-      sql,
-      `with p as materialized (select c.id, c.attributes from cards c where c.type = ? and ${cards.sql}),
+    const items = await query(sql).value<string>`with p as materialized (select c.id, c.attributes from cards c where c.type = ${PROCESS} and ${embed(cards)}),
        counted as (
-         select b.other_id, count(*) as n from (${pairs.sql}) b join p on p.id = b.process_id
-         where ${metrics[params.metric].sql} group by b.other_id),
+         select b.other_id, count(*) as n from (${embed(pairs)}) b join p on p.id = b.process_id
+         where ${embed(metrics[params.metric].sql)} group by b.other_id),
        k as (
-         select c.id, c.name, c.name_key, c.parent_id, c.attributes ->> ${literal(LEVEL_FIELD)} as level,
-           ${reportAttributes(ctx, [CAPABILITY])} as attributes, coalesce(counted.n, 0) as n
-         from cards c left join counted on counted.other_id = c.id where c.type = ? and ${visible.sql})
-       select ${jsonLines(
+         select c.id, c.name, c.name_key, c.parent_id, c.attributes ->> ${embed(literal(LEVEL_FIELD))} as level,
+           ${embed(reportAttributes(ctx, [CAPABILITY]))} as attributes, coalesce(counted.n, 0) as n
+         from cards c left join counted on counted.other_id = c.id where c.type = ${CAPABILITY} and ${embed(visible)})
+       select ${embed(jsonLines(
          `json_build_object('id', k.id, 'name', k.name, 'parent_id', k.parent_id, 'level', coalesce(k.level, 'L1'),
             'metric_value', k.n, 'attributes', k.attributes)`,
          'k.name_key, k.id',
-       )} as items from k`,
-      [PROCESS, ...cards.bindings, ...pairs.bindings, CAPABILITY, ...visible.bindings],
-    );
+       ))} as items from k`;
     return `{"metric":${JSON.stringify(params.metric)},"items":${items}}`;
   },
   chart: ({ items }, { metric }, context) => ({

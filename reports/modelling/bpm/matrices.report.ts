@@ -1,7 +1,7 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { matrixChart } from '../../inventory/matrix/matrix.report.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -29,10 +29,10 @@ const line = (alias: string) => `json_build_object('id', ${alias}.id, 'name', ${
 const lines = (alias: string) => jsonLines(line(alias), `${alias}.name_key, ${alias}.id`);
 const topics = (other: string) => ['relations', `cards:${PROCESS}`, `cards:${other}`];
 
-/** The cells of a matrix in SQL, over the processes `p` and the cards `k` of the other type. */
+/** The cells of a matrix in SQL, over the processes `p`, the cards `k` of the other type and their related pairs `b`. */
 interface Cells {
-  /** A query of all cells. @param joined pairs `b` of a process and a card that are related, both in the matrix. */
-  from(joined: string): string;
+  /** A query of all cells. */
+  sql: string;
   /** One cell as JSON over the alias `x`, and the order of cells. */
   json: string;
   order: string;
@@ -45,16 +45,13 @@ async function matrixText(
   cells: Cells,
 ): Promise<string> {
   const pairs = relatedTo(ctx, other);
-  const joined = `(${pairs.sql}) b join p on p.id = b.process_id join k on k.id = b.other_id`;
-  return await queryValue(
-    sql,
-    `with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${cards.sql}),
-     k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ? and ${visible.sql}),
-     x as (${cells.from(joined)})
-     select '{"rows":' || (select ${lines('p')} from p) || ',"columns":' || (select ${lines('k')} from k)
-       || ',"cells":' || (select ${jsonLines(cells.json, cells.order)} from x) || '}' as answer`,
-    [PROCESS, ...cards.bindings, other, ...visible.bindings, ...pairs.bindings],
-  );
+  return await query(sql).value`with p as materialized (
+       select c.id, c.name, c.name_key from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+     k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ${other} and ${embed(visible)}),
+     b as (select b.* from (${embed(pairs)}) b join p on p.id = b.process_id join k on k.id = b.other_id),
+     x as (${embed(cells.sql)})
+     select '{"rows":' || (select ${embed(lines('p'))} from p) || ',"columns":' || (select ${embed(lines('k'))} from k)
+       || ',"cells":' || (select ${embed(jsonLines(cells.json, cells.order))} from x) || '}'`;
 }
 
 interface Matrix {
@@ -129,7 +126,7 @@ export const capabilityProcessMatrixReport = defineReport({
   topics: () => topics(CAPABILITY),
   compute: async (input) =>
     await matrixText(input, CAPABILITY, {
-      from: (joined) => `select b.* from ${joined}`,
+      sql: 'select b.* from b',
       json: `json_build_object('process_id', x.process_id, 'capability_id', x.other_id, 'attributes', x.attributes)`,
       order: 'x.process_id, x.other_id',
     }),
@@ -159,10 +156,10 @@ export const processApplicationMatrixReport = defineReport({
   topics: () => [BPM_TOPIC, ...topics(APPLICATION)],
   compute: async (input) =>
     await matrixText(input, APPLICATION, {
-      from: (joined) => `
+      sql: `
         select b.process_id, b.other_id, 1 as part, 0 as place, json_build_object('process_id', b.process_id,
           'application_id', b.other_id, 'source', 'relation', 'attributes', b.attributes) as cell
-        from ${joined}
+        from b
         union all
         select p.id, l.application_id, 2, e.sequence_order, json_build_object('process_id', p.id, 'application_id',
           l.application_id, 'source', 'element', 'element_name', e.name, 'element_type', e.element_type)

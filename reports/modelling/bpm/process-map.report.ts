@@ -1,9 +1,10 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
@@ -65,32 +66,30 @@ export const processMapReport = defineReport({
       .map((key) => numberIn('c.attributes', key))
       .join(' + ');
     const [apps, data, orgs, contexts] = others.map((type) => relatedTo(ctx, type));
-    const ids = (name: string, pairs: { sql: string }) =>
-      `${name} as (select b.process_id, json_agg(b.other_id order by b.other_id) as ids from (${pairs.sql}) b
-         join cards c on c.id = b.other_id where ${visible.sql} group by b.process_id)`;
+    const ids = (name: string, pairs: Fragment) =>
+      fragment`${embed(name)} as (select b.process_id, json_agg(b.other_id order by b.other_id) as ids from (${embed(pairs)}) b
+         join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id)`;
     const named = (type: string) =>
-      `(select ${jsonLines(`json_build_object('id', c.id, 'name', c.name)`, 'c.name_key, c.id')}
-        from cards c where c.type = '${type}' and ${visible.sql})`;
-    return await queryValue(
-      sql,
-      `with p as materialized (
+      fragment`(select ${embed(jsonLines(`json_build_object('id', c.id, 'name', c.name)`, 'c.name_key, c.id'))}
+        from cards c where c.type = ${type} and ${embed(visible)})`;
+    return await query(sql).value`with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, c.parent_id, c.lifecycle,
-           ${reportAttributes(ctx, [PROCESS])} as attributes
-         from cards c where c.type = ? and ${cards.sql}),
+           ${embed(reportAttributes(ctx, [PROCESS]))} as attributes
+         from cards c where c.type = ${PROCESS} and ${embed(cards)}),
        apps as (
-         select b.process_id, count(*) as n, ${costs && cost ? `sum(${cost})` : '0'} as cost,
+         select b.process_id, count(*) as n, ${embed(costs && cost ? `sum(${cost})` : '0')} as cost,
            json_agg(json_build_object('id', c.id, 'name', c.name, 'subtype', c.subtype,
-             'attributes', ${reportAttributes(ctx, ['Application'])}, 'lifecycle', c.lifecycle,
+             'attributes', ${embed(reportAttributes(ctx, ['Application']))}, 'lifecycle', c.lifecycle,
              'rel_attributes', b.attributes) order by c.name_key, c.id) as items
-         from (${apps!.sql}) b join cards c on c.id = b.other_id where ${visible.sql} group by b.process_id),
+         from (${embed(apps!)}) b join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id),
        data as (
          select b.process_id, json_agg(json_build_object('id', c.id, 'name', c.name) order by c.name_key, c.id) as items
-         from (${data!.sql}) b join cards c on c.id = b.other_id where ${visible.sql} group by b.process_id),
-       ${ids('orgs', orgs!)}, ${ids('contexts', contexts!)},
+         from (${embed(data!)}) b join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id),
+       ${embed(ids('orgs', orgs!))}, ${embed(ids('contexts', contexts!))},
        drawn as (
          select p.id as process_id, (select count(*) from process_content_elements e where e.content_id = shown.content_id) as n
-         from p ${shownDiagram})
-       select '{"items":' || (select ${jsonLines(
+         from p ${embed(shownDiagram)})
+       select '{"items":' || (select ${embed(jsonLines(
          `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'parent_id', p.parent_id,
             'attributes', p.attributes, 'lifecycle', p.lifecycle, 'app_count', coalesce(apps.n, 0),
             ${costs ? `'total_cost', coalesce(apps.cost, 0),` : ''}
@@ -98,19 +97,11 @@ export const processMapReport = defineReport({
             'org_ids', coalesce(orgs.ids, '[]'), 'ctx_ids', coalesce(contexts.ids, '[]'),
             'has_diagram', drawn.process_id is not null, 'element_count', coalesce(drawn.n, 0))`,
          'p.name_key, p.id',
-       )} from p left join apps on apps.process_id = p.id left join data on data.process_id = p.id
+       ))} from p left join apps on apps.process_id = p.id left join data on data.process_id = p.id
          left join orgs on orgs.process_id = p.id left join contexts on contexts.process_id = p.id
          left join drawn on drawn.process_id = p.id)
-       || ',"organizations":' || ${named('Organization')} || ',"business_contexts":' || ${named('BusinessContext')}
-       || '}' as answer`,
-      [
-        PROCESS,
-        ...cards.bindings,
-        ...[apps!, data!, orgs!, contexts!].flatMap(({ bindings }) => [...bindings, ...visible.bindings]),
-        ...visible.bindings,
-        ...visible.bindings,
-      ],
-    );
+       || ',"organizations":' || ${embed(named('Organization'))} || ',"business_contexts":' || ${embed(named('BusinessContext'))}
+       || '}' as answer`;
   },
   chart: ({ items }, _params, context) => ({
     ...areaTiles(items, ({ app_count }) => app_count),

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { queryValue } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
@@ -65,49 +66,39 @@ export const valueStreamMatrixReport = defineReport({
   topics: () => ['relations', ...[PROCESS, ...others].map((type) => `cards:${type}`)],
   async compute({ sql, ctx, cards, visible }) {
     const [orgs, contexts, apps] = others.map((type) => relatedTo(ctx, type));
-    const seen = (name: string, pairs: { sql: string }, type: string) =>
-      `${name} as materialized (select b.process_id, b.other_id from (${pairs.sql}) b join p on p.id = b.process_id
-         join cards c on c.id = b.other_id where c.type = '${type}' and ${visible.sql})`;
-    return await queryValue(
-      sql,
-      `with p as materialized (
+    const seen = (name: string, pairs: Fragment, type: string) =>
+      fragment`${embed(name)} as materialized (select b.process_id, b.other_id from (${embed(pairs)}) b join p on p.id = b.process_id
+         join cards c on c.id = b.other_id where c.type = ${type} and ${embed(visible)})`;
+    return await query(sql).value`with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, c.parent_id, c.lifecycle,
-           ${reportAttributes(ctx, [PROCESS])} as attributes
-         from cards c where c.type = ? and ${cards.sql}),
-       ${seen('orgs', orgs!, 'Organization')}, ${seen('contexts', contexts!, 'BusinessContext')},
+           ${embed(reportAttributes(ctx, [PROCESS]))} as attributes
+         from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+       ${embed(seen('orgs', orgs!, 'Organization'))}, ${embed(seen('contexts', contexts!, 'BusinessContext'))},
        apps as (
          select b.process_id, json_agg(json_build_object('id', c.id, 'name', c.name, 'subtype', c.subtype)
              order by c.name_key, c.id) as items
-         from (${apps!.sql}) b join p on p.id = b.process_id join cards c on c.id = b.other_id
-         where ${visible.sql} group by b.process_id),
+         from (${embed(apps!)}) b join p on p.id = b.process_id join cards c on c.id = b.other_id
+         where ${embed(visible)} group by b.process_id),
        placed as (
-         select orgs.other_id as org, coalesce(contexts.other_id::text, '${NO_CONTEXT}') as context,
-           json_agg(json_build_object(${head('p')}, 'attributes', p.attributes, 'lifecycle', p.lifecycle,
+         select orgs.other_id as org, coalesce(contexts.other_id::text, ${NO_CONTEXT}::text) as context,
+           json_agg(json_build_object(${embed(head('p'))}, 'attributes', p.attributes, 'lifecycle', p.lifecycle,
              'apps', coalesce(apps.items, '[]')) order by p.name_key, p.id) as items
          from orgs join p on p.id = orgs.process_id left join contexts on contexts.process_id = p.id
            left join apps on apps.process_id = p.id
          group by 1, 2),
        byorg as (select org, json_object_agg(context, items order by context) as cells from placed group by org)
-       select '{"organizations":' || (select ${jsonLines(`json_build_object(${head('c')})`, 'c.name_key, c.id')}
-           from cards c where c.type = 'Organization' and ${visible.sql})
-         || ',"contexts":' || (select ${jsonLines(
+       select '{"organizations":' || (select ${embed(jsonLines(`json_build_object(${head('c')})`, 'c.name_key, c.id'))}
+           from cards c where c.type = 'Organization' and ${embed(visible)})
+         || ',"contexts":' || (select ${embed(jsonLines(
            `json_build_object(${head('c')}, 'attributes', ${reportAttributes(ctx, ['BusinessContext'])},
               'sort_order', ${number('sortOrder')}, 'column_width', ${number('columnWidth')})`,
            `${number('sortOrder')} nulls last, c.name_key, c.id`,
-         )} from cards c where c.type = 'BusinessContext' and ${visible.sql})
+         ))} from cards c where c.type = 'BusinessContext' and ${embed(visible)})
          || ',"cells":' || (select coalesce(json_object_agg(byorg.org, byorg.cells order by byorg.org), '{}')::text from byorg)
-         || ',"unassigned":' || (select ${jsonLines(
+         || ',"unassigned":' || (select ${embed(jsonLines(
            `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
            'p.name_key, p.id',
-         )} from p where not exists (select from orgs where orgs.process_id = p.id)) || '}' as answer`,
-      [
-        PROCESS,
-        ...cards.bindings,
-        ...[orgs!, contexts!, apps!].flatMap(({ bindings }) => [...bindings, ...visible.bindings]),
-        ...visible.bindings,
-        ...visible.bindings,
-      ],
-    );
+         ))} from p where not exists (select from orgs where orgs.process_id = p.id)) || '}' as answer`;
   },
   chart: (answer, _params, context) => valueStreamChart(answer, context),
   tables({ organizations, contexts, cells, unassigned }) {

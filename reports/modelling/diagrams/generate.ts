@@ -1,4 +1,4 @@
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
@@ -193,27 +193,20 @@ async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
   const cards: DrawnCard[] = [middle[0]];
   let front = [middle[0].id as string];
   let truncated = false;
-  const out =
-    'select r.target_id as id from relations r where r.source_id = any(?::uuid[]) and r.type = any(?::text[])';
-  const into =
-    'select r.source_id as id from relations r where r.target_id = any(?::uuid[]) and r.type = any(?::text[])';
+  const out = (front: string[]) => fragment`
+    select r.target_id as id from relations r where r.source_id = any(${front}::uuid[]) and r.type = any(${asked.relations}::text[])`;
+  const into = (front: string[]) => fragment`
+    select r.source_id as id from relations r where r.target_id = any(${front}::uuid[]) and r.type = any(${asked.relations}::text[])`;
   const ways = { both: [out, into], outgoing: [out], incoming: [into] }[asked.direction];
   for (let hop = 0; hop < asked.depth && front.length > 0 && !truncated; hop += 1) {
     const room = asked.most - cards.length;
-    const { rows } = await ctx.db.raw(
-      `select c.id, c.name, c.type from (${ways.join(' union ')}) near join cards c on c.id = near.id
-       where c.id <> all(?::uuid[]) and ${near.sql} order by c.name_key, c.id limit ?`,
-      [
-        ...ways.flatMap(() => [front, asked.relations]),
-        cards.map(({ id }) => id),
-        ...near.bindings,
-        room + 1,
-      ],
-    );
+    const reached = ways.map((way) => way(front));
+    const rows = await query(ctx.db).rows<DrawnCard>`
+      select c.id, c.name, c.type from (${embed(joinFragments(reached, ' union '))}) near join cards c on c.id = near.id
+      where c.id <> all(${cards.map(({ id }) => id)}::uuid[]) and ${embed(near)} order by c.name_key, c.id limit ${room + 1}`;
     truncated = rows.length > room;
-    const reached = rows.slice(0, room) as DrawnCard[];
-    cards.push(...reached);
-    front = reached.map(({ id }) => id);
+    front = rows.slice(0, room).map(({ id }) => id);
+    cards.push(...rows.slice(0, room));
   }
   const ids = cards.map(({ id }) => id);
   const relations = await query(ctx.db).rows`select r.source_id as source, r.target_id as target, r.type from relations r
