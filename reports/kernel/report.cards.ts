@@ -1,9 +1,9 @@
-import { embed, fragment } from '../../platform/database.ts';
 import { visibleCards } from '../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
+import { embed, fragment } from '../../platform/database.ts';
 import { literal } from './report.sql.ts';
 
 /** The active cards that the caller sees, over the alias `c`. */

@@ -27,7 +27,10 @@ export function relatedPairs(ctx: Ctx, type: string, other: string): RelatedPair
   const read = used.length > 0 ? used : halves.slice(0, 1);
   return {
     ...joinFragments(
-      read.map(({ ends, keys }) => fragment`select ${embed(ends)} from relations r where r.type = any(${keys}::text[])`),
+      read.map(
+        ({ ends, keys }) =>
+          fragment`select ${embed(ends)} from relations r where r.type = any(${keys}::text[])`,
+      ),
       ' union all ',
     ),
     // two cards have at most one relation of a type and direction

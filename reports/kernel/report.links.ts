@@ -33,7 +33,8 @@ export async function readEnds(
   const lists = [
     fragment`${embed(listOf(['k.card_id', 'k.tag_id']))} from card_tags k`,
     ...relationTypes.map(
-      (key) => fragment`${embed(listOf(['r.source_id', 'r.target_id']))} from relations r where r.type = ${key}`,
+      (key) =>
+        fragment`${embed(listOf(['r.source_id', 'r.target_id']))} from relations r where r.type = ${key}`,
     ),
     ...[...ways].map(([type, some]) => {
       // without relations the cards are not needed; the order makes the lookup of the first relation use the index

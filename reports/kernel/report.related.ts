@@ -95,11 +95,13 @@ export const relatedCard = jsonRows(
 );
 
 /** The tag groups that a type takes, with their tags, as one text. */
-export const tagGroupsOf = (type: string): Fragment => (fragment`select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name, 'mode', g.mode, 'tags', (
+export const tagGroupsOf = (
+  type: string,
+): Fragment => fragment`select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name, 'mode', g.mode, 'tags', (
         select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'name', t.name, 'color', t.color) order by t.name, t.id), '[]')
         from tags t where t.tag_group_id = g.id)) order by g.name, g.id), '[]')::text as text
     from tag_groups g
-    where coalesce(g.restrict_to_types, '[]') in ('[]', 'null') or g.restrict_to_types @> to_jsonb(${type}::text)`);
+    where coalesce(g.restrict_to_types, '[]') in ('[]', 'null') or g.restrict_to_types @> to_jsonb(${type}::text)`;
 
 /** The text that a query of one column and one row gives. */
 export async function readText(sql: Sql, text: Fragment): Promise<string> {

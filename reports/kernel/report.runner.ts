@@ -162,7 +162,8 @@ export class ReportRunner {
     let body: Buffer | undefined;
     const underLock = async (lock: Knex.Transaction): Promise<void> => {
       // released after the result is stored, so that waiting processes find it in the cache
-      await query(lock).run`select set_config('lock_timeout', '${embed(LOCK_TIMEOUT)}', true), pg_advisory_xact_lock(7203005, hashtext(${key.cacheKey}))`;
+      await query(lock)
+        .run`select set_config('lock_timeout', '${embed(LOCK_TIMEOUT)}', true), pg_advisory_xact_lock(7203005, hashtext(${key.cacheKey}))`;
       await withHeartbeat(lock, async () => {
         body = (await this.#stored(key)) ?? (await this.#computeAndStore(ctx, key, request));
       });

@@ -157,7 +157,10 @@ const sharedRights = ['costs.view', 'relations.view', 'risks.view', 'stakeholder
 
 /** What a result depends on besides topics, parameters and visible cards: the caller's rights, and the date. */
 export const variantOf = ({ isDaily }: Report, { caller }: Ctx): string =>
-  [...sharedRights.map((right) => may(caller, right)), isDaily && new Date().toISOString().slice(0, 10)].join();
+  [
+    ...sharedRights.map((right) => may(caller, right)),
+    isDaily && new Date().toISOString().slice(0, 10),
+  ].join();
 
 /**
  * Refuses what the metamodel or the caller's rights do not allow.

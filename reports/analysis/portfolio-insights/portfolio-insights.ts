@@ -126,7 +126,9 @@ const bad = `c.attributes ->> 'technicalSuitability' in ('unreasonable', 'inappr
 
 async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Promise<Counts> {
   const seesCosts = may(ctx.caller, 'costs.view');
-  const rows = await query(sql).rows<{ facts: Counts & { costs: NonNullable<PortfolioFacts['costs']> } }>`with app as materialized (
+  const rows = await query(sql).rows<{
+    facts: Counts & { costs: NonNullable<PortfolioFacts['costs']> };
+  }>`with app as materialized (
        select c.id, c.data_quality, c.lifecycle is null or c.lifecycle = '{}' as undated,
          coalesce(${embed(date('c.lifecycle', 'endOfLife'))} <= d.today, false) as ended,
          coalesce(${embed(date('c.lifecycle', 'endOfLife'))} > d.today
@@ -181,7 +183,9 @@ async function withRelated(ctx: Ctx, sql: Sql, selection: FactsAsked, type: stri
 async function readParts(ctx: Ctx, sql: Sql, selection: FactsAsked) {
   if (!ctx.metamodel.visibleTypes.includes('ITComponent')) return { onEndedParts: 0, endedParts: 0 };
   const related = relatedTo(ctx, selection, 'ITComponent');
-  const rows = await query(sql).rows<Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>>`select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
+  const rows = await query(sql).rows<
+    Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>
+  >`select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
      from (${embed(related)}) e join cards o on o.id = e.other_id
        left join eol_cycles y on y.product = o.attributes ->> '${embed(EOL_PRODUCT)}' and y.cycle = o.attributes ->> '${embed(EOL_CYCLE)}'
      where coalesce(y.eol_from <= ${selection.today}::date, y.is_eol, false)
@@ -195,7 +199,11 @@ async function readCapabilities(ctx: Ctx, sql: Sql, selection: FactsAsked) {
     return { crowdedCapabilities: 0, mostCrowded: null, withoutCapability: 0 };
   }
   const related = relatedTo(ctx, selection, type);
-  const rows = await query(sql).rows<{ crowded: number; most: PortfolioFacts['mostCrowded']; without: number }>`with pairs as materialized (${embed(related)}),
+  const rows = await query(sql).rows<{
+    crowded: number;
+    most: PortfolioFacts['mostCrowded'];
+    without: number;
+  }>`with pairs as materialized (${embed(related)}),
      counted as (select other_id, count(*)::int as apps from pairs group by other_id having count(*) >= ${embed(CROWDED)})
      select (select count(*)::int from counted) as crowded,
        (select json_build_object('name', c.name, 'apps', n.apps) from counted n join cards c on c.id = n.other_id
@@ -244,7 +252,8 @@ async function readGrouped(
 ): Promise<GroupRow[]> {
   const groups = groupRows(ctx, selection, grouping);
   const cost = may(ctx.caller, 'costs.view') ? costsOfCard(ctx.metamodel, [TYPE]) : 'null::numeric';
-  return await query(sql).rows`select left(g.name, 200) as name, count(*)::int as apps, (count(*) filter (where ${embed(bad)}))::int as "technicallyBad",
+  return await query(sql)
+    .rows`select left(g.name, 200) as name, count(*)::int as apps, (count(*) filter (where ${embed(bad)}))::int as "technicallyBad",
        round(sum(${embed(cost)}), 2) as cost
      from (${embed(groups)}) g join cards c on c.id = g.card_id
      group by g.name, g.other_id order by apps desc, g.name, g.other_id`;

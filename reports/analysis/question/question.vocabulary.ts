@@ -55,7 +55,8 @@ export interface NamedTag {
 
 /** The names of tags, for the vocabulary. */
 export async function readTagNames(db: Sql): Promise<NamedTag[]> {
-  return await query(db).rows`select g.name as "group", t.name as tag from tags t join tag_groups g on g.id = t.tag_group_id
+  return await query(db)
+    .rows`select g.name as "group", t.name as tag from tags t join tag_groups g on g.id = t.tag_group_id
      order by g.name, t.name, t.id limit ${embed(MOST_TAGS)}`;
 }
 

@@ -104,7 +104,8 @@ export const stakeholderDirectoryReport = defineReport({
     }));
     const holder = `jsonb_build_object('user_id', h.user_id, 'display_name', h.display_name, 'email', h.email,
       'cards', h.cards, 'card_count', h.card_count)`;
-    const ofUser = params.user_id === undefined ? fragment`` : fragment`s.user_id = ${params.user_id}::uuid and`;
+    const ofUser =
+      params.user_id === undefined ? fragment`` : fragment`s.user_id = ${params.user_id}::uuid and`;
     return await query(sql).value`with role as (
          select * from jsonb_to_recordset(${JSON.stringify(rolesOf(types, params.role))}::jsonb) as r(type text, place int, rank int, key text, head jsonb)
        ), assigned as (
@@ -125,13 +126,15 @@ export const stakeholderDirectoryReport = defineReport({
          from role r left join holder h on h.type = r.type and h.role = r.key
          group by r.type, r.rank, r.head
        )
-       select '{"card_types":' || ${embed(jsonLines(
-         `t.head || jsonb_build_object(
+       select '{"card_types":' || ${embed(
+         jsonLines(
+           `t.head || jsonb_build_object(
             'roles', coalesce((select jsonb_agg(role_items.item order by role_items.rank) from role_items where role_items.type = t.type), '[]'),
             'holders_count', (select count(distinct h.user_id) from holder h join role r on r.type = h.type and r.key = h.role
                               where h.type = t.type))`,
-         't.place',
-       ))} || '}' as answer
+           't.place',
+         ),
+       )} || '}' as answer
        from jsonb_to_recordset(${JSON.stringify(heads)}::jsonb) as t(place int, type text, head jsonb)`;
   },
   chart: (answer) => stakeholderDirectoryChart(answer),

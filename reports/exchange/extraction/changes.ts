@@ -1,10 +1,10 @@
-import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { parseFilter } from '../../../domain/inventory/filters/filters.parser.ts';
 import type { FilterNode } from '../../../domain/inventory/filters/filters.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 
 // A changed object is a row of `id`, `type`, `position` and `known`: whether an earlier extraction may have contained it.
@@ -46,15 +46,24 @@ function hopsOf(node: FilterNode | null): number {
 const unionAll = (parts: Fragment[]): Fragment => joinFragments(parts, '\nunion all\n');
 
 /** Changed cards `c` from a FROM clause. */
-const present = (position: string, from: Fragment, knownTypes: string[]): Fragment => (fragment`select c.id, c.type, ${embed(position)} as position, c.type = any(${knownTypes}::text[]) as known from ${embed(from)}`);
+const present = (position: string, from: Fragment, knownTypes: string[]): Fragment =>
+  fragment`select c.id, c.type, ${embed(position)} as position, c.type = any(${knownTypes}::text[]) as known from ${embed(from)}`;
 
 /** Cards whose own row, tags or stakeholders have changed, and those that are deleted. */
-const own = ({ after, knownTypes }: CardChanges): Fragment => (fragment`select e.card_id as id, e.card_type as type, e.position, e.card_type = any(${knownTypes}::text[]) as known from events e
-        where e.position > ${after}::bigint and e.card_id is not null and ${embed(OWN)}`);
+const own = ({
+  after,
+  knownTypes,
+}: CardChanges): Fragment => fragment`select e.card_id as id, e.card_type as type, e.position, e.card_type = any(${knownTypes}::text[]) as known from events e
+        where e.position > ${after}::bigint and e.card_id is not null and ${embed(OWN)}`;
 
 /** Cards below a card whose name or external id has changed, which their own rows contain. */
 function below({ after, knownTypes, paths }: CardChanges): Fragment {
-  if (!paths) return fromEvents(`join cards c on c.parent_id = e.card_id where ${cardUpdate(RENAMED)}`, after, knownTypes);
+  if (!paths)
+    return fromEvents(
+      `join cards c on c.parent_id = e.card_id where ${cardUpdate(RENAMED)}`,
+      after,
+      knownTypes,
+    );
   const tree = fragment`with recursive under as (
       select e.card_id as id, e.position, 0 as depth from events e
       where e.position > ${after}::bigint and ${embed(cardUpdate(MOVED))}
@@ -98,11 +107,7 @@ function widelyChanged({ wide, knownTypes }: CardChanges): Fragment[] {
   }
   if (everything !== undefined) {
     parts.push(
-      present(
-        'p.position',
-        fragment`cards c, (select ${everything}::bigint as position) p`,
-        knownTypes,
-      ),
+      present('p.position', fragment`cards c, (select ${everything}::bigint as position) p`, knownTypes),
     );
   }
   return parts;
@@ -119,7 +124,10 @@ function around(base: Fragment, { after, knownTypes, hops }: CardChanges): Fragm
       select case when r.source_id = near.id then r.target_id else r.source_id end, near.position, near.hop + 1
       from near join relations r on near.id in (r.source_id, r.target_id) where near.hop < ${hops}::int)
     select * from near`;
-  return unionAll([base, present('n.position', fragment`(${embed(near)}) n join cards c on c.id = n.id`, knownTypes)]);
+  return unionAll([
+    base,
+    present('n.position', fragment`(${embed(near)}) n join cards c on c.id = n.id`, knownTypes),
+  ]);
 }
 
 /** Each object once, with its last position. */

@@ -1,8 +1,8 @@
-import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import type { ColumnJoin, RowSource } from './extraction.rows.ts';
 
 /** Which cards an extraction contains. */

@@ -1,5 +1,5 @@
-import { embed, fragment } from '../../../platform/database.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { entireTable, type IdRange, type Snapshot } from '../../../platform/snapshot.ts';
 import { selectList } from '../../kernel/formats/binary-rows.ts';
 import type { BinaryTable, Column } from '../../kernel/formats/formats.types.ts';

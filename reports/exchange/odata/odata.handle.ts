@@ -121,9 +121,7 @@ async function readRelated(
     return await readSet(ctx, model, set, via, request, options, references);
   }
   requireOptions(request.options, references ? allowedOptions.property : allowedOptions.entity);
-  return entityResponse(
-    await readEntity(ctx, { model, set, via, options, wire: request.wire, references }),
-  );
+  return entityResponse(await readEntity(ctx, { model, set, via, options, wire: request.wire, references }));
 }
 
 async function readSet(

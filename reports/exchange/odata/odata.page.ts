@@ -88,7 +88,9 @@ function readsJson(expr: Expr, set: EntitySet): boolean {
   const parts = [...partsOf(expr)];
   if (parts.some(({ kind }) => kind === 'lambda' || kind === 'count')) return false;
   const paths = parts.filter((part) => part.kind === 'path');
-  const read = paths.map(({ steps }) => (steps.length === 1 ? set.properties.get(steps[0]!.name) : undefined));
+  const read = paths.map(({ steps }) =>
+    steps.length === 1 ? set.properties.get(steps[0]!.name) : undefined,
+  );
   return read.every(Boolean) && read.some((property) => property!.inside);
 }
 

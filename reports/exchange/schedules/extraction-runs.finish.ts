@@ -1,19 +1,22 @@
-import { query } from '../../../platform/database.ts';
 import type { Knex } from 'knex';
 import { recordEvents } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { SCHEDULES_CHANNEL } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { query } from '../../../platform/database.ts';
 import type { EstateError } from '../../../platform/errors.ts';
 import type { ExtractionRun } from './extraction-runs.store.ts';
 
 /** Records a run as succeeded, in the transaction that ends its job. If failures were reported, the recovery is reported too. */
 export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: ExtractionRun): Promise<void> {
-  const rows = await query(sql).rows`update extraction_runs set status = 'succeeded', finished_at = now() where id = ${run.id}
+  const rows = await query(sql)
+    .rows`update extraction_runs set status = 'succeeded', finished_at = now() where id = ${run.id}
      returning rows, bytes, sha256, position::text as position`;
   // a run that began before the last change of the schedule must not advance the position of the current request
-  await query(sql).run`update extraction_schedules e set position = greatest(e.position, r.position) from extraction_runs r
+  await query(sql)
+    .run`update extraction_schedules e set position = greatest(e.position, r.position) from extraction_runs r
      where r.id = ${run.id} and e.id = r.schedule_id and e.updated_at <= r.started_at`;
-  const notified = await query(sql).rows`update extraction_schedules set failure_notified_at = null where id = ${run.schedule_id} and failure_notified_at is not null returning id`;
+  const notified = await query(sql)
+    .rows`update extraction_schedules set failure_notified_at = null where id = ${run.schedule_id} and failure_notified_at is not null returning id`;
   const recovery = notified[0]
     ? { name: run.schedule_name, recipients: await readRecipients(sql, run.owner_id) }
     : undefined;
@@ -49,7 +52,8 @@ export async function failRun(
     .update({ status: 'failed', finished_at: sql.fn.now(), error: JSON.stringify(runError) });
   let paused = false;
   if (pause) {
-    const rows = await query(sql).rows`update job_schedules s set enabled = false, updated_at = now() from extraction_schedules e
+    const rows = await query(sql)
+      .rows`update job_schedules s set enabled = false, updated_at = now() from extraction_schedules e
        where e.id = ${run.schedule_id} and s.key = e.schedule_key and s.enabled returning pg_notify(${SCHEDULES_CHANNEL}, '')`;
     paused = rows.length > 0;
   }
@@ -98,7 +102,8 @@ const facts = (run: ExtractionRun) => ({
 
 /** Ids of the users to notify: the owner, the owner of a service account, or else up to 20 administrators. */
 async function readRecipients(sql: Knex.Transaction, ownerId: string | null): Promise<string[]> {
-  const owners = await query(sql).rows`select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
+  const owners = await query(sql)
+    .rows`select p.id from users u join users p on p.id = case u.kind when 'service' then u.owner_id else u.id end
      where u.id = ${ownerId} and p.is_active`;
   if (owners[0]) return [owners[0].id];
   const rows = await query(sql).rows`select u.id from users u join roles r on r.key = u.role

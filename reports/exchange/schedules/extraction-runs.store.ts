@@ -31,9 +31,11 @@ interface RunJob {
 
 /** Inserts the run's row for a job that the scheduler enqueued. @returns whether the schedule still exists. */
 async function ensureRunRow(sql: Knex.Transaction, job: RunJob): Promise<boolean> {
-  const schedules = await query(sql).rows`select id from extraction_schedules where id = ${job.scheduleId} for key share`;
+  const schedules = await query(sql)
+    .rows`select id from extraction_schedules where id = ${job.scheduleId} for key share`;
   if (!schedules[0]) return false;
-  await query(sql).run`insert into extraction_runs (schedule_id, job_id, trigger, slot) select ${job.scheduleId}, ${job.id}, 'schedule', ${job.slot} where ${job.slot}::timestamptz is not null
+  await query(sql)
+    .run`insert into extraction_runs (schedule_id, job_id, trigger, slot) select ${job.scheduleId}, ${job.id}, 'schedule', ${job.slot} where ${job.slot}::timestamptz is not null
      on conflict (job_id) do nothing`;
   return true;
 }
@@ -44,7 +46,8 @@ const withSchedule = `r.id, r.schedule_id, e.name as schedule_name, r.slot, e.re
 /** Locks the run of a failed job, which may have failed before it began; undefined if the schedule is deleted. */
 export async function lockFailedRun(sql: Knex.Transaction, job: RunJob): Promise<ExtractionRun | undefined> {
   if (!(await ensureRunRow(sql, job))) return undefined;
-  const rows = await query(sql).rows`select ${embed(withSchedule)} from extraction_runs r join extraction_schedules e on e.id = r.schedule_id
+  const rows = await query(sql)
+    .rows`select ${embed(withSchedule)} from extraction_runs r join extraction_schedules e on e.id = r.schedule_id
      where r.job_id = ${job.id} for update of r`;
   return rows[0];
 }
@@ -63,7 +66,8 @@ export async function beginRun(sql: Knex.Transaction, job: RunJob): Promise<Extr
        update files f set expires_at = now() from stale s where f.id in (s.file_id, s.manifest_id)
      )
      update extraction_runs r set file_id = null, manifest_id = null, started_at = null from stale s where r.id = s.id`;
-  const rows = await query(sql).rows`update extraction_runs r set status = 'running', attempts = r.attempts + 1, error = null, finished_at = null,
+  const rows = await query(sql)
+    .rows`update extraction_runs r set status = 'running', attempts = r.attempts + 1, error = null, finished_at = null,
        started_at = coalesce(r.started_at, clock_timestamp()), destination = e.destination
      from extraction_schedules e where r.job_id = ${job.id} and e.id = r.schedule_id
      returning ${embed(withSchedule)}`;
@@ -75,6 +79,7 @@ export async function hasNewerRun(
   sql: Sql,
   run: { id: string; schedule_id: string; slot: Date },
 ): Promise<boolean> {
-  const rows = await query(sql).rows`select from extraction_runs where schedule_id = ${run.schedule_id} and slot > ${run.slot} and status = 'succeeded' limit 1`;
+  const rows = await query(sql)
+    .rows`select from extraction_runs where schedule_id = ${run.schedule_id} and slot > ${run.slot} and status = 'succeeded' limit 1`;
   return rows.length > 0;
 }

@@ -1,9 +1,9 @@
-import { embed, fragment } from '../../../platform/database.ts';
 import Type, { type TSchema } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases, SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { entireTable, type Snapshot } from '../../../platform/snapshot.ts';
 import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';

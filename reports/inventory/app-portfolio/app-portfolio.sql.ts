@@ -1,6 +1,6 @@
-import { embed, fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import type { IdRange, Snapshot, Statement } from '../../../platform/snapshot.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';

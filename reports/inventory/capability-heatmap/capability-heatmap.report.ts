@@ -235,7 +235,8 @@ const PAIR = 2 * ID.bytes;
 
 /** Reads the links of risks that are not closed, as binary pairs of card id and risk id. */
 async function readRiskLinks(sql: Sql): Promise<Buffer> {
-  const rows = await query(sql).rows`select string_agg(uuid_send(k.card_id) || uuid_send(k.risk_id), ''::bytea order by k.card_id, k.risk_id) as pairs
+  const rows = await query(sql)
+    .rows`select string_agg(uuid_send(k.card_id) || uuid_send(k.risk_id), ''::bytea order by k.card_id, k.risk_id) as pairs
      from risk_cards k join risks r on r.id = k.risk_id where r.status <> 'closed'`;
   return rows[0].pairs ?? Buffer.alloc(0);
 }

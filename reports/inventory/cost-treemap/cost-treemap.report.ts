@@ -1,4 +1,3 @@
-import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { invisibleCardError } from '../../../domain/inventory/cards/cards.projection.ts';
@@ -7,6 +6,7 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import {
   type ChartContext,

@@ -1,6 +1,6 @@
-import { embed, fragment } from '../../../platform/database.ts';
 import Type from 'typebox';
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';

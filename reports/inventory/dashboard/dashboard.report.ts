@@ -57,7 +57,8 @@ function trend(current: number, previous: number | undefined): Trend {
 
 /** The snapshot of 30 days before, else the oldest that is at least a day older than it. */
 async function comparison(sql: Sql, asOf: Date): Promise<{ slot: Date; metrics: Figures } | undefined> {
-  const rows = await query(sql).rows`(select slot, metrics from kpi_snapshots where slot <= ${asOf}::timestamptz - make_interval(days => ${COMPARISON_DAYS})
+  const rows = await query(sql)
+    .rows`(select slot, metrics from kpi_snapshots where slot <= ${asOf}::timestamptz - make_interval(days => ${COMPARISON_DAYS})
       order by slot desc limit 1)
      union all
      (select slot, metrics from kpi_snapshots where slot <= ${asOf}::timestamptz - interval '1 day' order by slot limit 1)

@@ -86,7 +86,8 @@ async function write(
   out: Writable,
 ): Promise<void> {
   const cells = columns.map((column) => ({ sql: column.sql, bindings: column.bindings ?? [] }));
-  const { sql, bindings } = fragment`select ${embed(joinFragments(cells, ', '))} ${embed(rows)} order by k.slot`;
+  const { sql, bindings } =
+    fragment`select ${embed(joinFragments(cells, ', '))} ${embed(rows)} order by k.slot`;
   const batches = snapshot.batches(sql, bindings, BATCH) as Table['batches'];
   const table = { name: 'kpis', columns, batches };
   if (format === 'csv') await writeCsv(table, out, {});

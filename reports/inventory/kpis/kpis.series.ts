@@ -1,5 +1,5 @@
-import { query } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { query } from '../../../platform/database.ts';
 import type { Chart, LinesChart } from '../../kernel/charts/charts.types.ts';
 import type { Figures } from './kpis.figures.ts';
 

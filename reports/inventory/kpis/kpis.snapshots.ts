@@ -1,9 +1,9 @@
-import { fragment } from '../../../platform/database.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import { runList } from '../../../domain/kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';
+import { fragment } from '../../../platform/database.ts';
 import { countTypes } from './kpis.counts.ts';
 import { figuresOf } from './kpis.figures.ts';
 

@@ -1,8 +1,8 @@
-import { embed, fragment } from '../../../platform/database.ts';
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import {
   type ChartContext,
   fieldAxis,
@@ -76,7 +76,9 @@ export const portfolioReport = defineReport({
       color: { json: value(params.color_field) },
       lifecycle: { json: 'c.lifecycle' },
     });
-    const items = await lines(fragment`select ${embed(item)} from cards c where c.type = ${params.type} and ${embed(cards)} order by c.id`);
+    const items = await lines(
+      fragment`select ${embed(item)} from cards c where c.type = ${params.type} and ${embed(cards)} order by c.id`,
+    );
     const { x_axis, y_axis } = params;
     return ['{"items":[\n', items, `\n],${JSON.stringify({ x_axis, y_axis }).slice(1)}`];
   },

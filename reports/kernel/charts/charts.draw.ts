@@ -1,11 +1,4 @@
-import {
-  BarChart,
-  CustomChart,
-  GraphChart,
-  HeatmapChart,
-  LineChart,
-  ScatterChart,
-} from 'echarts/charts';
+import { BarChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
   GraphicComponent,
   GridComponent,

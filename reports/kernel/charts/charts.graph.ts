@@ -1,4 +1,11 @@
-import { forceLink, forceManyBody, forceSimulation, forceX, forceY, type SimulationNodeDatum } from 'd3-force';
+import {
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type SimulationNodeDatum,
+} from 'd3-force';
 import { NAME_GAP, placeNames } from './charts.names.ts';
 import { groupColour, groupNames, halo, heading, omittedNote, withNote } from './charts.parts.ts';
 import { Labels, plain, shorten, textWidth } from './charts.text.ts';
@@ -133,8 +140,14 @@ function placeNodes(
     .force('y', forceY())
     .stop()
     .tick(STEPS);
-  const xs = spread(nodes.map(({ x }) => x!), size.width);
-  const ys = spread(nodes.map(({ y }) => y!), size.height);
+  const xs = spread(
+    nodes.map(({ x }) => x!),
+    size.width,
+  );
+  const ys = spread(
+    nodes.map(({ y }) => y!),
+    size.height,
+  );
   return xs.map((x, node) => [x, ys[node]!]);
 }
 

@@ -134,7 +134,9 @@ export function divideArea(values: number[], area: Area, wider: number): Area[] 
     children: values.map((value) => ({ value })),
   });
   const divide = treemap<{ value?: number }>().tile(treemapSquarify.ratio(1));
-  const { children = [] } = divide.size([area.width / wider, area.height])(tree.sum(({ value = 0 }) => value));
+  const { children = [] } = divide.size([area.width / wider, area.height])(
+    tree.sum(({ value = 0 }) => value),
+  );
   return children.map(({ x0, y0, x1, y1 }) => ({
     x: area.x + x0 * wider,
     y: area.y + y0,

@@ -196,10 +196,7 @@ function blockOf(
         }),
       ];
     case 'table':
-      return [
-        table(block),
-        new Paragraph({ children: [], spacing: { after: 60 } }),
-      ];
+      return [table(block), new Paragraph({ children: [], spacing: { after: 60 } })];
     case 'list': {
       const level = Math.min(depth, LEVELS - 1);
       const reference = block.ordered ? lists.next(block.start) : undefined;

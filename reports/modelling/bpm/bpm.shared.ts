@@ -1,8 +1,8 @@
-import { embed, fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.queries.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { withoutCosts } from '../../kernel/report.cards.ts';
 import type { Report } from '../../kernel/report.ts';
 

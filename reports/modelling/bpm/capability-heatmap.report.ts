@@ -67,7 +67,8 @@ export const bpmCapabilityHeatmapReport = defineReport({
   topics: () => ['relations', `cards:${PROCESS}`, `cards:${CAPABILITY}`],
   async compute({ sql, ctx, params, cards, visible }) {
     const pairs = relatedTo(ctx, CAPABILITY);
-    const items = await query(sql).value<string>`with p as materialized (select c.id, c.attributes from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+    const items = await query(sql)
+      .value<string>`with p as materialized (select c.id, c.attributes from cards c where c.type = ${PROCESS} and ${embed(cards)}),
        counted as (
          select b.other_id, count(*) as n from (${embed(pairs)}) b join p on p.id = b.process_id
          where ${embed(metrics[params.metric].sql)} group by b.other_id),
@@ -75,11 +76,13 @@ export const bpmCapabilityHeatmapReport = defineReport({
          select c.id, c.name, c.name_key, c.parent_id, c.attributes ->> ${embed(literal(LEVEL_FIELD))} as level,
            ${embed(reportAttributes(ctx, [CAPABILITY]))} as attributes, coalesce(counted.n, 0) as n
          from cards c left join counted on counted.other_id = c.id where c.type = ${CAPABILITY} and ${embed(visible)})
-       select ${embed(jsonLines(
-         `json_build_object('id', k.id, 'name', k.name, 'parent_id', k.parent_id, 'level', coalesce(k.level, 'L1'),
+       select ${embed(
+         jsonLines(
+           `json_build_object('id', k.id, 'name', k.name, 'parent_id', k.parent_id, 'level', coalesce(k.level, 'L1'),
             'metric_value', k.n, 'attributes', k.attributes)`,
-         'k.name_key, k.id',
-       ))} as items from k`;
+           'k.name_key, k.id',
+         ),
+       )} as items from k`;
     return `{"metric":${JSON.stringify(params.metric)},"items":${items}}`;
   },
   chart: ({ items }, { metric }, context) => ({

@@ -38,13 +38,17 @@ export const processDependenciesReport = defineReport({
     return await query(sql).value`with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, ${embed(reportAttributes(ctx, [PROCESS]))} as attributes
          from cards c where c.type = ${PROCESS} and ${embed(cards)})
-       select '{"nodes":' || (select ${embed(jsonLines(
-         `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
-         'p.name_key, p.id',
-       ))} from p) || ',"edges":' || (select ${embed(jsonLines(
-         `json_build_object('source', r.source_id, 'target', r.target_id, 'id', r.id)`,
-         'r.source_id, r.target_id, r.id',
-       ))} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
+       select '{"nodes":' || (select ${embed(
+         jsonLines(
+           `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
+           'p.name_key, p.id',
+         ),
+       )} from p) || ',"edges":' || (select ${embed(
+         jsonLines(
+           `json_build_object('source', r.source_id, 'target', r.target_id, 'id', r.id)`,
+           'r.source_id, r.target_id, r.id',
+         ),
+       )} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
          where r.type = '${embed(DEPENDENCY)}' and ${shown}::boolean) || '}' as answer`;
   },
   chart: (answer, _params, context) => processDependenciesChart(answer, context),

@@ -43,7 +43,8 @@ export const elementApplicationMapReport = defineReport({
   isCurrentOnly: true,
   topics: () => [BPM_TOPIC, `cards:${PROCESS}`, `cards:${APPLICATION}`],
   async compute({ sql, cards, visible }) {
-    const items = await query(sql).value<string>`with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+    const items = await query(sql)
+      .value<string>`with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ${PROCESS} and ${embed(cards)}),
        used as (
          select l.application_id, json_agg(json_build_object('element_id', ${embed(elementId('shown.lineage_id'))}, 'element_name', e.name,
              'element_type', e.element_type, 'lane_name', e.lane_name, 'process_id', p.id, 'process_name', p.name)
@@ -52,10 +53,12 @@ export const elementApplicationMapReport = defineReport({
        k as (
          select c.id, c.name, c.name_key, used.elements from used join cards c on c.id = used.application_id
          where c.type = ${APPLICATION} and ${embed(visible)})
-       select ${embed(jsonLines(
-         `json_build_object('application_id', k.id, 'application_name', k.name, 'elements', k.elements)`,
-         'k.name_key, k.id',
-       ))} as items from k`;
+       select ${embed(
+         jsonLines(
+           `json_build_object('application_id', k.id, 'application_name', k.name, 'elements', k.elements)`,
+           'k.name_key, k.id',
+         ),
+       )} as items from k`;
     return `{"items":${items}}`;
   },
   chart: ({ items }, _params, context) => ({

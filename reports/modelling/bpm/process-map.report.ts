@@ -89,15 +89,17 @@ export const processMapReport = defineReport({
        drawn as (
          select p.id as process_id, (select count(*) from process_content_elements e where e.content_id = shown.content_id) as n
          from p ${embed(shownDiagram)})
-       select '{"items":' || (select ${embed(jsonLines(
-         `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'parent_id', p.parent_id,
+       select '{"items":' || (select ${embed(
+         jsonLines(
+           `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'parent_id', p.parent_id,
             'attributes', p.attributes, 'lifecycle', p.lifecycle, 'app_count', coalesce(apps.n, 0),
             ${costs ? `'total_cost', coalesce(apps.cost, 0),` : ''}
             'apps', coalesce(apps.items, '[]'), 'data_objects', coalesce(data.items, '[]'),
             'org_ids', coalesce(orgs.ids, '[]'), 'ctx_ids', coalesce(contexts.ids, '[]'),
             'has_diagram', drawn.process_id is not null, 'element_count', coalesce(drawn.n, 0))`,
-         'p.name_key, p.id',
-       ))} from p left join apps on apps.process_id = p.id left join data on data.process_id = p.id
+           'p.name_key, p.id',
+         ),
+       )} from p left join apps on apps.process_id = p.id left join data on data.process_id = p.id
          left join orgs on orgs.process_id = p.id left join contexts on contexts.process_id = p.id
          left join drawn on drawn.process_id = p.id)
        || ',"organizations":' || ${embed(named('Organization'))} || ',"business_contexts":' || ${embed(named('BusinessContext'))}

@@ -89,16 +89,20 @@ export const valueStreamMatrixReport = defineReport({
        byorg as (select org, json_object_agg(context, items order by context) as cells from placed group by org)
        select '{"organizations":' || (select ${embed(jsonLines(`json_build_object(${head('c')})`, 'c.name_key, c.id'))}
            from cards c where c.type = 'Organization' and ${embed(visible)})
-         || ',"contexts":' || (select ${embed(jsonLines(
-           `json_build_object(${head('c')}, 'attributes', ${reportAttributes(ctx, ['BusinessContext'])},
+         || ',"contexts":' || (select ${embed(
+           jsonLines(
+             `json_build_object(${head('c')}, 'attributes', ${reportAttributes(ctx, ['BusinessContext'])},
               'sort_order', ${number('sortOrder')}, 'column_width', ${number('columnWidth')})`,
-           `${number('sortOrder')} nulls last, c.name_key, c.id`,
-         ))} from cards c where c.type = 'BusinessContext' and ${embed(visible)})
+             `${number('sortOrder')} nulls last, c.name_key, c.id`,
+           ),
+         )} from cards c where c.type = 'BusinessContext' and ${embed(visible)})
          || ',"cells":' || (select coalesce(json_object_agg(byorg.org, byorg.cells order by byorg.org), '{}')::text from byorg)
-         || ',"unassigned":' || (select ${embed(jsonLines(
-           `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
-           'p.name_key, p.id',
-         ))} from p where not exists (select from orgs where orgs.process_id = p.id)) || '}' as answer`;
+         || ',"unassigned":' || (select ${embed(
+           jsonLines(
+             `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
+             'p.name_key, p.id',
+           ),
+         )} from p where not exists (select from orgs where orgs.process_id = p.id)) || '}' as answer`;
   },
   chart: (answer, _params, context) => valueStreamChart(answer, context),
   tables({ organizations, contexts, cells, unassigned }) {

@@ -1,7 +1,7 @@
-import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
+import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { xmlAttribute } from '../../../platform/xml.ts';
 import { inkOn } from '../../kernel/charts/charts.theme.ts';
@@ -187,7 +187,8 @@ interface FoundGraph {
 /** Reads the cards around one, hop by hop, up to a maximum. @throws EstateError `not_found`, and as the filter's. */
 async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
   const active = activeCards(ctx);
-  const middle = await query(ctx.db).rows`select c.id, c.name, c.type from cards c where c.id = ${asked.card_id}::uuid and ${embed(active)}`;
+  const middle = await query(ctx.db)
+    .rows`select c.id, c.name, c.type from cards c where c.id = ${asked.card_id}::uuid and ${embed(active)}`;
   if (!middle[0]) throw notFound('card', asked.card_id);
   const near = await reportCards(ctx, asked.filter);
   const cards: DrawnCard[] = [middle[0]];
@@ -209,7 +210,8 @@ async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
     cards.push(...rows.slice(0, room));
   }
   const ids = cards.map(({ id }) => id);
-  const relations = await query(ctx.db).rows`select r.source_id as source, r.target_id as target, r.type from relations r
+  const relations = await query(ctx.db)
+    .rows`select r.source_id as source, r.target_id as target, r.type from relations r
      where r.source_id = any(${ids}::uuid[]) and r.target_id = any(${ids}::uuid[]) and r.type = any(${asked.relations}::text[])
      order by r.source_id, r.target_id, r.type`;
   return { cards, relations, truncated };
@@ -232,7 +234,8 @@ async function readGroups(
   const cards = await reportCards(ctx, filter);
   const active = activeCards(ctx);
   const pairs = relatedPairs(ctx, type, group_by);
-  const rows = await query(ctx.db).rows`with n as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ${type} and ${embed(cards)}),
+  const rows = await query(ctx.db)
+    .rows`with n as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ${type} and ${embed(cards)}),
      g as (select c.id, c.name, c.type, c.name_key from cards c where c.type = ${group_by} and ${embed(active)}),
      p as (select ${embed(pairs.once)} e.card_id, e.other_id from (${embed(pairs)}) e join g on g.id = e.other_id)
      select json_build_object('id', n.id, 'name', n.name, 'type', n.type) as card,

@@ -81,7 +81,8 @@ async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by
 /** Budget, planned and actual costs by fiscal year. */
 async function sumByYear({ sql, cards }: Input): Promise<Year[]> {
   const month = await readSetting(sql, 'fiscal_year_start');
-  const rows = await query(sql).rows`with i as materialized (select c.id from cards c where c.type = ${INITIATIVE} and ${embed(cards)})
+  const rows = await query(sql)
+    .rows`with i as materialized (select c.id from cards c where c.type = ${INITIATIVE} and ${embed(cards)})
      select b.fiscal_year as year, null as month, sum(b.amount)::float8 as budget, 0::float8 as planned,
        0::float8 as actual
      from ppm_budget_lines b join i on i.id = b.card_id group by 1

@@ -1,4 +1,3 @@
-import { embed, fragment } from '../../../platform/database.ts';
 import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
@@ -6,6 +5,7 @@ import { may, requirePermission } from '../../../domain/kernel/permissions/polic
 import { arrayOf, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm/initiative.kinds.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -96,8 +96,7 @@ function moneyOf(ctx: Ctx): Record<string, { json: string }> {
 
 /** The first related card of a type by name, over the alias `g`. */
 function groupJoin(ctx: Ctx, type: string | undefined, visible: Fragment): Fragment {
-  if (type === undefined)
-    return fragment`cross join (select null::uuid as id, null::text as name) g`;
+  if (type === undefined) return fragment`cross join (select null::uuid as id, null::text as name) g`;
   const pairs = relatedPairs(ctx, INITIATIVE, type);
   return fragment`left join (
         select distinct on (p.card_id) p.card_id, c.id, c.name from (${embed(pairs)}) p

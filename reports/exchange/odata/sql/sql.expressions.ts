@@ -83,9 +83,7 @@ export function evaluate(expr: Expr, scope: Scope, forOrder = false): Value {
     case 'cast':
       return cast(expr, scope);
     case 'lambda':
-      return test(
-        expr.quantifier === 'any' ? anyOf(expr, scope, false) : negate(anyOf(expr, scope, true)),
-      );
+      return test(expr.quantifier === 'any' ? anyOf(expr, scope, false) : negate(anyOf(expr, scope, true)));
     case 'count':
       return count(expr, scope);
   }
@@ -307,7 +305,11 @@ function count(expr: Expr & { kind: 'count' }, outer: Scope): Value {
   const use = (meaning: ResolvedName, scope: Scope, { name }: PathStep): Value => {
     if ('property' in meaning && meaning.property.collection) {
       if (expr.filter)
-        throw notSupported(option, '$filter within $count is not supported for collections of values', expr.at);
+        throw notSupported(
+          option,
+          '$filter within $count is not supported for collections of values',
+          expr.at,
+        );
       return whole(sql`jsonb_array_length(${meaning.property.value(scope.alias)})::numeric`);
     }
     if ('navigation' in meaning && meaning.navigation.collection) {
