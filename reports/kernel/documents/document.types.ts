@@ -19,7 +19,7 @@ export interface Inline {
 export type Cell = Inline[];
 
 /** Alignment of a column; null: default of the language. */
-export type Align = 'left' | 'center' | 'right' | null;
+type Align = 'left' | 'center' | 'right' | null;
 
 /** A table; with given `widths`, which are shares of the page, the first column contains row headings. */
 export interface Table {
