@@ -157,11 +157,6 @@ export async function queryColumn<T>(sql: Sql, text: string, bindings?: readonly
   return rows.map((row) => Object.values(row)[0]!);
 }
 
-/** The first column of the only row of a statement that always returns one, such as a count. */
-export async function queryValue<T>(sql: Sql, text: string, bindings?: readonly unknown[]): Promise<T> {
-  return (await queryColumn<T>(sql, text, bindings))[0]!;
-}
-
 /**
  * Sets columns of the rows that a query selects; undefined ones are left. An empty object is allowed, unlike in the query builder.
  */
@@ -267,10 +262,8 @@ export async function inTransaction<T>(
 
 /** Names the database, also among those of one server, so that installations can share a Redis. */
 export async function installation(db: Db): Promise<string> {
-  const name = await queryValue<string>(
-    db,
-    `select system_identifier::text || '/' || d.oid as name
-     from pg_control_system(), pg_database d where d.datname = current_database()`,
-  );
+  const name = await query(db).value<string>`
+    select system_identifier::text || '/' || d.oid as name
+    from pg_control_system(), pg_database d where d.datname = current_database()`;
   return sha256(name).slice(0, 16);
 }
