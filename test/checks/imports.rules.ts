@@ -1,15 +1,14 @@
 import { Visitor } from 'rolldown/utils';
-import { checkConnections } from './imports.connections.ts';
 import type { SourceFile } from './imports.scan.ts';
 
-/** One breach of the house rules; `line` is 1-based. */
-export interface Fault {
+/** A violation of a rule; `line` is 1-based. */
+export interface Violation {
   path: string;
   line: number;
   reason: string;
 }
 
-/** Which floors each floor may import besides itself: downwards only, and never its neighbours. */
+/** The layers that each layer may import besides itself. */
 const below: Record<string, string[]> = {
   platform: [],
   domain: ['platform'],
@@ -36,17 +35,15 @@ export const contexts: readonly string[] = [
   'app',
 ];
 
-/** Packages that speak to the database or the queue: `api` leaves both to the floors below. */
+/** Packages that speak to the database or the queue: `api` leaves both to lower layers. */
 const notInApi = /^(knex|objection|pg|pg-[a-z-]+|bullmq|ioredis)(\/|$)/;
 
-/** SQL in a string, told from a sentence by its case: keywords all small or all capital. */
+/** SQL in a string; keywords of sentences are not all lower or all upper case. */
 const sql =
   /^\s*(select\s[\s\S]*\sfrom\s|insert into\s|update\s\S+\sset\s|delete from\s|with\s\S+\sas\s*\(|SELECT\s[\s\S]*\sFROM\s|INSERT INTO\s|UPDATE\s\S+\sSET\s|DELETE FROM\s|WITH\s\S+\sAS\s*\()/;
 
-const maxLines = 400;
-
-/** The floor a file stands on: its top folder, or its name at the root. */
-function floorOf(file: string): string {
+/** The layer of a file: its top folder, or its name at the root. */
+function layerOf(file: string): string {
   return file.split('/', 1)[0] ?? file;
 }
 
@@ -56,44 +53,38 @@ function contextOf(file: string): number {
   return layer === 'domain' ? contexts.indexOf(context ?? '') : -1;
 }
 
-/** Whether the file is tooling at the root (test runner settings), which is no part of the product. */
+/** Whether the file is a test or a configuration file, which are not part of the product. */
 function isTooling(file: string): boolean {
-  return floorOf(file) === 'test' || /^[^/]+\.config\.ts$/.test(file);
+  return layerOf(file) === 'test' || /^[^/]+\.config\.ts$/.test(file);
 }
 
-/** Imports that are right though they don't go down: they bring facts, not code. */
+/** Imports of data, which are allowed in any direction. */
 function isFact(file: string, target: string): boolean {
   if (target === 'package.json') return true;
   // an empty workspace is filled with the domain's plain data; schema steps must not change with it
   return file.startsWith('migrations/seeds/') && /^domain\/.*\.data\.ts$/.test(target);
 }
 
-/**
- * All rules that concern one file by itself.
- * @param mains files that are started as programs, which alone may write to the console.
- */
-export function checkFile(file: SourceFile, mains: ReadonlySet<string>): Fault[] {
-  const faults: Fault[] = [];
-  const fault = (line: number, reason: string) => faults.push({ path: file.path, line, reason });
+/** Checks one file. */
+export function checkFile(file: SourceFile): Violation[] {
+  const violations: Violation[] = [];
+  const fault = (line: number, reason: string) => violations.push({ path: file.path, line, reason });
 
   for (const error of file.syntaxErrors) fault(error.line, `cannot be parsed: ${error.message}`);
-  if (file.lines > maxLines && !file.path.endsWith('.data.ts')) {
-    fault(maxLines + 1, `${file.lines} lines: split it by operation before ${maxLines}`);
-  }
-  if (isTooling(file.path)) return faults;
+  if (isTooling(file.path)) return violations;
 
-  const floor = floorOf(file.path);
-  const allowed = below[floor];
+  const layer = layerOf(file.path);
+  const allowed = below[layer];
   if (!allowed) {
-    fault(1, `${floor} is no floor of the house (${Object.keys(below).join(', ')}, test)`);
-    return faults;
+    fault(1, `${layer} is not a layer (${Object.keys(below).join(', ')}, test)`);
+    return violations;
   }
   for (const { target, line } of file.imports) {
     if (target === undefined || isFact(file.path, target)) continue;
-    const other = floorOf(target);
+    const other = layerOf(target);
     if (isTooling(target)) fault(line, `product code imports ${target}, which is not part of the product`);
-    else if (other !== floor && !allowed.includes(other)) {
-      fault(line, `${floor} may not import ${other}${allowed.length ? ` (only ${allowed.join(', ')})` : ''}`);
+    else if (other !== layer && !allowed.includes(other)) {
+      fault(line, `${layer} may not import ${other}${allowed.length ? ` (only ${allowed.join(', ')})` : ''}`);
     }
     const context = contextOf(file.path);
     if (context !== -1 && contextOf(target) > context) {
@@ -106,19 +97,9 @@ export function checkFile(file: SourceFile, mains: ReadonlySet<string>): Fault[]
   for (const { specifier, line } of file.reExports) {
     fault(line, `re-exports ${specifier}: import it from where it is written`);
   }
-  if (file.defaultExport) fault(file.defaultExport, 'default export: export it by name');
   checkConnections(file, fault);
-  if (floor === 'api') checkApi(file, fault);
-  if (!mains.has(file.path) && file.path !== 'platform/startup.ts') {
-    new Visitor({
-      MemberExpression(node) {
-        if (node.object.type === 'Identifier' && node.object.name === 'console') {
-          fault(file.lineAt(node.start), 'console: use the logger that is passed in');
-        }
-      },
-    }).visit(file.program);
-  }
-  return faults;
+  if (layer === 'api') checkApi(file, fault);
+  return violations;
 }
 
 /** `api` translates HTTP and nothing else: no SQL, no query building, no queue. */
@@ -145,6 +126,48 @@ function checkApi(file: SourceFile, fault: (line: number, reason: string) => voi
     },
     TemplateLiteral(node) {
       text(node, node.quasis.map((quasi) => quasi.value.cooked).join('?'));
+    },
+  }).visit(file.program);
+}
+
+/** Modules that open connections, and the files that may: all others go through `platform/outbound.ts`. */
+const connecting: [RegExp, RegExp][] = [
+  // our own sockets and the search for a free port
+  [/^node:net$/, /^platform\/(outbound|embedded-postgres\/[a-z-]+)\.ts$/],
+  [/^(node:)?(http|https|http2|tls|net|dgram|dns|dns\/promises)$/, /^platform\/outbound\.ts$/],
+  [/^undici(\/|$)/, /^platform\/outbound\.ts$/],
+  // libraries that are given the guard's connections
+  [/^nodemailer\/lib\/smtp-connection$/, /^integrations\/collaboration\/mail\/mail\.smtp\.ts$/],
+  [/^nodemailer(\/lib\/(?!mail-composer).*)?$/, /^integrations\/collaboration\/mail\/mail\.smtp\.ts$/],
+  [/^openid-client$/, /^integrations\/access\/sso\/sso\.provider\.ts$/],
+  [/^@aws-sdk\//, /^integrations\/exchange\/storage\/s3\.ts$/],
+  [/^@ai-sdk\/(?!provider$)/, /^integrations\/analysis\/models\/models\.open\.ts$/],
+];
+
+const advice = 'connect through the guard of platform/outbound.ts';
+
+/** Modules that open connections are only imported by the guard; Biome restricts the globals. */
+function checkConnections(file: SourceFile, fault: (line: number, reason: string) => void): void {
+  const imported = (specifier: string, at: number) => {
+    const rule = connecting.find(([module]) => module.test(specifier));
+    if (rule && !rule[1].test(file.path)) fault(file.lineAt(at), `imports ${specifier}: ${advice}`);
+  };
+  new Visitor({
+    ImportDeclaration(node) {
+      const typesAlone =
+        node.importKind === 'type' ||
+        (node.specifiers.length > 0 &&
+          node.specifiers.every((one) => one.type === 'ImportSpecifier' && one.importKind === 'type'));
+      if (!typesAlone) imported(node.source.value, node.start);
+    },
+    ImportExpression(node) {
+      if (node.source.type === 'Literal') imported(String(node.source.value), node.start);
+    },
+    MemberExpression(node) {
+      const ofGlobal = node.object.type === 'Identifier' && node.object.name === 'globalThis';
+      if (ofGlobal && node.property.type === 'Identifier' && node.property.name === 'fetch') {
+        fault(file.lineAt(node.start), `globalThis.fetch: ${advice}`);
+      }
     },
   }).visit(file.program);
 }

@@ -13,12 +13,9 @@ interface Import {
 export interface SourceFile {
   /** Path from the root, with forward slashes. */
   path: string;
-  lines: number;
   imports: Import[];
   /** Relative re-exports: the makings of a barrel. */
   reExports: Import[];
-  /** Line of the default export, where there is one. */
-  defaultExport: number | undefined;
   program: ParseResult['program'];
   /** What the parser could not read. */
   syntaxErrors: { line: number; message: string }[];
@@ -75,13 +72,10 @@ function readSource(name: string, text: string): SourceFile {
     },
   }).visit(program);
 
-  const byDefault = exported.find((entry) => entry.exportName.kind === 'Default');
   return {
     path: name,
-    lines: text.endsWith('\n') ? starts.length - 1 : starts.length,
     imports,
     reExports: reExports.filter((entry) => entry.target !== undefined),
-    defaultExport: byDefault && lineAt(byDefault.start),
     program,
     syntaxErrors: errors.map((error) => ({
       line: lineAt(error.labels[0]?.start ?? 0),

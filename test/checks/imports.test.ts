@@ -10,26 +10,25 @@ afterEach(() => {
   for (const tree of trees.splice(0)) rmSync(tree, { recursive: true });
 });
 
-/** Writes a small tree whose one program is `api/main.ts`. */
+/** Writes a small tree. */
 function tree(files: Record<string, string>): string {
   const root = mkdtempSync(path.join(tmpdir(), 'estate-imports-'));
   trees.push(root);
-  const manifest = JSON.stringify({ scripts: { api: 'node api/main.ts' } });
-  for (const [name, text] of Object.entries({ 'package.json': manifest, ...files })) {
+  for (const [name, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
     writeFileSync(path.join(root, name), text);
   }
   return root;
 }
 
-function faults(files: Record<string, string>): string[] {
+function violations(files: Record<string, string>): string[] {
   return checkImports(tree(files)).map(({ path: file, line, reason }) => `${file}:${line} ${reason}`);
 }
 
 describe('direction', () => {
   test('downwards is right, and tests may import anything', () => {
     expect(
-      faults({
+      violations({
         'platform/clock.ts': 'export const now = 1;',
         'domain/cards/a.ts': `import { now } from '../../platform/clock.ts';\nexport const a = now;`,
         'reports/r.ts': `import { a } from '../domain/cards/a.ts';\nexport const r = a;`,
@@ -40,7 +39,7 @@ describe('direction', () => {
         'domain/version.ts': `import manifest from '../package.json' with { type: 'json' };\nexport const version = manifest;`,
         'domain/cards/rows.data.ts': 'export const rows = [];',
         'main.ts': `import { app } from './api/main.ts';\nimport { work } from './workers/main.ts';\nexport const all = [app, work];`,
-        'test/api/x.test.ts': `import { app } from '../../api/main.ts';\nexport default app;`,
+        'test/api/x.test.ts': `import { app } from '../../api/main.ts';\nexport const x = app;`,
         'vitest.config.ts': 'export default {};',
       }),
     ).toEqual([]);
@@ -80,14 +79,14 @@ describe('direction', () => {
     `export const a = () => import('../api/b.ts');`,
     `import '../api/b.ts';`,
   ])('every form of import counts: %s', (text) => {
-    expect(faults({ 'domain/a.ts': text })).toEqual([
+    expect(violations({ 'domain/a.ts': text })).toEqual([
       'domain/a.ts:1 domain may not import api (only platform)',
     ]);
   });
 
   test('contexts of the domain import those before them only', () => {
     expect(
-      faults({
+      violations({
         'domain/kernel/a.ts': 'export const a = 1;',
         'domain/inventory/b.ts': `import { a } from '../kernel/a.ts';\nexport const b = a;`,
         'domain/access/c.ts': `import type { b } from '../inventory/b.ts';\nexport type C = typeof b;`,
@@ -96,69 +95,30 @@ describe('direction', () => {
     ).toEqual(['domain/access/c.ts:1 the context access may not import the later context inventory']);
   });
 
-  test('a folder that is no floor is named', () => {
-    expect(faults({ 'utils/a.ts': 'export const a = 1;' })).toEqual([
-      'utils/a.ts:1 utils is no floor of the house (platform, domain, reports, integrations, workers, api, migrations, boot.ts, main.ts, test)',
+  test('a folder that is not a layer is reported', () => {
+    expect(violations({ 'utils/a.ts': 'export const a = 1;' })).toEqual([
+      'utils/a.ts:1 utils is not a layer (platform, domain, reports, integrations, workers, api, migrations, boot.ts, main.ts, test)',
     ]);
   });
 });
 
-describe('cycles', () => {
-  test('one fault for each knot, with its shortest way, type-only imports included', () => {
-    expect(
-      faults({
-        'domain/a.ts': `import { b } from './b.ts';\nexport const a = b;`,
-        'domain/b.ts': `import { d } from './d.ts';\nimport type { C } from './c.ts';\nexport const b = d as C;`,
-        'domain/c.ts': `import { a } from './a.ts';\nexport type C = typeof a;`,
-        'domain/d.ts': 'export const d = 1;',
-        'platform/self.ts': `import * as me from './self.ts';\nexport const other = () => me;`,
-      }),
-    ).toEqual([
-      'domain/a.ts:1 import cycle: domain/a.ts -> domain/b.ts -> domain/c.ts -> domain/a.ts',
-      'platform/self.ts:1 import cycle: platform/self.ts -> platform/self.ts',
-    ]);
-  });
-
-  test('tests are held to it too', () => {
-    expect(faults({ 'test/a.ts': `import './b.ts';`, 'test/b.ts': `import './a.ts';` })).toEqual([
-      'test/a.ts:1 import cycle: test/a.ts -> test/b.ts -> test/a.ts',
-    ]);
-  });
-});
-
-test('no barrels and no default exports in product code', () => {
+test('no barrels in product code', () => {
   expect(
-    faults({
+    violations({
       'domain/a.ts': 'export const a = 1;\nexport type T = 1;',
-      'domain/all.ts': `export * from './a.ts';\nexport { a as b } from './a.ts';\nexport type { T } from './a.ts';\nimport { a } from './a.ts';\nexport { a };\nexport default a;`,
+      'domain/all.ts': `export * from './a.ts';\nexport { a as b } from './a.ts';\nexport type { T } from './a.ts';\nimport { a } from './a.ts';\nexport { a };`,
     }),
   ).toEqual([
     'domain/all.ts:1 re-exports ./a.ts: import it from where it is written',
     'domain/all.ts:2 re-exports ./a.ts: import it from where it is written',
     'domain/all.ts:3 re-exports ./a.ts: import it from where it is written',
     'domain/all.ts:5 re-exports ./a.ts: import it from where it is written',
-    'domain/all.ts:6 default export: export it by name',
-  ]);
-});
-
-test('400 lines are the limit, but for plain data', () => {
-  const lines = (count: number) => '// one line\n'.repeat(count);
-  expect(
-    faults({
-      'domain/fits.ts': lines(400),
-      'domain/long.ts': lines(401),
-      'domain/long.data.ts': lines(401),
-      'test/long.test.ts': lines(401),
-    }),
-  ).toEqual([
-    'domain/long.ts:401 401 lines: split it by operation before 400',
-    'test/long.test.ts:401 401 lines: split it by operation before 400',
   ]);
 });
 
 test('api holds no SQL, no query building and no queue', () => {
   expect(
-    faults({
+    violations({
       'api/a.ts': [
         `import type { Knex } from 'knex';`,
         `import { Queue } from 'bullmq';`,
@@ -182,45 +142,33 @@ test('api holds no SQL, no query building and no queue', () => {
 
 test('connections are opened by the guard of outgoing connections alone', () => {
   expect(
-    faults({
+    violations({
       'domain/a.ts': [
         `import net from 'node:net';`,
         `import type { Socket } from 'node:net';`,
         `import { type IncomingMessage } from 'node:http';`,
         `import SMTPConnection from 'nodemailer/lib/smtp-connection';`,
-        `export const a = () => fetch('https://example.com');`,
         `export const b = () => globalThis.fetch('https://example.com');`,
-        `export const c = () => new WebSocket('wss://example.com');`,
         `export const d = () => import('undici');`,
         'export const e = [net, SMTPConnection] as (Socket | IncomingMessage)[];',
       ].join('\n'),
-      'domain/own.ts': `const fetch = () => 1;\nexport const one = fetch();`,
       'platform/outbound.ts': `import { fetch } from 'undici';\nexport const go = (url: string) => fetch(url);`,
     }),
   ).toEqual([
     'domain/a.ts:1 imports node:net: connect through the guard of platform/outbound.ts',
     'domain/a.ts:4 imports nodemailer/lib/smtp-connection: connect through the guard of platform/outbound.ts',
-    'domain/a.ts:5 fetch: connect through the guard of platform/outbound.ts',
-    'domain/a.ts:6 globalThis.fetch: connect through the guard of platform/outbound.ts',
-    'domain/a.ts:7 new WebSocket: connect through the guard of platform/outbound.ts',
-    'domain/a.ts:8 imports undici: connect through the guard of platform/outbound.ts',
+    'domain/a.ts:5 globalThis.fetch: connect through the guard of platform/outbound.ts',
+    'domain/a.ts:6 imports undici: connect through the guard of platform/outbound.ts',
   ]);
 });
 
-test('only programs and the start-up messages write to the console', () => {
-  const text = `export const say = () => console.log('x');`;
-  expect(
-    faults({ 'api/main.ts': text, 'platform/startup.ts': text, 'domain/a.ts': text, 'test/a.ts': text }),
-  ).toEqual(['domain/a.ts:1 console: use the logger that is passed in']);
-});
-
-test('a file that cannot be parsed is a fault', () => {
-  expect(faults({ 'domain/a.ts': '\nexport const = ;' })).toEqual([
+test('a file that cannot be parsed is reported', () => {
+  expect(violations({ 'domain/a.ts': '\nexport const = ;' })).toEqual([
     expect.stringMatching(/^domain\/a\.ts:2 cannot be parsed: /),
   ]);
 });
 
-test('the command prints a line for each fault and fails, and says nothing where there is none', () => {
+test('the command prints a line for each violation and fails, and prints nothing without any', () => {
   const program = path.join(import.meta.dirname, 'imports.ts');
   const bad = tree({ 'domain/a.ts': `import '../api/b.ts';` });
   const run = spawnSync(process.execPath, [program, bad], { encoding: 'utf8' });

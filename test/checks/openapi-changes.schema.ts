@@ -55,10 +55,10 @@ export function schemaComparison(findOld: Find, findNew: Find) {
 
   /** Whether an alternative of one description is taken, or known, by an alternative of the other. */
   function fits(one: Schema, other: Schema, direction: Direction): boolean {
-    const faults: string[] = [];
+    const found: string[] = [];
     const [was, is] = direction === 'request' ? [one, other] : [other, one];
-    compareOne(was, is, direction, '', (at, what) => faults.push(`${at} ${what}`));
-    return faults.length === 0;
+    compareOne(was, is, direction, '', (at, what) => found.push(`${at} ${what}`));
+    return found.length === 0;
   }
 
   function compareOne(was: Schema, is: Schema, direction: Direction, at: string, report: Report): void {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { clientFaults, typeFaults } from './openapi-clients.ts';
+import { clientErrors, typeErrors } from './openapi-clients.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'estate-openapi-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -27,22 +27,22 @@ function write(name: string, schema: object): string {
 }
 
 test('both generators make clients without type errors', async () => {
-  expect(await clientFaults(write('good.json', { $ref: '#/components/schemas/Card' }))).toEqual([]);
+  expect(await clientErrors(write('good.json', { $ref: '#/components/schemas/Card' }))).toEqual([]);
 });
 
 test('a description of which no client can be made is refused', async () => {
-  const faults = await clientFaults(write('bad.json', { $ref: '#/components/schemas/Nothing' }));
-  expect(faults.join('\n')).toMatch(/failed: .*resolve \$ref at #\/paths\/~1cards/s);
+  const violations = await clientErrors(write('bad.json', { $ref: '#/components/schemas/Nothing' }));
+  expect(violations.join('\n')).toMatch(/failed: .*resolve \$ref at #\/paths\/~1cards/s);
 });
 
-test('type errors of what was made are told with their place', async () => {
+test('type errors of generated clients are reported with their place', async () => {
   const made = mkdtempSync(path.join(folder, 'made-'));
   writeFileSync(path.join(made, 'types.ts'), "export const name: number = 'text';\n");
-  expect(await typeFaults(made)).toEqual([
+  expect(await typeErrors(made)).toEqual([
     "types.ts(1,14): error TS2322: Type 'string' is not assignable to type 'number'.",
   ]);
 });
 
-test('a missing description is said to be missing', async () => {
-  await expect(clientFaults(path.join(folder, 'none.json'))).rejects.toThrow(/does not exist: write it with/);
+test('a missing description is reported', async () => {
+  await expect(clientErrors(path.join(folder, 'none.json'))).rejects.toThrow(/does not exist: write it with/);
 });

@@ -52,7 +52,7 @@ const compilerOptions = {
 };
 
 /** What the compiler finds wrong with the TypeScript files of a folder, a line each. */
-export async function typeFaults(folder: string): Promise<string[]> {
+export async function typeErrors(folder: string): Promise<string[]> {
   writeFileSync(
     path.join(folder, 'tsconfig.json'),
     JSON.stringify({ compilerOptions, include: ['**/*.ts'] }),
@@ -68,7 +68,7 @@ export async function typeFaults(folder: string): Promise<string[]> {
 }
 
 /** Why no client can be made from the description, or what is wrong with the types of one. */
-export async function clientFaults(file: string): Promise<string[]> {
+export async function clientErrors(file: string): Promise<string[]> {
   if (!existsSync(file)) throw new Error(`${file} does not exist: write it with npm run openapi.`);
   const folder = mkdtempSync(path.join(tmpdir(), 'estate-clients-'));
   try {
@@ -76,14 +76,16 @@ export async function clientFaults(file: string): Promise<string[]> {
       const { failed, output } = await run(folder, withCompiler(argsOf(file)));
       if (failed) return [`${name} failed: ${output}`];
     }
-    return await typeFaults(folder);
+    return await typeErrors(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 if (import.meta.main) {
-  const faults = await clientFaults(path.resolve(process.argv[2] ?? path.join(root, 'docs/openapi.json')));
-  for (const fault of faults) console.error(fault);
-  if (faults.length > 0) process.exitCode = 1;
+  const violations = await clientErrors(
+    path.resolve(process.argv[2] ?? path.join(root, 'docs/openapi.json')),
+  );
+  for (const fault of violations) console.error(fault);
+  if (violations.length > 0) process.exitCode = 1;
 }
