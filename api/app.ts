@@ -15,7 +15,7 @@ import { answerProtocol, boundConnections, boundPublicRequests, protocolErrors }
 import { registerRequestLines, requestLog } from './plugins/request-log.ts';
 import { registerValidation } from './plugins/validation.ts';
 import { routeGroups } from './routes.ts';
-import { Problem } from './schemas/common.ts';
+import { Problem } from './schemas.ts';
 import type { App } from './types.ts';
 
 /** Timeout of request headers, in milliseconds. */

@@ -1,19 +1,21 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Ctx } from '../domain/kernel/context.ts';
+import { DEFAULT_LANGUAGE } from '../domain/kernel/metamodel/languages.ts';
 import type { TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
 import type { Module } from '../domain/kernel/settings/settings.read.ts';
-import { object, Uuid } from '../domain/kernel/shapes.ts';
+import { Key, object, Uuid } from '../domain/kernel/shapes.ts';
 import { type ErrorCode, errorCodes, invalidField } from '../platform/errors.ts';
 import { createUserSemaphore } from '../platform/semaphore.ts';
 import { sendJson, sendResource } from './json.ts';
-import type { AnswerHeader, RequestHeader } from './openapi/headers.ts';
+import { negotiateLanguage } from './language.ts';
+import type { RequestHeader, ResponseHeader } from './openapi/headers.ts';
 import { bodyLimits } from './plugins/bodies.ts';
-import { listAnswer } from './schemas/common.ts';
+import { listResponse } from './schemas.ts';
 import type { App, RoutePermission } from './types.ts';
 
 /** A successful response of an operation. */
-export interface Answer {
+export interface OperationResponse {
   description: string;
   /** Absent for empty responses. Schemas with an `$id` become components of the OpenAPI document. */
   schema?: TSchema;
@@ -24,7 +26,7 @@ export interface Answer {
   /** A valid example; by default it is derived from the schema. */
   example?: unknown;
   /** Headers in addition to those derived from method and status. */
-  headers?: AnswerHeader[];
+  headers?: ResponseHeader[];
 }
 
 /** The body of a media type that is not JSON. */
@@ -60,7 +62,7 @@ export interface RouteSpec<
   permissionNote?: string;
   /** The scope that an API token with scopes needs for operations on the caller's own objects. */
   scope?: TokenScope;
-  /** By default each parameter of the path is a UUID. */
+  /** By default each parameter of the path is a UUID, and one named `key` or `..._key` a key. */
   params?: P;
   query?: Q;
   body?: B;
@@ -69,15 +71,19 @@ export interface RouteSpec<
   /** Bodies that are not JSON, by media type; the handler reads them. */
   consumes?: string[] | Record<string, RawBody>;
   /** By status; default 204. */
-  answers?: Record<number, Answer>;
+  responses?: Record<number, OperationResponse>;
   /** Error codes in addition to those derived from the declaration. */
   errors?: ErrorCode[];
-  /** Request headers in addition to those derived from method and permission; `If-Match` adds its error. */
+  /** For texts in the language of `Accept-Language`: returns the languages that have translations. */
+  languages?(ctx: Ctx): ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** Whether `If-Match` is supported; by default for PATCH. */
+  ifMatch?: boolean;
+  /** Request headers in addition to those derived from the other members. */
   headers?: RequestHeader[];
   bodyLimit?: number;
   ownIdempotency?: boolean;
   /** Whether responses contain secrets: they are not cacheable, and encrypted if stored for an Idempotency-Key. */
-  secretAnswer?: boolean;
+  secretResponse?: boolean;
   /** Whether a token that can only be used to set up the second factor is accepted. */
   duringSetup?: boolean;
   /** Whether a single-use ticket in the query can replace the Authorization header. */
@@ -86,14 +92,11 @@ export interface RouteSpec<
   module?: Module;
   /** Whether a public operation works without the database; its handler gets no `ctx`. */
   alone?: boolean;
-  /** Whether bodies and errors have the form of SCIM (RFC 7644). */
-  scim?: boolean;
-  /** Whether errors have the form of OData (JSON format 4.01, 21.1). */
-  odata?: boolean;
-  /** Whether protocol errors are JSON-RPC messages, in addition to problem documents. */
-  mcp?: boolean;
-  /** Whether errors are HTML pages for clients that accept HTML, in addition to problem documents. */
-  html?: boolean;
+  /**
+   * The format of errors, and for SCIM (RFC 7644) of bodies; OData is that of its JSON format 4.01, 21.1. JSON-RPC messages
+   * and HTML pages are sent in addition to problem documents, which are the default.
+   */
+  format?: 'scim' | 'odata' | 'mcp' | 'html';
   /** Called after the permission check and before validation; may send the response. */
   early?: onRequestHookHandler;
   /**
@@ -105,6 +108,8 @@ export interface RouteSpec<
     params: TSchema extends P ? PathParams<U> : Static<P>;
     query: Static<Q>;
     body: Static<B>;
+    /** The default language, unless the operation declares `languages`. */
+    language: string;
     request: FastifyRequest;
     reply: FastifyReply;
   }): Promise<unknown>;
@@ -121,13 +126,16 @@ export interface OperationSpec extends RouteSpec {
   url: string;
   tag: string;
   permission: RoutePermission;
-  answers: Record<number, Answer>;
+  responses: Record<number, OperationResponse>;
 }
 
 /** Whether the operation supports `Idempotency-Key`. */
 export function takesIdempotencyKey(spec: OperationSpec): boolean {
   return spec.permission !== 'public' && (spec.method === 'POST' || spec.method === 'PATCH');
 }
+
+/** Whether the operation supports `If-Match`, with the error `precondition_failed`. */
+export const takesIfMatch = ({ ifMatch, method }: OperationSpec): boolean => ifMatch ?? method === 'PATCH';
 
 /**
  * Logins and batches themselves never join a batch: their safeguards must not be part of a dry run. MCP tools have an
@@ -171,9 +179,9 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
     codes.add('bad_body').add('unsupported_media_type').add('payload_too_large');
   }
   if (joinsBatches(spec)) codes.add('not_found').add('validation_failed').add('wrong_state');
-  if (spec.headers?.includes('If-Match')) codes.add('precondition_failed');
+  if (takesIfMatch(spec)) codes.add('precondition_failed');
   if (takesIdempotencyKey(spec)) codes.add('idempotency_key_reused').add('idempotency_in_progress');
-  return [...(spec.scim ? new Set([...codes].map(scimCode)) : codes)].sort();
+  return [...(spec.format === 'scim' ? new Set([...codes].map(scimCode)) : codes)].sort();
 }
 
 /** SCIM has no 422 (RFC 7644, 3.12): invalid values have one code. */
@@ -184,29 +192,29 @@ export const scimCode = (code: ErrorCode): ErrorCode =>
 export const ok = (
   description: string,
   schema: TSchema,
-  ...headers: AnswerHeader[]
-): Record<number, Answer> => ({
+  ...headers: ResponseHeader[]
+): Record<number, OperationResponse> => ({
   200: { description, schema, headers },
 });
 
 /** The response with a page of a list. */
-export const page = (description: string, item: TSchema) => ok(description, listAnswer(item));
+export const page = (description: string, item: TSchema) => ok(description, listResponse(item));
 
 /** The response with a created resource. */
-export const created = (description: string, schema: TSchema): Record<number, Answer> => ({
+export const created = (description: string, schema: TSchema): Record<number, OperationResponse> => ({
   201: { description, schema, headers: ['ETag'] },
 });
 
 /** The response schemas for the serialisers; the rest of the declaration is added to the OpenAPI document. */
-function responses(app: App, answers: Record<number, Answer>): Record<number, unknown> {
+function responseSchemas(app: App, declared: Record<number, OperationResponse>): Record<number, unknown> {
   return Object.fromEntries(
-    Object.entries(answers).map(
-      ([status, { description, schema: declared, mediaType = 'application/json', otherMedia = [] }]) => {
-        if (!declared) return [status, { description, type: 'null' }];
-        const schema = withComponents(app, declared);
-        const own = [mediaType].flat().map((type) => [type, { schema }]);
+    Object.entries(declared).map(
+      ([status, { description, schema: own, mediaType = 'application/json', otherMedia = [] }]) => {
+        if (!own) return [status, { description, type: 'null' }];
+        const schema = withComponents(app, own);
+        const media = [mediaType].flat().map((type) => [type, { schema }]);
         const other = otherMedia.map((type) => [type, { schema: Type.String() }]);
-        return [status, { description, content: Object.fromEntries([...own, ...other]) }];
+        return [status, { description, content: Object.fromEntries([...media, ...other]) }];
       },
     ),
   );
@@ -223,16 +231,16 @@ function withComponents(app: App, schema: unknown): unknown {
   return { $ref: `${$id}#` };
 }
 
-/** Declares the parameters of a path as UUIDs; undefined without parameters. */
+/** Declares the parameters of a path as UUIDs and keys; undefined without parameters. */
 function pathParams(url: string): TSchema | undefined {
-  const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => [name!, Uuid]);
+  const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => [name!, /(^|_)key$/.test(name!) ? Key : Uuid]);
   return names.length > 0 ? object(Object.fromEntries(names)) : undefined;
 }
 
 /** Sends the result of a handler with the declared status. */
-function sendResult({ method, answers }: OperationSpec, reply: FastifyReply, result: unknown): unknown {
+function sendResult({ method, responses }: OperationSpec, reply: FastifyReply, result: unknown): unknown {
   if (result === reply || reply.sent) return result;
-  const [[status, answer] = ['200', undefined], ...others] = Object.entries(answers);
+  const [[status, answer] = ['200', undefined], ...others] = Object.entries(responses);
   if (others.length === 0) {
     reply.code(Number(status));
     if (status === '204') return reply.send();
@@ -267,9 +275,9 @@ function forbidCaching(
   done(null, payload);
 }
 
-/** Whether a request can omit the body: a POST of which all members are optional or have a default. */
+/** Whether a request can omit the body: a POST or DELETE of which all members are optional or have a default. */
 export function hasOptionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>): boolean {
-  if (!body || method !== 'POST') return false;
+  if (!body || (method !== 'POST' && method !== 'DELETE')) return false;
   const { type, required = [], properties = {} } = body as TObject;
   return type === 'object' && required.every((name) => 'default' in properties[name]!);
 }
@@ -302,7 +310,7 @@ export function routesOf(app: App, group: RouteGroup) {
     (url, spec) =>
       addOperation(app, {
         params: pathParams(url),
-        answers: { 204: { description: 'Deleted' } },
+        responses: { 204: { description: 'Deleted' } },
         ...group,
         ...spec,
         method,
@@ -324,7 +332,6 @@ const limitedReads = createUserSemaphore({ running: Number.MAX_SAFE_INTEGER, ofO
 function addOperation(app: App, spec: OperationSpec): void {
   if (app.operations.has(spec.id)) throw new Error(`two operations have the id ${spec.id}`);
   app.operations.set(spec.id, spec);
-  const takesIfMatch = errorCodesOf(spec).includes('precondition_failed');
   app.route({
     method: spec.method,
     url: spec.url,
@@ -332,13 +339,13 @@ function addOperation(app: App, spec: OperationSpec): void {
       spec.bodyLimit ?? (spec.permission === 'public' ? bodyLimits.publicBytes : bodyLimits.jsonBytes),
     ...(spec.early ? { onRequest: spec.early } : {}),
     ...bodyHook(spec),
-    ...(spec.secretAnswer ? { onSend: forbidCaching } : {}),
+    ...(spec.secretResponse ? { onSend: forbidCaching } : {}),
     config: {
       permission: spec.permission,
       ...(spec.scope ? { scope: spec.scope } : {}),
       ...(spec.consumes ? { ownBody: true } : {}),
       ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
-      ...(spec.secretAnswer ? { secretAnswer: true } : {}),
+      ...(spec.secretResponse ? { secretResponse: true } : {}),
       ...(spec.duringSetup ? { duringSetup: true } : {}),
       ...(spec.ticket ? { ticket: true } : {}),
       ...(spec.module ? { module: spec.module } : {}),
@@ -351,14 +358,17 @@ function addOperation(app: App, spec: OperationSpec): void {
       ...(spec.params ? { params: spec.params } : {}),
       querystring: spec.query ?? noQuery,
       ...(spec.body && !spec.consumes ? { body: spec.body } : {}),
-      response: responses(app, spec.answers),
+      response: responseSchemas(app, spec.responses),
     },
     handler: async (request, reply) => {
       const { ctx, query, body } = request;
       // `If-Match` only applies to operations that declare it, together with the 412 response
-      if (ctx && !takesIfMatch) ctx.ifMatch = undefined;
+      if (ctx && !takesIfMatch(spec)) ctx.ifMatch = undefined;
       const params = request.params as Record<string, string>;
-      const handle = async () => await spec.handler({ ctx, params, query, body, request, reply });
+      const language = spec.languages
+        ? negotiateLanguage(request, reply, await spec.languages(ctx))
+        : DEFAULT_LANGUAGE;
+      const handle = async () => await spec.handler({ ctx, params, query, body, language, request, reply });
       const userId = ctx?.caller.userId;
       const isRead = spec.method === 'GET' && userId;
       return sendResult(spec, reply, isRead ? await limitedReads(userId, handle) : await handle());

@@ -62,10 +62,10 @@ import { registerCardReadRoutes } from './inventory/cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './inventory/cards/cards.write.routes.ts';
 import {
   registerCardTypeRoutes,
-  registerRelationTypeRoutes,
   registerStakeholderRoleRoutes,
 } from './inventory/metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './inventory/metamodel/metamodel.routes.ts';
+import { registerRelationTypeRoutes } from './inventory/metamodel/relation-types.routes.ts';
 import { registerReferenceRoutes } from './inventory/reference/reference.routes.ts';
 import { registerRelationRoutes } from './inventory/relations/relations.routes.ts';
 import { registerQueryRoutes } from './inventory/reports/query.routes.ts';

@@ -31,7 +31,7 @@ declare module 'fastify' {
     /** Whether the handler reads the body, of any media type. */
     ownBody?: boolean;
     /** Whether responses contain secrets: they are encrypted if stored for an `Idempotency-Key`. */
-    secretAnswer?: boolean;
+    secretResponse?: boolean;
     /** Whether a token that can only be used to set up the second factor is accepted. */
     duringSetup?: boolean;
     /** Whether a single-use ticket in the query can replace the Authorization header. */

@@ -5,12 +5,17 @@ export interface OpenApiDocument {
   servers: object[];
   tags: object[];
   paths: Record<string, Record<string, OpenApiOperation>>;
-  components: Record<string, Record<string, object>>;
+  components: {
+    schemas: Record<string, Schema>;
+    parameters: Record<string, OpenApiParameter>;
+    responses: Record<string, OpenApiResponse>;
+    [kind: string]: Record<string, object>;
+  };
 }
 
 export interface OpenApiOperation {
   operationId: string;
-  parameters?: OpenApiParameter[];
+  parameters?: OpenApiParameter[] | undefined;
   requestBody?: { required: boolean; content: Record<string, MediaType> };
   responses: Record<string, OpenApiResponse>;
   [member: string]: unknown;
@@ -22,6 +27,7 @@ export interface OpenApiParameter {
   required?: boolean;
   description?: string;
   schema: Schema;
+  example?: unknown;
 }
 
 export interface OpenApiResponse {
@@ -59,3 +65,11 @@ export interface Schema {
   additionalProperties?: boolean | Schema;
   [member: string]: unknown;
 }
+
+/** All operations of the document. */
+export const operationsOf = ({ paths }: OpenApiDocument): OpenApiOperation[] =>
+  Object.values(paths).flatMap((methods) => Object.values(methods));
+
+/** A reference to a component, which can replace any part of the document. */
+export const reference = <T>(kind: string, name: string): T =>
+  ({ $ref: `#/components/${kind}/${name}` }) as T;

@@ -32,7 +32,7 @@ export function registerOpenApiRoutes(app: App): void {
     summary: 'Read this description',
     permission: 'public',
     alone: true,
-    answers: {
+    responses: {
       200: {
         description: 'An OpenAPI 3.1 document',
         schema: OpenObject,
@@ -54,7 +54,7 @@ export function registerOpenApiRoutes(app: App): void {
     permission: 'public',
     alone: true,
     headers: ['If-None-Match'],
-    answers: { 200: { description: 'A page', schema: Type.String(), mediaType: 'text/html' } },
+    responses: { 200: { description: 'A page', schema: Type.String(), mediaType: 'text/html' } },
     handler: ({ reply }) => sendFile(reply, 'page.html'),
   });
 

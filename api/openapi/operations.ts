@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { ErrorCode } from '../../platform/errors.ts';
 import {
   errorCodesOf,
   hasOptionalBody,
@@ -8,26 +7,26 @@ import {
   type OperationSpec,
   type RawBody,
   takesIdempotencyKey,
+  takesIfMatch,
 } from '../operation.ts';
-import type { MediaType, OpenApiOperation, OpenApiParameter, OpenApiResponse, Schema } from './document.ts';
 import {
-  errorResponses,
-  odataErrors,
-  orJsonRpc,
-  orPage,
-  otherODataResponse,
-  otherScimResponse,
-  scimErrorResponses,
-} from './errors.ts';
+  type MediaType,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  type OpenApiResponse,
+  reference,
+  type Schema,
+} from './document.ts';
+import { errorResponses, otherResponse } from './errors.ts';
 import { exampleOf } from './examples.ts';
-import { type AnswerHeader, answerHeaderRefs, type RequestHeader, requestHeaderRef } from './headers.ts';
+import { type RequestHeader, type ResponseHeader, requestHeaderRef, responseHeaderRefs } from './headers.ts';
 import { bodySchema, describedParameter } from './requests.ts';
 import { capital } from './schema-names.ts';
 
 type Schemas = Record<string, Schema>;
 
 /** Examples of request and response bodies, by operation. */
-const examples: Record<string, { body?: unknown; answers?: Record<string, unknown> }> = parse(
+const examples: Record<string, { body?: unknown; responses?: Record<string, unknown> }> = parse(
   readFileSync(new URL('./examples.yaml', import.meta.url), 'utf8'),
 );
 
@@ -59,30 +58,19 @@ export function describeOperation(
     responses: {
       ...successes(collected, spec, schemas),
       ...(conditional ? { 304: notModified } : {}),
-      ...errorsOf(spec, codes),
+      ...errorResponses(codes, spec.format),
       // for operations without input that could be invalid
       ...(codes.length === 0 ? { '4XX': other } : {}),
-      default: spec.scim ? otherScimResponse() : spec.odata ? otherODataResponse() : other,
+      default: spec.format === 'scim' || spec.format === 'odata' ? otherResponse(spec.format) : other,
     },
   };
 }
 
-function errorsOf(spec: OperationSpec, codes: ErrorCode[]): Record<string, OpenApiResponse> {
-  if (spec.scim) return scimErrorResponses(codes);
-  const responses = errorResponses(codes);
-  if (spec.mcp) return orJsonRpc(responses);
-  if (spec.html) return orPage(responses);
-  if (!spec.odata) return responses;
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [status, odataErrors(response)]),
-  );
-}
-
-const other = { $ref: '#/components/responses/Other' } as unknown as OpenApiResponse;
+const other = reference<OpenApiResponse>('responses', 'Other');
 
 const notModified: OpenApiResponse = {
   description: 'Not changed since the response whose ETag the client sent',
-  headers: answerHeaderRefs(['ETag', 'X-Request-Id']),
+  headers: responseHeaderRefs(['ETag', 'X-Request-Id']),
 };
 
 /** What an operation requires additional its permission, each with its condition. */
@@ -120,7 +108,7 @@ function securityOf(spec: OperationSpec): object[] {
 
 /** Whether the response of a GET has an ETag derived from its body. */
 function isConditional(spec: OperationSpec): boolean {
-  const answer = spec.answers[200];
+  const answer = spec.responses[200];
   const json =
     answer?.schema !== undefined &&
     [answer.mediaType ?? 'application/json'].flat().every((type) => type.endsWith('json'));
@@ -130,8 +118,9 @@ function isConditional(spec: OperationSpec): boolean {
 function requestHeadersOf(spec: OperationSpec, conditional: boolean): RequestHeader[] {
   const names = new Set<RequestHeader>(spec.headers);
   if (takesIdempotencyKey(spec)) names.add('Idempotency-Key');
-  if (spec.errors?.includes('precondition_failed') && !spec.odata) names.add('If-Match');
+  if (takesIfMatch(spec)) names.add('If-Match');
   if (conditional) names.add('If-None-Match');
+  if (spec.languages) names.add('Accept-Language');
   if (joinsBatches(spec)) names.add('X-Mutation-Batch').add('X-Request-Origin');
   names.add('X-Request-Id');
   return [...names].sort();
@@ -157,10 +146,9 @@ function requestBodyOf(
     examples[spec.id]?.body ??
     media.example ??
     exampleOf(schema, schemas, capital(spec.id));
-  // the framework describes an optional body as nullable
-  const required = ![schema.type].flat().includes('null') && !hasOptionalBody(spec);
+  const required = !hasOptionalBody(spec);
   const mediaTypes = ['application/json'];
-  if (spec.scim) mediaTypes.unshift('application/scim+json');
+  if (spec.format === 'scim') mediaTypes.unshift('application/scim+json');
   else if (spec.method === 'PATCH') mediaTypes.push('application/merge-patch+json');
   return { required, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema, example }])) };
 }
@@ -181,17 +169,17 @@ function successes(
   schemas: Schemas,
 ): Record<string, OpenApiResponse> {
   return Object.fromEntries(
-    Object.entries(spec.answers).map(([status, answer]) => {
+    Object.entries(spec.responses).map(([status, answer]) => {
       const content = Object.entries(collected.responses[status]?.content ?? {}).map(([mediaType, media]) => {
         const example =
           answer.example ??
-          examples[spec.id]?.answers?.[status] ??
+          examples[spec.id]?.responses?.[status] ??
           (/[/+]json$/.test(mediaType) ? exampleOf(media.schema, schemas, capital(spec.id)) : undefined);
         return [mediaType, { schema: media.schema, ...(example === undefined ? {} : { example }) }] as const;
       });
       const response: OpenApiResponse = {
         description: answer.description,
-        headers: answerHeaderRefs([...headersOf(spec, Number(status)), ...(answer.headers ?? [])]),
+        headers: responseHeaderRefs([...headersOf(spec, Number(status)), ...(answer.headers ?? [])]),
         ...(content.length > 0 ? { content: Object.fromEntries(content) } : {}),
       };
       return [status, response];
@@ -200,12 +188,13 @@ function successes(
 }
 
 /** Headers that follow from method and status. */
-function headersOf(spec: OperationSpec, status: number): AnswerHeader[] {
-  const names: AnswerHeader[] = ['X-Request-Id'];
+function headersOf(spec: OperationSpec, status: number): ResponseHeader[] {
+  const names: ResponseHeader[] = ['X-Request-Id'];
   if (isConditional(spec) && status === 200) names.push('ETag');
+  if (spec.languages && status < 202) names.push('Content-Language', 'Vary');
   if (spec.method !== 'GET') names.push('X-Position');
   if (takesIdempotencyKey(spec)) names.push('Idempotent-Replayed');
-  if (status === 202 && !spec.mcp) names.push('Location');
+  if (status === 202 && spec.format !== 'mcp') names.push('Location');
   if (status === 206) names.push('Content-Range');
   return names;
 }

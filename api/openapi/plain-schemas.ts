@@ -1,10 +1,11 @@
 import type { OpenApiDocument, Schema } from './document.ts';
-import { mapParts, mapSchemas, type Visit } from './walk.ts';
+import { mapParts, replaceInComponents, replaceInOperations, type Visit } from './walk.ts';
 
 /** Rewrites `anyOf` of constants as `enum` and of types as type lists, for which code generators create simple types. */
-export function plainSchemas(document: OpenApiDocument): OpenApiDocument {
+export function plainSchemas(document: OpenApiDocument): void {
   const visit: Visit = (schema, place) => nullable(enumeration(mapParts(schema, place, visit)));
-  return mapSchemas(document, visit);
+  replaceInOperations(document, visit);
+  replaceInComponents(document, visit);
 }
 
 const isValue = (part: Schema): boolean =>

@@ -2,7 +2,7 @@ import fastifySwagger from '@fastify/swagger';
 import { appVersion } from '../../domain/kernel/version.ts';
 import { errorCodesOf, type OperationSpec } from '../operation.ts';
 import type { App } from '../types.ts';
-import type { OpenApiDocument, Schema } from './document.ts';
+import type { OpenApiDocument } from './document.ts';
 import { commonCodes, otherResponse, problemExamples } from './errors.ts';
 import { headerComponents } from './headers.ts';
 import { describeOperation } from './operations.ts';
@@ -82,7 +82,7 @@ function complete(
   { openapi, info, servers, paths, components }: OpenApiDocument,
   operations: ReadonlyMap<string, OperationSpec>,
 ): OpenApiDocument {
-  const schemas = components.schemas as Record<string, Schema>;
+  const { schemas } = components;
   const described = mapValues(paths, (methods, path) =>
     mapValues(methods, (operation) => {
       const spec = operations.get(operation.operationId);
@@ -91,7 +91,7 @@ function complete(
     }),
   );
   const tagsUsed = new Set([...operations.values()].map(({ tag }) => tag));
-  const whole = {
+  const document = {
     openapi,
     info,
     servers,
@@ -107,10 +107,15 @@ function complete(
       }),
     },
   };
-  return shareResponses(shareParameters(shareSchemas(plainSchemas(whole))));
+  plainSchemas(document);
+  shareSchemas(document);
+  shareParameters(document);
+  shareResponses(document);
+  document.components = mapValues(document.components, sorted) as typeof document.components;
+  return document;
 }
 
-/** The components that the paths refer to, directly or indirectly, sorted by name. */
+/** The components that the paths refer to, directly or indirectly. */
 function usedComponents(paths: object, components: OpenApiDocument['components']): typeof components {
   const used = new Set<string>();
   const follow = (part: unknown) => {
@@ -122,13 +127,12 @@ function usedComponents(paths: object, components: OpenApiDocument['components']
   };
   follow(paths);
   return mapValues(components, (kind, kindName) =>
-    Object.fromEntries(
-      Object.entries(kind)
-        .filter(([name]) => used.has(`${kindName}/${name}`))
-        .sort(([a], [b]) => (a < b ? -1 : 1)),
-    ),
-  );
+    sorted(Object.fromEntries(Object.entries(kind).filter(([name]) => used.has(`${kindName}/${name}`)))),
+  ) as typeof components;
 }
+
+const sorted = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 function mapValues<T, R>(record: Record<string, T>, to: (value: T, key: string) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value, key)]));

@@ -1,4 +1,4 @@
-import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from './document.ts';
+import { type OpenApiDocument, type OpenApiResponse, operationsOf, reference } from './document.ts';
 import { capital } from './schema-names.ts';
 
 /** Codes that always occur codeGroups get one name. */
@@ -11,59 +11,22 @@ const codeGroups: [name: string, codes: string[]][] = [
 const MAX_NAMES = 4;
 
 /** Moves error responses of several operations to the components. */
-export function shareResponses(document: OpenApiDocument): OpenApiDocument {
-  const uses = new Map<string, number>();
-  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-  for (const response of operations.flatMap(failures)) {
-    const text = JSON.stringify(response);
-    uses.set(text, (uses.get(text) ?? 0) + 1);
-  }
-  const shared: Record<string, OpenApiResponse> = {};
-  const share = (status: string, response: OpenApiResponse): OpenApiResponse => {
-    const name = nameOf(status, response);
-    if (!name || uses.get(JSON.stringify(response)) === 1) return response;
-    shared[name] ??= response;
-    if (JSON.stringify(shared[name]) !== JSON.stringify(response)) {
-      throw new Error(`two responses would have the name ${name}`);
-    }
-    return { $ref: `#/components/responses/${name}` } as unknown as OpenApiResponse;
-  };
-  const paths = Object.fromEntries(
-    Object.entries(document.paths).map(([path, methods]) => [
-      path,
-      Object.fromEntries(
-        Object.entries(methods).map(([method, operation]) => [
-          method,
-          {
-            ...operation,
-            responses: Object.fromEntries(
-              Object.entries(operation.responses).map(([status, response]) => [
-                status,
-                isFailure(status) ? share(status, response) : response,
-              ]),
-            ),
-          },
-        ]),
-      ),
-    ]),
+export function shareResponses(document: OpenApiDocument): void {
+  const { responses: shared } = document.components;
+  const failures = operationsOf(document).flatMap(({ responses }) =>
+    Object.entries(responses)
+      .filter(([status]) => !status.startsWith('2'))
+      .map(([status, response]) => ({ responses, status, response, text: JSON.stringify(response) })),
   );
-  const responses = { ...document.components.responses, ...shared };
-  return {
-    ...document,
-    paths,
-    components: {
-      ...document.components,
-      responses: Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1))),
-    },
-  };
+  const uses = Map.groupBy(failures, ({ text }) => text);
+  for (const { responses, status, response, text } of failures) {
+    const name = nameOf(status, response);
+    if (!name || uses.get(text)!.length === 1) continue;
+    shared[name] ??= response;
+    if (JSON.stringify(shared[name]) !== text) throw new Error(`two responses would have the name ${name}`);
+    responses[status] = reference('responses', name);
+  }
 }
-
-const isFailure = (status: string): boolean => !status.startsWith('2');
-
-const failures = ({ responses }: OpenApiOperation): OpenApiResponse[] =>
-  Object.entries(responses)
-    .filter(([status, response]) => isFailure(status) && !('$ref' in response))
-    .map(([, response]) => response);
 
 /** For example `CursorOrValidationFailed`, prefixed by `Scim`, `OData`, `Mcp` or `Page` if it is not a problem document. */
 function nameOf(status: string, response: OpenApiResponse): string | undefined {

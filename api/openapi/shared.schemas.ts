@@ -1,7 +1,7 @@
 import type { OpenApiDocument, Schema } from './document.ts';
 import { schemaNames } from './names.data.ts';
 import { bodyNameOf, candidateKey, listNameOf, type Place, placeName } from './schema-names.ts';
-import { mapParts, mapSchemas, type Schemas, type Visit } from './walk.ts';
+import { mapParts, replaceInComponents, replaceInOperations, type Schemas, type Visit } from './walk.ts';
 
 /** A schema with all its locations. */
 interface Found {
@@ -14,9 +14,9 @@ interface Found {
  * Moves schemas that occur more than once, request bodies and list responses to the components.
  * @throws Error if two schemas would have the same name.
  */
-export function shareSchemas(document: OpenApiDocument): OpenApiDocument {
-  const schemas = document.components.schemas as Schemas;
-  const found = findSchemas(document, schemas);
+export function shareSchemas(document: OpenApiDocument): void {
+  const { schemas } = document.components;
+  const found = findSchemas(document);
   const names = nameSchemas(found, schemas);
   const shared: Schemas = {};
 
@@ -32,14 +32,9 @@ export function shareSchemas(document: OpenApiDocument): OpenApiDocument {
     }
     return { $ref: `#/components/schemas/${name}`, ...annotationsOf(schema) };
   };
-  const result = mapSchemas(document, replace);
-  return {
-    ...result,
-    components: {
-      ...result.components,
-      schemas: sorted({ ...(result.components.schemas as Schemas), ...shared }),
-    },
-  };
+  replaceInOperations(document, replace);
+  replaceInComponents(document, replace);
+  Object.assign(schemas, shared);
 }
 
 /** Annotations of one location, which are written next to the reference. */
@@ -60,7 +55,7 @@ function withoutAnnotations(schema: Schema): Schema {
 const isComponent = ({ kind, path }: Place): boolean => kind === 'component' && path.length === 0;
 const isRequestBody = ({ kind, path }: Place): boolean => kind === 'body' && path.length === 0;
 
-function findSchemas(document: OpenApiDocument, schemas: Schemas): Map<string, Found> {
+function findSchemas(document: OpenApiDocument): Map<string, Found> {
   const found = new Map<string, Found>();
   const visit: Visit = (schema, place) => {
     const key = candidateKey(schema);
@@ -76,9 +71,8 @@ function findSchemas(document: OpenApiDocument, schemas: Schemas): Map<string, F
     return mapParts(schema, place, visit);
   };
   // components first, so that copies elsewhere refer to them
-  for (const [name, schema] of Object.entries(schemas))
-    visit(schema, { kind: 'component', root: name, path: [] });
-  mapSchemas({ ...document, components: { ...document.components, schemas: {} } }, visit);
+  replaceInComponents(document, visit);
+  replaceInOperations(document, visit);
   return found;
 }
 
@@ -102,6 +96,3 @@ function nameSchemas(found: Map<string, Found>, schemas: Schemas): Map<string, s
   }
   return names;
 }
-
-const sorted = (schemas: Schemas): Schemas =>
-  Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));

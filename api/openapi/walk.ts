@@ -1,4 +1,4 @@
-import type { OpenApiDocument, Schema } from './document.ts';
+import { type OpenApiDocument, operationsOf, type Schema } from './document.ts';
 import { capital, type Place } from './schema-names.ts';
 
 export type Schemas = Record<string, Schema>;
@@ -26,67 +26,24 @@ export function mapParts(schema: Schema, place: Place, visit: Visit): Schema {
   return result;
 }
 
-/** Maps every schema of components, parameters, request and response bodies. */
-export function mapSchemas(document: OpenApiDocument, visit: Visit): OpenApiDocument {
-  const content = (media: Record<string, { schema: Schema }> | undefined, place: Place) =>
-    Object.fromEntries(
-      Object.entries(media ?? {}).map(([type, one]) => [type, { ...one, schema: visit(one.schema, place) }]),
-    );
-  const operation = (one: OpenApiDocument['paths'][string][string]) => {
-    const root = capital(one.operationId);
-    const { requestBody, parameters, responses } = one;
-    return {
-      ...one,
-      ...(parameters
-        ? {
-            parameters: parameters.map((parameter) =>
-              parameter.schema
-                ? {
-                    ...parameter,
-                    schema: visit(parameter.schema, {
-                      kind: 'parameter',
-                      root: capital(parameter.name),
-                      path: [],
-                    }),
-                  }
-                : parameter,
-            ),
-          }
-        : {}),
-      ...(requestBody
-        ? {
-            requestBody: {
-              ...requestBody,
-              content: content(requestBody.content, { kind: 'body', root, path: [] }),
-            },
-          }
-        : {}),
-      responses: Object.fromEntries(
-        Object.entries(responses).map(([status, response]) => [
-          status,
-          response.content
-            ? { ...response, content: content(response.content, { kind: 'answer', root, path: [] }) }
-            : response,
-        ]),
-      ),
-    };
-  };
-  return {
-    ...document,
-    paths: Object.fromEntries(
-      Object.entries(document.paths).map(([path, methods]) => [
-        path,
-        Object.fromEntries(Object.entries(methods).map(([method, one]) => [method, operation(one)])),
-      ]),
-    ) as OpenApiDocument['paths'],
-    components: {
-      ...document.components,
-      schemas: Object.fromEntries(
-        Object.entries(document.components.schemas as Schemas).map(([name, schema]) => [
-          name,
-          visit(schema, { kind: 'component', root: name, path: [] }),
-        ]),
-      ),
-    },
-  };
+/** Replaces every schema of parameters, request and response bodies. */
+export function replaceInOperations(document: OpenApiDocument, visit: Visit): void {
+  for (const { operationId, parameters = [], requestBody, responses } of operationsOf(document)) {
+    for (const one of parameters) {
+      if (one.schema)
+        one.schema = visit(one.schema, { kind: 'parameter', root: capital(one.name), path: [] });
+    }
+    const root = capital(operationId);
+    const bodies = Object.values(requestBody?.content ?? {});
+    for (const media of bodies) media.schema = visit(media.schema, { kind: 'body', root, path: [] });
+    const answers = Object.values(responses).flatMap(({ content = {} }) => Object.values(content));
+    for (const media of answers) media.schema = visit(media.schema, { kind: 'answer', root, path: [] });
+  }
+}
+
+/** Replaces every schema of the components. */
+export function replaceInComponents({ components: { schemas } }: OpenApiDocument, visit: Visit): void {
+  for (const [name, schema] of Object.entries(schemas)) {
+    schemas[name] = visit(schema, { kind: 'component', root: name, path: [] });
+  }
 }

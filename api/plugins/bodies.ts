@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { EstateError, invalidField } from '../../platform/errors.ts';
+import { createUsage } from '../../platform/usage.ts';
 import type { App } from '../types.ts';
 
 const KIB = 1024;
@@ -142,8 +143,7 @@ export function limitBodyMemory(
   app: App,
   { counted, largest, perUser, perProcess } = bodyMemoryLimits,
 ): void {
-  const byUser = new Map<string, number>();
-  let total = 0;
+  const inMemory = createUsage();
   app.addHook('onRequest', (request, reply, done) => {
     const { raw, routeOptions } = request;
     const userId = request.ctx?.caller.userId;
@@ -153,20 +153,13 @@ export function limitBodyMemory(
       return;
     }
     const bytes = Math.min(Number(raw.headers['content-length'] ?? limit), limit);
-    const own = (byUser.get(userId) ?? 0) + bytes;
     if (bytes <= counted) done();
-    else if (own > perUser) done(limitError('too_many_requests', 'Your requests', perUser));
-    else if (total + bytes > perProcess)
+    else if (inMemory.of(userId) + bytes > perUser)
+      done(limitError('too_many_requests', 'Your requests', perUser));
+    else if (inMemory.total() + bytes > perProcess)
       done(limitError('unavailable', 'The requests to this process', perProcess));
     else {
-      byUser.set(userId, own);
-      total += bytes;
-      reply.raw.once('close', () => {
-        total -= bytes;
-        const left = byUser.get(userId)! - bytes;
-        if (left === 0) byUser.delete(userId);
-        else byUser.set(userId, left);
-      });
+      reply.raw.once('close', inMemory.take(userId, bytes));
       done();
     }
   });

@@ -75,7 +75,7 @@ export async function applyIdempotencyKey(
   const parts = [request.method, request.url, contentHash, apiTokenId, impersonatedRole, rights];
   const hash = sha256(parts.filter(Boolean).join(' '));
   const { processNumber, sealed } = request.server.idempotency;
-  const seal = request.routeOptions.config.secretAnswer ? sealed : undefined;
+  const seal = request.routeOptions.config.secretResponse ? sealed : undefined;
   const claimed = await claimIdempotencyKey(request.ctx, { key, hash, processNumber, seal });
   if ('claim' in claimed) {
     request.ctx.claim = claimed.claim;

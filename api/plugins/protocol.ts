@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { addressMatcher, clientOf } from '../../platform/outbound.rules.ts';
+import { createUsage } from '../../platform/usage.ts';
 import type { App } from '../types.ts';
 import { problemOf } from './problems.ts';
 
@@ -116,25 +117,15 @@ export function boundConnections(
   { total, perAddress } = connectionLimits,
 ): void {
   const isProxy = addressMatcher(trustProxy);
-  const byClient = new Map<string, number>();
-  let open = 0;
+  const open = createUsage();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     const client = isProxy(address) ? undefined : clientOf(address);
-    const own = client === undefined ? 0 : (byClient.get(client) ?? 0) + 1;
-    open += 1;
-    if (client !== undefined) byClient.set(client, own);
-    socket.on('close', () => {
-      open -= 1;
-      if (client === undefined) return;
-      const left = byClient.get(client)! - 1;
-      if (left === 0) byClient.delete(client);
-      else byClient.set(client, left);
-    });
-    if (own > perAddress) {
+    socket.on('close', open.take(client ?? ''));
+    if (client !== undefined && open.of(client) > perAddress) {
       const detail = `An address can have at most ${perAddress} open connections.`;
       refuseConnection(socket, new EstateError('too_many_requests', detail, { headers }));
-    } else if (open > total) {
+    } else if (open.total() > total) {
       const detail = 'This process has reached its limit of open connections.';
       refuseConnection(socket, new EstateError('unavailable', detail, { headers }));
     }
@@ -149,25 +140,19 @@ export function boundPublicRequests(
   app: App,
   { perAddress }: { perAddress: number } = connectionLimits,
 ): void {
-  const byClient = new Map<string, number>();
+  const running = createUsage();
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.permission !== 'public') {
       done();
       return;
     }
     const client = clientOf(request.ip);
-    const open = byClient.get(client) ?? 0;
-    if (open >= perAddress) {
+    if (running.of(client) >= perAddress) {
       const detail = `An address can have at most ${perAddress} concurrent requests without a login.`;
       done(new EstateError('too_many_requests', detail, { headers }));
       return;
     }
-    byClient.set(client, open + 1);
-    reply.raw.once('close', () => {
-      const left = byClient.get(client)! - 1;
-      if (left === 0) byClient.delete(client);
-      else byClient.set(client, left);
-    });
+    reply.raw.once('close', running.take(client));
     done();
   });
 }

@@ -27,6 +27,11 @@ export const itemComponent = <P extends TProperties>($id: string, members: P, op
 
 /** Optional text is null in responses, never absent. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** A member of a request that can be omitted; null clears it. */
+export const Clearable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
+/** The members as optional ones: `object({ name, ...optional({ color, icon }) })`. */
+export const optional = <P extends TProperties>(members: P) => Type.Partial(Type.Object(members)).properties;
+export const Count = Type.Integer({ minimum: 0 });
 /** The plain form: `format` alone would also accept `urn:uuid:`, which PostgreSQL does not. */
 export const Uuid = Type.String({ format: 'uuid', pattern: '^[0-9a-fA-F-]{36}$' });
 export const DateOnly = Type.String({ format: 'date' });

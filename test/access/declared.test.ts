@@ -14,7 +14,7 @@ function declare(name: string, permission: unknown): void {
     id: name,
     summary: 'Read nothing',
     permission: permission as RoutePermission,
-    answers: { 204: { description: 'Nothing' } },
+    responses: { 204: { description: 'Nothing' } },
     handler: async ({ reply }) => reply.code(204).send(),
   });
 }

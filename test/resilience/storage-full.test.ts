@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, expect, it, vi } from 'vitest';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { closeAfterAll, createTestApp, expectProblem } from '../support/harness.ts';
 import { survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
@@ -75,6 +75,5 @@ it('answers 507 where the database has no space left', async () => {
     create function no_space() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file' using errcode = '53100'; end $$;
     create trigger no_space before insert on tag_groups execute function no_space()`);
-  const refused = await admin.post('/api/v1/tag-groups', { name: 'Anything' });
-  expect([refused.status, refused.body.code]).toEqual([507, 'storage_full']);
+  await expectProblem(admin.post('/api/v1/tag-groups', { name: 'Anything' }), 507, 'storage_full');
 });

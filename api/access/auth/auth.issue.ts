@@ -3,8 +3,8 @@ import Type from 'typebox';
 import type { TokenSubject } from '../../../domain/access/access.login.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { LOGIN_SECONDS, TOKEN_SECONDS } from '../../plugins/access.ts';
-import { TokenAnswer } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
+import { TokenAnswer } from '../access.schemas.ts';
 
 /** Lifetime in seconds of a token that can only be used to set up the second factor. */
 const SETUP_SECONDS = 15 * 60;

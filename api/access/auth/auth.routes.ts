@@ -16,14 +16,29 @@ import { confirmRegistration, register } from '../../../domain/access/access.reg
 import { readMe } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { registrationOpen, ssoConfigured } from '../../../domain/kernel/settings/settings.read.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { component, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../../integrations/access/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../../integrations/access/sso/sso.issuer.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { Email, MeSchema, Password, TokenAnswer } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
+import { Email, Password, TokenAnswer } from '../access.schemas.ts';
 import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
+
+const MeSchema = component('Me', {
+  id: Uuid,
+  email: Type.String(),
+  display_name: Type.String(),
+  role: Type.String(),
+  role_label: Nullable(Type.String()),
+  role_color: Nullable(Type.String()),
+  is_active: Type.Boolean(),
+  locale: Type.String(),
+  permissions: Type.Record(Type.String(), Type.Boolean()),
+  ui_preferences: OpenObject,
+  impersonated_role: Nullable(Type.String()),
+  impersonated_role_label: Nullable(Type.String()),
+});
 
 /** The token of a login, or the state of the registration. */
 const registrationAnswer = (state: string, description: string) => ({
@@ -46,15 +61,14 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     description:
       'The first user of a workspace sends the set-up token that the service wrote to its log at start, and gets an access token. Everybody else gets `confirmation_sent`, whether or not the address has an account, and a mail with the next step. Disabled unless the setting `registration` is on and a mail server is configured.',
     permission: 'public',
-    secretAnswer: true,
+    secretResponse: true,
     body: object({
       email: Email,
       display_name: Type.String({ minLength: 1, maxLength: 200 }),
       password: Password,
       setup_token: Type.Optional(Type.String({ maxLength: 200 })),
     }),
-
-    answers: registrationAnswer(
+    responses: registrationAnswer(
       'confirmation_sent',
       'The address has to be confirmed, or the token of the first user',
     ),
@@ -71,13 +85,12 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     description:
       'Requires the token from the mail, which is valid once and for one day, and the registered password. If the workspace requires approval, the result is `approval_required` and the account is inactive until an administrator activates it.',
     permission: 'public',
-    secretAnswer: true,
+    secretResponse: true,
     body: object({
       token: Type.String({ minLength: 1, maxLength: 200, description: 'The token from the mail' }),
       password: Password,
     }),
-
-    answers: registrationAnswer('approval_required', 'An access token, or `approval_required`'),
+    responses: registrationAnswer('approval_required', 'An access token, or `approval_required`'),
     errors: ['invalid_credentials', 'not_found', 'registration_closed', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       const subject = await confirmRegistration(ctx, { ...body, address: request.ip });
@@ -91,7 +104,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     description:
       'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; the responses for a wrong password, a locked and an unknown account are the same. While logins by password are locked, the password together with a `code` is accepted. `two_factor_required` means that the password is correct and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` can only be used to set up the second factor that the workspace requires.',
     permission: 'public',
-    secretAnswer: true,
+    secretResponse: true,
     body: object({
       email: Type.String({ minLength: 1, maxLength: 320 }),
       password: Password,
@@ -103,8 +116,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
         }),
       ),
     }),
-
-    answers: tokenAnswer,
+    responses: tokenAnswer,
     errors: ['invalid_credentials', 'sso_required', 'too_many_requests', 'two_factor_required'],
     handler: async ({ ctx, body, request }) =>
       issue(await login(ctx, secrets, { ...body, address: request.ip })),
@@ -115,16 +127,15 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
 
 /** Operations on the caller's session. */
 function registerSessionRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Authentication' });
+  const routes = routesOf(app, { tag: 'Authentication', permission: 'login' });
 
   const issue = tokenIssuer(app);
   routes.post('/api/v1/auth/refresh', {
     id: 'refreshToken',
     summary: 'Get a new token while the current one is valid',
-    permission: 'login',
     scope: 'account',
-    secretAnswer: true,
-    answers: tokenAnswer,
+    secretResponse: true,
+    responses: tokenAnswer,
     errors: ['session_required'],
     handler: async ({ ctx }) => issue(await refresh(ctx)),
   });
@@ -135,10 +146,9 @@ function registerSessionRoutes(app: App): void {
     description:
       'The token has the permissions of that role that the caller has too. Every event still names the caller, and the role in addition. Not for `admin` or the caller’s own role.',
     permission: 'admin.impersonate',
-    secretAnswer: true,
+    secretResponse: true,
     body: object({ role: Type.String({ minLength: 1, maxLength: 64 }) }),
-
-    answers: tokenAnswer,
+    responses: tokenAnswer,
     errors: ['conflict', 'session_required'],
     handler: async ({ ctx, body }) => issue(await impersonate(ctx, body.role)),
   });
@@ -147,10 +157,9 @@ function registerSessionRoutes(app: App): void {
     id: 'stopImpersonating',
     summary: 'Stop impersonating a role',
     description: 'The token of the request ends if it was one of an impersonation.',
-    permission: 'login',
     scope: 'account',
-    secretAnswer: true,
-    answers: tokenAnswer,
+    secretResponse: true,
+    responses: tokenAnswer,
     errors: ['session_required'],
     handler: async ({ ctx }) => issue(await stopImpersonating(ctx)),
   });
@@ -161,7 +170,7 @@ function registerSessionRoutes(app: App): void {
     description:
       'The response is the same without a valid token. Personal and service tokens are revoked under `/tokens`.',
     permission: 'public',
-    answers: doneAnswer,
+    responses: doneAnswer,
     handler: async ({ ctx }) => {
       await logout(ctx);
       return { ok: true };
@@ -171,9 +180,8 @@ function registerSessionRoutes(app: App): void {
   routes.get('/api/v1/auth/me', {
     id: 'readMe',
     summary: 'Read the caller’s account with its effective permissions',
-    permission: 'login',
     duringSetup: true,
-    answers: ok('The account', MeSchema),
+    responses: ok('The account', MeSchema),
     handler: ({ ctx }) => readMe(ctx),
   });
 }
@@ -197,7 +205,7 @@ export function registerPasswordRoutes(app: App): void {
     summary: 'Validate an invitation token and return its user',
     permission: 'public',
     query: tokenQuery,
-    answers: validAnswer,
+    responses: validAnswer,
     errors: ['not_found', 'too_many_requests'],
     handler: ({ ctx, query, request }) =>
       validateMailedToken(ctx, 'invitation', { ...query, address: request.ip }),
@@ -207,10 +215,9 @@ export function registerPasswordRoutes(app: App): void {
     id: 'setPassword',
     summary: 'Set the first password with an invitation, and log in',
     permission: 'public',
-    secretAnswer: true,
+    secretResponse: true,
     body: newPassword,
-
-    answers: tokenAnswer,
+    responses: tokenAnswer,
     errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) =>
       issue(await setInvitedPassword(ctx, { ...body, address: request.ip })),
@@ -222,7 +229,7 @@ export function registerPasswordRoutes(app: App): void {
     description: 'The response, and its time, do not depend on whether the account exists.',
     permission: 'public',
     body: object({ email: Type.String({ minLength: 1, maxLength: 320 }) }),
-    answers: doneAnswer,
+    responses: doneAnswer,
     errors: ['sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       await requestPasswordReset(ctx, { ...body, address: request.ip });
@@ -235,7 +242,7 @@ export function registerPasswordRoutes(app: App): void {
     summary: 'Validate a password reset token and return its user',
     permission: 'public',
     query: tokenQuery,
-    answers: validAnswer,
+    responses: validAnswer,
     errors: ['not_found', 'too_many_requests'],
     handler: ({ ctx, query, request }) =>
       validateMailedToken(ctx, 'password-reset', { ...query, address: request.ip }),
@@ -247,8 +254,7 @@ export function registerPasswordRoutes(app: App): void {
     description: 'All logins and personal tokens of the account end; a second factor remains.',
     permission: 'public',
     body: newPassword,
-
-    answers: doneAnswer,
+    responses: doneAnswer,
     errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       await resetPassword(ctx, { ...body, address: request.ip });
@@ -269,7 +275,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     id: 'readSsoConfig',
     summary: 'Read the login methods, and whether users can register',
     permission: 'public',
-    answers: ok(
+    responses: ok(
       'With the members of the provider if single sign-on is enabled',
       object({
         enabled: Type.Boolean(),
@@ -307,10 +313,9 @@ export function registerSsoRoutes(app: App, services: Services): void {
     description:
       'The client stores `state`, redirects the browser to `authorization_url`, and only accepts a redirect back with the same `state`. The service stores the nonce and the PKCE verifier.',
     permission: 'public',
-    secretAnswer: true,
+    secretResponse: true,
     body: object({ redirect_uri: RedirectUri }),
-
-    answers: ok(
+    responses: ok(
       'The login page of the provider',
       object({
         authorization_url: Type.String(),
@@ -328,15 +333,14 @@ export function registerSsoRoutes(app: App, services: Services): void {
     description:
       'Send the parameters that the provider has added to the redirect URL: `code`, `state`, and `iss` if present. The first login of a user creates the account.',
     permission: 'public',
-    secretAnswer: true,
+    secretResponse: true,
     body: object({
       code: Type.String({ minLength: 1, maxLength: 4000 }),
       state: Type.String({ minLength: 1, maxLength: 500 }),
       redirect_uri: RedirectUri,
       iss: Type.Optional(Type.String({ maxLength: 1000 })),
     }),
-
-    answers: tokenAnswer,
+    responses: tokenAnswer,
     errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],
     handler: async ({ ctx, body, request }) =>
       issue(await finishSso(services, ctx, { ...body, address: request.ip })),

@@ -9,8 +9,8 @@ import {
 import type { Services } from '../../../domain/kernel/services.ts';
 import { Nullable, object, Timestamp } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { Password } from '../../schemas/access.ts';
 import type { App } from '../../types.ts';
+import { Password } from '../access.schemas.ts';
 import { tokenIssuer } from './auth.issue.ts';
 
 const Code = Type.String({ minLength: 1, maxLength: 50 });
@@ -39,17 +39,15 @@ const endsLogins = 'All tokens of the account’s logins end; the response conta
 
 /** The caller's second factor: time-based one-time passwords of 30 seconds (RFC 6238). */
 export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
-  const routes = routesOf(app, { tag: 'Authentication' });
+  const routes = routesOf(app, { tag: 'Authentication', permission: 'login', scope: 'account' });
 
   const issue = tokenIssuer(app);
 
   routes.get('/api/v1/auth/two-factor', {
     id: 'readOwnTwoFactor',
     summary: 'Read whether the caller’s account has a second factor',
-    permission: 'login',
-    scope: 'account',
     duringSetup: true,
-    answers: ok(
+    responses: ok(
       'Its state',
       object({
         enabled: Type.Boolean(),
@@ -66,13 +64,10 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     id: 'beginTwoFactor',
     summary: 'Set up a second factor, or replace the present one',
     description: 'It becomes active when a code of it is sent to `/auth/two-factor/confirm`.',
-    permission: 'login',
-    scope: 'account',
     duringSetup: true,
-    secretAnswer: true,
+    secretResponse: true,
     body: proof,
-
-    answers: ok(
+    responses: ok(
       'The secret for the authenticator',
       object({
         secret: Type.String({ description: 'In base 32' }),
@@ -87,13 +82,10 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     id: 'confirmTwoFactor',
     summary: 'Activate the second factor with one of its codes',
     description: endsLogins,
-    permission: 'login',
-    scope: 'account',
     duringSetup: true,
-    secretAnswer: true,
+    secretResponse: true,
     body: object({ code: Code }),
-
-    answers: ok(
+    responses: ok(
       'Recovery codes, and an access token without restrictions',
       object({
         recovery_codes: RecoveryCodes,
@@ -112,19 +104,16 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
 /** Operations on an active second factor. */
 function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
-  const routes = routesOf(app, { tag: 'Authentication' });
+  const routes = routesOf(app, { tag: 'Authentication', permission: 'login', scope: 'account' });
 
   const issue = tokenIssuer(app);
   routes.post('/api/v1/auth/two-factor/disable', {
     id: 'disableTwoFactor',
     summary: 'Disable the caller’s second factor',
     description: endsLogins,
-    permission: 'login',
-    scope: 'account',
-    secretAnswer: true,
+    secretResponse: true,
     body: proof,
-
-    answers: ok('Done', object({ ok: Type.Literal(true), ...fresh })),
+    responses: ok('Done', object({ ok: Type.Literal(true), ...fresh })),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
     handler: async ({ ctx, body }) => {
       const subject = await disableTwoFactor(ctx, secrets, body);
@@ -136,12 +125,9 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     id: 'renewRecoveryCodes',
     summary: 'Create new recovery codes and invalidate the old ones',
     description: endsLogins,
-    permission: 'login',
-    scope: 'account',
-    secretAnswer: true,
+    secretResponse: true,
     body: proof,
-
-    answers: ok('The codes', object({ recovery_codes: RecoveryCodes, ...fresh })),
+    responses: ok('The codes', object({ recovery_codes: RecoveryCodes, ...fresh })),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
     handler: async ({ ctx, body }) => {
       const { recoveryCodes, subject } = await renewRecoveryCodes(ctx, secrets, body);

@@ -1,30 +1,37 @@
 import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../../domain/access/roles.commands.ts';
+import { Role } from '../../../domain/access/roles.model.ts';
 import { listRoles, permissionCatalogue, readRole } from '../../../domain/access/roles.queries.ts';
-import { Color, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { Clearable, Color, component, itemComponent, object } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { ArchivedRoleSchema, RoleSchema } from '../../schemas/access.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
-const KeyParams = object({ key: Type.String({ minLength: 1, maxLength: 64 }) });
+const roleMembers = { ...Role.columns, user_count: Type.Integer() };
+
+const RoleSchema = itemComponent('Role', roleMembers);
+
+const ArchivedRoleSchema = component('ArchivedRole', {
+  ...roleMembers,
+  users_affected: Type.Integer({ description: 'Active users with the role, who have no access now' }),
+});
+
 const Label = Type.String({ minLength: 1, maxLength: 200 });
-const Description = Type.Optional(Nullable(Type.String({ maxLength: 2000 })));
+const Description = Clearable(Type.String({ maxLength: 2000 }));
 const Permissions = { description: 'Keys of the catalogue; permissions that are not listed are not granted' };
 const role = ok('The role', RoleSchema);
 
 /** Roles and the catalogue of permissions. */
 export function registerRoleRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Users and roles' });
+  const routes = routesOf(app, { tag: 'Users and roles', permission: 'login' });
 
   routes.get('/api/v1/roles', {
     id: 'listRoles',
     summary: 'List roles',
-    permission: 'login',
     query: listQuery(['sort_order', 'key', 'label'], 'sort_order', {
       include_archived: Type.Boolean({ default: false }),
     }),
-    answers: page('Roles', RoleSchema),
+    responses: page('Roles', RoleSchema),
     handler: ({ ctx, query }) => listRoles(ctx, query),
   });
 
@@ -41,8 +48,7 @@ export function registerRoleRoutes(app: App): void {
       permissions: Type.Record(Type.String(), Type.Boolean(), { ...Permissions, default: {} }),
       is_default: Type.Boolean({ default: false, description: 'Whether it is the role of new users' }),
     }),
-
-    answers: { 201: { description: 'The role', schema: RoleSchema } },
+    responses: { 201: { description: 'The role', schema: RoleSchema } },
     errors: ['conflict'],
     handler: async ({ ctx, body }) => {
       await createRole(ctx, body);
@@ -53,8 +59,7 @@ export function registerRoleRoutes(app: App): void {
   routes.get('/api/v1/roles/permissions-schema', {
     id: 'readPermissionCatalogue',
     summary: 'Read the catalogue of permissions by group',
-    permission: 'login',
-    answers: ok(
+    responses: ok(
       'Groups of permission keys with what each allows',
       Type.Record(
         Type.String(),
@@ -67,9 +72,7 @@ export function registerRoleRoutes(app: App): void {
   routes.get('/api/v1/roles/:key', {
     id: 'readRole',
     summary: 'Read one role',
-    permission: 'login',
-    params: KeyParams,
-    answers: role,
+    responses: role,
     handler: ({ ctx, params }) => readRole(ctx, params.key),
   });
 
@@ -78,17 +81,15 @@ export function registerRoleRoutes(app: App): void {
 
 /** Write operations of a role. */
 function registerRoleChangeRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Users and roles' });
+  const routes = routesOf(app, { tag: 'Users and roles', permission: 'admin.roles' });
 
   routes.patch('/api/v1/roles/:key', {
     id: 'patchRole',
     summary: 'Change a role',
     description:
       'New permissions apply from the next request of every user with the role. `permissions` replaces all of them; those of administrators cannot be changed.',
-    permission: 'admin.roles',
     permissionNote:
       'the permissions of the role before and after the change; those of the former default role to replace it',
-    params: KeyParams,
     body: object({
       label: Type.Optional(Label),
       description: Description,
@@ -97,9 +98,8 @@ function registerRoleChangeRoutes(app: App): void {
       is_default: Type.Optional(Type.Boolean()),
       sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
     }),
-
-    answers: role,
-    errors: ['conflict', 'precondition_failed', 'wrong_state'],
+    responses: role,
+    errors: ['conflict', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {
       await patchRole(ctx, params.key, body);
       return await readRole(ctx, params.key);
@@ -110,10 +110,8 @@ function registerRoleChangeRoutes(app: App): void {
     id: 'archiveRole',
     summary: 'Archive a role',
     description: 'Users with the role have no access until they get another one.',
-    permission: 'admin.roles',
     permissionNote: 'the permissions of the role',
-    params: KeyParams,
-    answers: ok('The role and the number of its users', ArchivedRoleSchema),
+    responses: ok('The role and the number of its users', ArchivedRoleSchema),
     errors: ['conflict', 'system_role', 'wrong_state'],
     handler: async ({ ctx, params }) => {
       const affected = await archiveRole(ctx, params.key);
@@ -125,10 +123,8 @@ function registerRoleChangeRoutes(app: App): void {
   routes.post('/api/v1/roles/:key/restore', {
     id: 'restoreRole',
     summary: 'Restore an archived role',
-    permission: 'admin.roles',
     permissionNote: 'the permissions of the role',
-    params: KeyParams,
-    answers: role,
+    responses: role,
     errors: ['wrong_state'],
     handler: async ({ ctx, params }) => {
       await restoreRole(ctx, params.key);

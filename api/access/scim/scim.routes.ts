@@ -29,6 +29,8 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { routesOf } from '../../operation.ts';
 import { notUtf8 } from '../../plugins/bodies.ts';
 import { checkBySchema } from '../../plugins/validation.ts';
+import type { App } from '../../types.ts';
+import { SCIM_MEDIA_TYPE, sendScim, sendScimResource } from './scim.answer.ts';
 import {
   ScimBody,
   ScimDescription,
@@ -40,11 +42,9 @@ import {
   ScimSearchBody,
   ScimUserSchema,
   scimList,
-} from '../../schemas/scim.ts';
-import type { App } from '../../types.ts';
-import { SCIM_MEDIA_TYPE, sendScim, sendScimResource } from './scim.answer.ts';
+} from './scim.schemas.ts';
 
-const common = { tag: 'Provisioning', permission: 'admin.users', scim: true } as const;
+const common = { tag: 'Provisioning', permission: 'admin.users', format: 'scim' } as const;
 const answer = (description: string, schema: TSchema, headers: ('ETag' | 'Location')[] = []) => ({
   description,
   schema,
@@ -83,7 +83,7 @@ function registerDiscovery(app: App): void {
   routes.get('/scim/v2/ServiceProviderConfig', {
     id: 'readScimServiceProviderConfig',
     summary: 'Read the supported features of SCIM',
-    answers: { 200: { ...answer('The features', ScimDescription) } },
+    responses: { 200: { ...answer('The features', ScimDescription) } },
     handler: async ({ reply }) => sendScim(reply, serviceProviderConfig),
   });
   describedList('Schemas', 'schemas', scimSchemas);
@@ -95,14 +95,14 @@ function registerDiscovery(app: App): void {
     routes.get(`/scim/v2/${name}`, {
       id: `listScim${name}`,
       summary: `List the ${what} of SCIM`,
-      answers: { 200: answer(`The ${what}`, scimList(ScimDescription)) },
+      responses: { 200: answer(`The ${what}`, scimList(ScimDescription)) },
       handler: async ({ reply }) => sendScim(reply, unpagedList(list)),
     });
     routes.get(`/scim/v2/${name}/:id`, {
       id: `readScim${name.slice(0, -1)}`,
       summary: `Read one of the ${what} of SCIM`,
       params: ScimIdParams,
-      answers: { 200: { ...answer('The description', ScimDescription), example: list[0] } },
+      responses: { 200: { ...answer('The description', ScimDescription), example: list[0] } },
       handler: async ({ params, reply }) => sendScim(reply, described(list, params.id)),
     });
   }
@@ -190,7 +190,7 @@ function registerResources(app: App, kind: Resources): void {
     description:
       'Filtering, pagination and attribute selection as in RFC 7644, 3.4.2; `sortBy` has no effect. Oldest first.',
     query: ScimListQuery,
-    answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
+    responses: { 200: answer(`The ${thing}s`, scimList(schema)) },
     errors: ['scim_invalid_filter', 'scim_invalid_value'],
     handler: async ({ ctx, query, reply }) => sendScim(reply, await listResources(ctx, name, query)),
   });
@@ -207,7 +207,7 @@ function registerResources(app: App, kind: Resources): void {
       startIndex: 1,
       count: 10,
     },
-    answers: { 200: answer(`The ${thing}s`, scimList(schema)) },
+    responses: { 200: answer(`The ${thing}s`, scimList(schema)) },
     errors: ['scim_invalid_filter', 'scim_invalid_value'],
     handler: async ({ ctx, body, reply }) => sendScim(reply, await listResources(ctx, name, searchOf(body))),
   });
@@ -219,7 +219,7 @@ function registerResources(app: App, kind: Resources): void {
     query: ScimProjectionQuery,
     body: ScimBody,
     bodyExample: kind.example,
-    answers: { 201: changed },
+    responses: { 201: changed },
     errors: [
       'email_taken',
       'scim_invalid_syntax',
@@ -241,7 +241,8 @@ function registerResources(app: App, kind: Resources): void {
     summary: `Delete a ${thing} for a provisioning client`,
     description: kind.notes.remove,
     params: ScimIdParams,
-    errors: ['conflict', 'precondition_failed'],
+    ifMatch: true,
+    errors: ['conflict'],
     handler: ({ ctx, params }) => kind.remove(ctx, params.id),
   });
 }
@@ -280,7 +281,7 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     ...described(),
     params: paramsSchema,
     query: ScimProjectionQuery,
-    answers: { 200: single },
+    responses: { 200: single },
     errors: ['scim_invalid_value'],
     handler: async ({ ctx, params, query, reply }) =>
       sendScimResource(reply, await readResource(ctx, name, idOf(ctx, params), query)),
@@ -289,7 +290,6 @@ function registerOne(app: App, kind: Resources, place: Place): void {
   const writes = [
     'conflict',
     'email_taken',
-    'precondition_failed',
     'scim_invalid_filter',
     'scim_invalid_path',
     'scim_invalid_syntax',
@@ -301,13 +301,14 @@ function registerOne(app: App, kind: Resources, place: Place): void {
 
   routes.put(url, {
     id: `replaceScim${place.name}`,
+    ifMatch: true,
     summary: `Replace ${what} for a provisioning client`,
     ...described(),
     params: paramsSchema,
     query: ScimProjectionQuery,
     body: ScimBody,
     bodyExample: kind.example,
-    answers: { 200: changed },
+    responses: { 200: changed },
     errors: [...writes],
     handler: async ({ ctx, params, query, body, reply }) => {
       await kind.replace(ctx, idOf(ctx, params), body);
@@ -327,7 +328,7 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     query: ScimProjectionQuery,
     body: ScimBody,
     bodyExample: kind.patchExample,
-    answers: kind.patched === 204 ? { 200: changed, 204: { description: 'Changed' } } : { 200: changed },
+    responses: kind.patched === 204 ? { 200: changed, 204: { description: 'Changed' } } : { 200: changed },
     errors: [...writes],
     handler: async ({ ctx, params, query, body, reply }) => {
       await kind.patch(ctx, idOf(ctx, params), body);

@@ -1,11 +1,38 @@
 import Type from 'typebox';
 import { createApiToken, listApiTokens, revokeApiToken } from '../../../domain/access/api-tokens.commands.ts';
-import { Nullable, object } from '../../../domain/kernel/shapes.ts';
+import {
+  Clearable,
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { page, routesOf } from '../../operation.ts';
-import { ApiTokenSchema, NewApiTokenSchema } from '../../schemas/access.ts';
-import { listQuery, plainId } from '../../schemas/common.ts';
+import { listQuery, plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+
+const apiToken = {
+  id: Uuid,
+  user_id: Uuid,
+  name: Type.String(),
+  hint: Type.String({ examples: ['est_k3Qf'], description: 'The first characters of the token' }),
+  scopes: Type.Array(Type.String({ examples: ['inventory.view'] })),
+  expires_at: Nullable(Timestamp),
+  is_expired: Type.Boolean(),
+  last_used_at: Nullable(Type.String({ format: 'date-time', description: 'With a precision of one minute' })),
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+};
+
+const ApiTokenSchema = itemComponent('ApiToken', apiToken);
+
+const NewApiTokenSchema = component('NewApiToken', {
+  ...apiToken,
+  token: Type.String({ examples: ['est_k3QfW7bXo2nJ5tZkVY8cRf0aLhUe3sD6iTqNyEwpGmB'] }),
+});
 
 const body = object({
   name: Type.String({ minLength: 1, maxLength: 200, description: 'The purpose of the token' }),
@@ -16,13 +43,11 @@ const body = object({
     description:
       'Permission keys, and `account` for the user’s account (profile, to-dos, favorites, preferences, tokens), or `*` for everything; limited to the rights of the user at the time of use',
   }),
-  expires_at: Type.Optional(
-    Nullable(
-      Type.String({
-        format: 'date-time',
-        description: 'At most the lifetime of the setting `api-token-life`, which is also the default',
-      }),
-    ),
+  expires_at: Clearable(
+    Type.String({
+      format: 'date-time',
+      description: 'At most the lifetime of the setting `api-token-life`, which is also the default',
+    }),
   ),
 });
 const query = () => listQuery(['created_at', 'name', 'last_used_at', 'expires_at'], 'created_at', {});
@@ -43,7 +68,7 @@ export function registerTokenRoutes(app: App): void {
     permission: 'login',
     scope: 'account',
     query: query(),
-    answers: listed,
+    responses: listed,
     handler: ({ ctx, query }) => listApiTokens(ctx, ctx.caller.userId!, query),
   });
 
@@ -53,10 +78,9 @@ export function registerTokenRoutes(app: App): void {
     description,
     permission: 'login',
     scope: 'account',
-    secretAnswer: true,
+    secretResponse: true,
     body,
-
-    answers: created,
+    responses: created,
     errors: ['conflict', 'session_required', 'wrong_state'],
     handler: async ({ ctx, body, reply }) =>
       sendJson(reply.code(201), await createApiToken(ctx, ctx.caller.userId!, body)),
@@ -67,7 +91,7 @@ export function registerTokenRoutes(app: App): void {
     summary: 'Revoke a personal token',
     permission: 'login',
     scope: 'account',
-    answers: { 204: { description: 'Revoked' } },
+    responses: { 204: { description: 'Revoked' } },
     handler: ({ ctx, params }) => revokeApiToken(ctx, ctx.caller.userId!, plainId(params.id)),
   });
 
@@ -76,7 +100,7 @@ export function registerTokenRoutes(app: App): void {
     summary: 'List the tokens of a user or service account',
     permission: 'admin.users',
     query: query(),
-    answers: listed,
+    responses: listed,
     handler: ({ ctx, params, query }) => listApiTokens(ctx, plainId(params.id), query),
   });
 
@@ -85,10 +109,9 @@ export function registerTokenRoutes(app: App): void {
     summary: 'Create a token for a service account or a user',
     description: `${description} The caller must have every permission of the account.`,
     permission: 'admin.users',
-    secretAnswer: true,
+    secretResponse: true,
     body,
-
-    answers: created,
+    responses: created,
     errors: ['conflict', 'session_required', 'wrong_state'],
     handler: async ({ ctx, params, body, reply }) =>
       sendJson(reply.code(201), await createApiToken(ctx, plainId(params.id), body)),
@@ -98,7 +121,7 @@ export function registerTokenRoutes(app: App): void {
     id: 'revokeUserToken',
     summary: 'Revoke a token of a user or service account',
     permission: 'admin.users',
-    answers: { 204: { description: 'Revoked' } },
+    responses: { 204: { description: 'Revoked' } },
     handler: ({ ctx, params }) => revokeApiToken(ctx, plainId(params.id), plainId(params.token_id)),
   });
 }

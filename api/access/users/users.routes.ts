@@ -24,53 +24,145 @@ import {
   readUser,
 } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { sendJson } from '../../json.ts';
-import { ok, page, routesOf } from '../../operation.ts';
 import {
-  AuthProvider,
-  ChangedUserSchema,
-  CreatedUserSchema,
-  Email,
-  InvitationSchema,
-  Password,
-  PersonalDataSchema,
-  ServiceAccountSchema,
-  UserSchema,
-} from '../../schemas/access.ts';
-import { listQuery, plainId } from '../../schemas/common.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
+  Choice,
+  Clearable,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  optional,
+  partialObject,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
+import { sendJson } from '../../json.ts';
+import { started } from '../../kernel/jobs/jobs.schemas.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery, plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { Email, Password, token } from '../access.schemas.ts';
 import { tokenIssuer } from '../auth/auth.issue.ts';
 
-const Tab = Type.Union([Type.Literal('overview'), Type.Literal('workspace'), Type.Literal('admin')]);
+const AuthProvider = Choice(['local', 'sso']);
+
+const reserved = 'Null without `admin.users`, except for your own account';
+const user = {
+  id: Uuid,
+  email: Type.String(),
+  display_name: Type.String(),
+  role: Type.String(),
+  is_active: Type.Boolean(),
+  locale: Type.String(),
+  kind: Choice(['person', 'service']),
+  auth_provider: AuthProvider,
+  has_password: Type.Boolean(),
+  pending_setup: Type.Boolean({ description: 'Whether the password is not yet set' }),
+  two_factor_enabled: Nullable(Type.Boolean({ description: reserved })),
+  ui_preferences: OpenObject,
+  created_at: Timestamp,
+  last_login: Nullable({ ...Timestamp, description: reserved }),
+};
+
+const UserSchema = itemComponent('User', user);
+
+const ChangedUserSchema = component('ChangedUser', {
+  ...user,
+  access_token: Type.Optional(
+    Type.String({
+      description:
+        'After a change of the caller’s password, address or provider: the new token of this login',
+    }),
+  ),
+  token_type: Type.Optional(token.token_type),
+  expires_in: Type.Optional(token.expires_in),
+  two_factor_setup_required: token.two_factor_setup_required,
+});
+
+const CreatedUserSchema = component('CreatedUser', {
+  ...user,
+  setup_token: Type.Optional(Type.String({ description: 'Token to set the password; only returned here' })),
+});
+
+const ServiceAccountSchema = itemComponent(
+  'ServiceAccount',
+  {
+    id: Uuid,
+    display_name: Type.String(),
+    role: Type.String(),
+    is_active: Type.Boolean(),
+    owner_id: Nullable(Type.String({ format: 'uuid', description: 'The responsible user' })),
+    owner_display_name: Nullable(Type.String()),
+    token_count: Type.Integer(),
+    last_used_at: Nullable(Timestamp),
+    created_at: Timestamp,
+  },
+  { description: 'A service account: it has tokens, but no password' },
+);
+
+const InvitationSchema = itemComponent('Invitation', {
+  id: Type.String({ format: 'uuid', description: 'The id of the user who was invited' }),
+  email: Type.String(),
+  display_name: Type.String(),
+  role: Type.String(),
+  created_at: Timestamp,
+  expires_at: Nullable(Type.String({ format: 'date-time', description: 'When the last sent token expires' })),
+});
+
+const rows = Type.Array(OpenObject);
+
+const PersonalDataSchema = component('PersonalData', {
+  account: OpenObject,
+  writes: Type.Record(Type.String(), Type.Integer(), { description: 'Events of the person by type' }),
+  card_roles: rows,
+  tokens: rows,
+  provisioning: rows,
+  groups: rows,
+  comments: rows,
+  todos: rows,
+  notifications: rows,
+  identities: rows,
+  survey_answers: rows,
+  compliance_reviews: rows,
+  web_portals: rows,
+  diagrams: rows,
+  status_reports: rows,
+  project_risks: rows,
+  wbs_items: rows,
+  tasks: rows,
+  task_comments: rows,
+  risks: rows,
+  risk_mitigations: rows,
+  migrations: rows,
+  process_assessments: rows,
+  process_flows: rows,
+  decisions: rows,
+  statements: rows,
+  sign_ins: rows,
+});
+
+const Tab = Choice(['overview', 'workspace', 'admin']);
 const preferences = ok('The preferences', object({ dashboard_default_tab: Tab }));
 
 /** Read operations of users, and the caller's preferences. */
 export function registerUserRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Users and roles' });
+  const routes = routesOf(app, { tag: 'Users and roles', permission: 'login' });
 
   routes.get('/api/v1/users', {
     id: 'listUsers',
     summary: 'List users',
     description:
       'Sorting by `last_login`, and the values of `last_login` and `two_factor_enabled` of other users, require `admin.users`.',
-    permission: 'login',
     query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
-      role: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 64, description: 'Only users with this role' }),
-      ),
-      kind: Type.Optional(
-        Type.Union([Type.Literal('person'), Type.Literal('service')], {
-          description: 'Only persons, or only service accounts',
-        }),
-      ),
-      auth_provider: Type.Optional(
-        Type.Union(AuthProvider.anyOf, { description: 'Only users with this login method' }),
-      ),
+      ...optional({
+        role: Type.String({ minLength: 1, maxLength: 64, description: 'Only users with this role' }),
+        kind: Choice(['person', 'service'], 'Only persons, or only service accounts'),
+        auth_provider: Choice(['local', 'sso'], 'Only users with this login method'),
+      }),
     }),
-    answers: page('Users', UserSchema),
+    responses: page('Users', UserSchema),
     errors: ['forbidden'],
     handler: ({ ctx, query }) => listUsers(ctx, query),
   });
@@ -80,35 +172,32 @@ export function registerUserRoutes(app: App): void {
     summary: 'List open invitations',
     permission: 'admin.users',
     query: listQuery(['created_at', 'email'], 'created_at', {}),
-    answers: page('Invitations', InvitationSchema),
+    responses: page('Invitations', InvitationSchema),
     handler: ({ ctx, query }) => listInvitations(ctx, query),
   });
 
   routes.get('/api/v1/users/me/ui-preferences', {
     id: 'readUiPreferences',
     summary: 'Read the caller’s preferences of the user interface',
-    permission: 'login',
     scope: 'account',
-    answers: preferences,
+    responses: preferences,
     handler: ({ ctx }) => readUiPreferences(ctx),
   });
 
   routes.patch('/api/v1/users/me/ui-preferences', {
     id: 'patchUiPreferences',
+    ifMatch: false,
     summary: 'Change the caller’s preferences of the user interface',
-    permission: 'login',
     scope: 'account',
     body: object({ dashboard_default_tab: Type.Optional(Tab) }),
-
-    answers: preferences,
+    responses: preferences,
     handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),
   });
 
   routes.get('/api/v1/users/:id', {
     id: 'readUser',
     summary: 'Read one user',
-    permission: 'login',
-    answers: ok('The user', UserSchema),
+    responses: ok('The user', UserSchema),
     handler: ({ ctx, params }) => readUser(ctx, plainId(params.id)),
   });
 
@@ -117,9 +206,8 @@ export function registerUserRoutes(app: App): void {
     summary: 'Read all stored data about a person',
     description:
       'The account, roles on cards, tokens, comments, to-dos, survey responses, notifications and sign-ins (the newest 10,000 of each), and the number of objects that the person has written.',
-    permission: 'login',
     permissionNote: 'admin.users for others',
-    answers: ok('The data', PersonalDataSchema),
+    responses: ok('The data', PersonalDataSchema),
     errors: ['session_required'],
     handler: ({ ctx, params }) => readPersonalData(ctx, plainId(params.id)),
   });
@@ -131,7 +219,7 @@ export function registerUserRoutes(app: App): void {
     query: listQuery(['display_name', 'created_at'], 'display_name', {
       include_inactive: Type.Boolean({ default: false }),
     }),
-    answers: page('Service accounts', ServiceAccountSchema),
+    responses: page('Service accounts', ServiceAccountSchema),
     handler: ({ ctx, query }) => listServiceAccounts(ctx, query),
   });
 }
@@ -143,7 +231,7 @@ const skipped = Type.Array(object({ id: Uuid, reason: Type.String({ examples: ['
 
 /** Write operations of users. */
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
-  const routes = routesOf(app, { tag: 'Users and roles' });
+  const routes = routesOf(app, { tag: 'Users and roles', permission: 'admin.users' });
 
   routes.post('/api/v1/users', {
     id: 'createUser',
@@ -152,17 +240,16 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       'Without a password it is an invitation: with `send_email` its token is mailed, otherwise `setup_token` is in the response, if the caller has all permissions of the role. Roles other than member and viewer can only be assigned by callers who have all their permissions.',
     permission: ['admin.users', 'users.invite'],
     permissionNote: 'admin.users to assign roles other than member and viewer',
-    secretAnswer: true,
+    secretResponse: true,
     body: object({
       email: Email,
       display_name: DisplayName,
-      password: Type.Optional(Nullable(Password)),
+      password: Clearable(Password),
       role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
       send_email: Type.Boolean({ default: false }),
-      auth_provider: Type.Optional(Nullable(AuthProvider)),
+      auth_provider: Clearable(AuthProvider),
     }),
-
-    answers: { 201: { description: 'The user', schema: CreatedUserSchema } },
+    responses: { 201: { description: 'The user', schema: CreatedUserSchema } },
     errors: ['email_taken', 'session_required'],
     handler: async ({ ctx, body }) => {
       const { id, setupToken } = await createUser(ctx, body);
@@ -175,8 +262,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   routes.post('/api/v1/users/invitations/:id/resend', {
     id: 'resendInvitation',
     summary: 'Mail an invitation again and invalidate the former one',
-    permission: 'admin.users',
-    answers: ok('On its way', object({ ok: Type.Literal(true) })),
+    responses: ok('On its way', object({ ok: Type.Literal(true) })),
     handler: async ({ ctx, params }) => {
       await resendInvitation(ctx, plainId(params.id));
       return { ok: true };
@@ -186,8 +272,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   routes.delete('/api/v1/users/invitations/:id', {
     id: 'withdrawInvitation',
     summary: 'Withdraw an invitation and delete its account',
-    permission: 'admin.users',
-    answers: { 204: { description: 'Withdrawn' } },
+    responses: { 204: { description: 'Withdrawn' } },
     handler: ({ ctx, params }) => withdrawInvitation(ctx, plainId(params.id)),
   });
 
@@ -197,7 +282,6 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     summary: 'Delete a user',
     description:
       'Contributions of the user remain, without a name; roles on cards, tokens and personal objects are deleted. Callers cannot delete themselves or the last active administrator.',
-    permission: 'admin.users',
     errors: ['conflict'],
     handler: ({ ctx, params }) => deleteUser(ctx, plainId(params.id)),
   });
@@ -206,8 +290,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     id: 'resetTwoFactor',
     summary: 'Remove the second factor of a user who has lost it',
     description: 'All logins of the user end.',
-    permission: 'admin.users',
-    answers: { 204: { description: 'Removed' } },
+    responses: { 204: { description: 'Removed' } },
     errors: ['conflict', 'session_required', 'wrong_state'],
     handler: ({ ctx, params }) => resetTwoFactor(ctx, plainId(params.id)),
   });
@@ -217,8 +300,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     summary: 'Erase a person: replace name and address permanently, as a job',
     description:
       'The user is deactivated immediately. The job replaces current and former names and addresses by a pseudonym in the account and in every event, notification and mention; tokens and personal objects are deleted. Texts that the person has written remain. It cannot be undone, not even by a rollback. Deleted users can be erased as well.',
-    permission: 'admin.users',
-    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    responses: started,
     errors: ['conflict', 'wrong_state'],
     handler: ({ ctx, params }) => startErasure(ctx, plainId(params.id)),
   });
@@ -228,16 +310,12 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     summary: 'Create a service account',
     description:
       'It has no password; create its tokens under `/accounts/{id}/tokens`, change and delete it under `/users/{id}`.',
-    permission: 'admin.users',
     body: object({
       display_name: DisplayName,
       role: RoleKey,
-      owner_id: Type.Optional(
-        Nullable(Type.String({ ...Uuid, description: 'The responsible user; default: the caller' })),
-      ),
+      owner_id: Clearable(Type.String({ ...Uuid, description: 'The responsible user; default: the caller' })),
     }),
-
-    answers: { 201: { description: 'The account', schema: ServiceAccountSchema } },
+    responses: { 201: { description: 'The account', schema: ServiceAccountSchema } },
     handler: async ({ ctx, body }) => {
       const id = await createServiceAccount(ctx, body);
       return await readServiceAccount(ctx, id);
@@ -247,24 +325,20 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
 
 /** Change and bulk operations of users. */
 function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets'>): void {
-  const routes = routesOf(app, { tag: 'Users and roles' });
+  const routes = routesOf(app, { tag: 'Users and roles', permission: 'admin.users' });
 
   const issue = tokenIssuer(app);
   routes.patch('/api/v1/users/bulk', {
     id: 'patchUsers',
+    ifMatch: false,
     summary: 'Set the role or status of many users',
     description:
       'The caller, unknown and unchanged users and the last active administrator are skipped and listed in `skipped`.',
-    permission: 'admin.users',
     body: object({
       ids: Ids,
-      updates: object(
-        { role: Type.Optional(RoleKey), is_active: Type.Optional(Type.Boolean()) },
-        { minProperties: 1 },
-      ),
+      updates: partialObject({ role: RoleKey, is_active: Type.Boolean() }, { minProperties: 1 }),
     }),
-
-    answers: ok('What was changed', object({ updated: Type.Integer(), skipped })),
+    responses: ok('What was changed', object({ updated: Type.Integer(), skipped })),
     handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
   });
 
@@ -272,9 +346,8 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     id: 'deleteUsers',
     summary: 'Delete many deactivated users',
     description: 'Active users and the caller are skipped and listed in `skipped`.',
-    permission: 'admin.users',
     body: object({ ids: Ids }),
-    answers: ok('What was deleted', object({ deleted: Type.Integer(), skipped })),
+    responses: ok('What was deleted', object({ deleted: Type.Integer(), skipped })),
     handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
   });
 
@@ -286,36 +359,29 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     permission: 'login',
     permissionNote:
       'admin.users or scope account for the caller’s account; admin.users for other accounts, and for roles, status, address and provider',
-    secretAnswer: true,
-    body: object({
-      display_name: Type.Optional(DisplayName),
-      email: Type.Optional(Email),
-      locale: Type.Optional(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 })),
-      password: Type.Optional(Password),
-      current_password: Type.Optional(
-        Type.String({
-          maxLength: 1000,
-          description: 'Required to change the caller’s password, address or provider, unless `code` is sent',
-        }),
-      ),
-      code: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 50,
-          description:
-            'Code of the caller’s authenticator, or a recovery code, instead of `current_password`',
-        }),
-      ),
-      role: Type.Optional(RoleKey),
-      is_active: Type.Optional(Type.Boolean()),
-      auth_provider: Type.Optional(AuthProvider),
+    secretResponse: true,
+    body: partialObject({
+      display_name: DisplayName,
+      email: Email,
+      locale: Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$', maxLength: 35 }),
+      password: Password,
+      current_password: Type.String({
+        maxLength: 1000,
+        description: 'Required to change the caller’s password, address or provider, unless `code` is sent',
+      }),
+      code: Type.String({
+        minLength: 1,
+        maxLength: 50,
+        description: 'Code of the caller’s authenticator, or a recovery code, instead of `current_password`',
+      }),
+      role: RoleKey,
+      is_active: Type.Boolean(),
+      auth_provider: AuthProvider,
     }),
-
-    answers: ok('The user', ChangedUserSchema),
+    responses: ok('The user', ChangedUserSchema),
     errors: [
       'conflict',
       'email_taken',
-      'precondition_failed',
       'recent_login_required',
       'session_required',
       'too_many_requests',

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
 import {
   listRuns,
   readRun,
@@ -6,11 +7,17 @@ import {
   runSorts,
   runText,
 } from '../../../domain/analysis/runs/runs.queries.ts';
-import { cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.ts';
+import { AnalysisRun, cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.ts';
+import { itemComponent, Nullable } from '../../../domain/kernel/shapes.ts';
 import { page, routesOf } from '../../operation.ts';
-import { AnalysisRunSchema } from '../../schemas/analysis.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+
+const AnalysisRunSchema = itemComponent('AnalysisRun', {
+  ...AnalysisRun.columns,
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  message: Nullable(Type.String({ description: 'The current step' })),
+});
 
 /** Sends 202 with a started run. */
 export const sendStarted = (reply: FastifyReply, run: StartedRun): FastifyReply =>
@@ -18,26 +25,22 @@ export const sendStarted = (reply: FastifyReply, run: StartedRun): FastifyReply 
 
 /** Runs of analyses of all kinds. */
 export function registerAnalysisRunRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'AI analysis' });
+  const routes = routesOf(app, { tag: 'AI analysis', permission: 'ai_analysis.view', module: 'ai_analysis' });
 
   const run = (description: string) => ({ description, schema: AnalysisRunSchema });
 
   routes.get(RUNS_PATH, {
     id: 'listAnalysisRuns',
     summary: 'List runs of analyses, the newest first',
-    permission: 'ai_analysis.view',
-    module: 'ai_analysis',
     query: listQuery(runSorts, 'created_at', runFilters),
-    answers: page('Runs', AnalysisRunSchema),
+    responses: page('Runs', AnalysisRunSchema),
     handler: ({ ctx, query }) => listRuns(ctx, query),
   });
 
   routes.get(`${RUNS_PATH}/:run_id`, {
     id: 'readAnalysisRun',
     summary: 'Read one run of an analysis',
-    permission: 'ai_analysis.view',
-    module: 'ai_analysis',
-    answers: { 200: run('The run') },
+    responses: { 200: run('The run') },
     handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
@@ -46,8 +49,7 @@ export function registerAnalysisRunRoutes(app: App): void {
     summary: 'Cancel a run of an analysis',
     description: 'Its worker stops within two seconds. The response is 409 for a run that has ended.',
     permission: 'ai_analysis.manage',
-    module: 'ai_analysis',
-    answers: { 200: run('The run, cancelled') },
+    responses: { 200: run('The run, cancelled') },
     errors: ['wrong_state'],
     handler: async ({ ctx, params }) => {
       await cancelRun(ctx, params.run_id);

@@ -1,7 +1,14 @@
+import Type from 'typebox';
 import { OverviewSchema, readOverview, readStatus } from '../../../domain/analysis/runs/overview.ts';
+import { component } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { AnalysisStatusOut } from '../../schemas/analysis.ts';
 import type { App } from '../../types.ts';
+
+const AnalysisStatusOut = component('AnalysisStatus', {
+  ai_configured: Type.Boolean({ description: 'Whether a provider of language models is configured' }),
+  ready: Type.Boolean({ description: 'Whether analyses can be run: they need no language model' }),
+  enabled: Type.Boolean({ description: 'Whether the module is enabled' }),
+});
 
 /** Availability of analyses, and an overview of the inventory. */
 export function registerAnalysisRoutes(app: App): void {
@@ -11,7 +18,7 @@ export function registerAnalysisRoutes(app: App): void {
     id: 'readAnalysisStatus',
     summary: 'Read whether analyses can be run',
     permission: 'login',
-    answers: ok('The status', AnalysisStatusOut),
+    responses: ok('The status', AnalysisStatusOut),
     handler: ({ ctx }) => readStatus(ctx),
   });
 
@@ -20,7 +27,7 @@ export function registerAnalysisRoutes(app: App): void {
     summary: 'Read an overview of data quality and cost',
     permission: 'ai_analysis.view',
     module: 'ai_analysis',
-    answers: ok('Of the active cards that the caller sees', OverviewSchema),
+    responses: ok('Of the active cards that the caller sees', OverviewSchema),
     handler: ({ ctx }) => readOverview(ctx),
   });
 }

@@ -19,9 +19,9 @@ import { wordArchitecture } from '../../../integrations/analysis/models/word-arc
 import { readObjectiveDependencies } from '../../../reports/analysis/dependencies/dependencies.objectives.ts';
 import { GraphAnswer } from '../../../reports/analysis/dependencies/dependencies.report.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
+import { CardListSchema } from '../../inventory/cards/cards.schemas.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { CardListSchema } from '../../schemas/cards.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const Text = Type.String();
@@ -168,7 +168,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       }),
     }),
     errors: ['not_found'],
-    answers: ok('The graph', ObjectiveDependenciesSchema),
+    responses: ok('The graph', ObjectiveDependenciesSchema),
     handler: ({ ctx, query }) => readObjectiveDependencies(ctx, query.objective_ids, query.depth),
   });
 
@@ -180,7 +180,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       permissionNote: 'relations.view',
       body: ArchitectBody,
       bodyExample: architectExample,
-      answers: ok(phase.summary, phase.schema),
+      responses: ok(phase.summary, phase.schema),
       handler: ({ ctx, body }) => phase.read(ctx, body as SessionInput),
     });
   }
@@ -191,15 +191,14 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     description: `The cards to create, change and retire, and the relations to create, each with its reasons, for \`selectedOption\` or the recommended option. Store it as \`architecture\` in the session to commit it. ${everyPhase} With \`wording=model\` a language model writes the texts of the proposal; its content does not change. The model gets the requirement and the card data that the settings allow to be sent.`,
     permissionNote: 'relations.view',
     query: object({
-      wording: Type.Union([Type.Literal('none'), Type.Literal('model')], {
+      wording: Choice(['none', 'model'], {
         default: 'none',
         description: '`model`: the configured language model writes the texts',
       }),
     }),
     body: ArchitectBody,
-
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
-    answers: ok('The target architecture', ArchitectureAnswer),
+    responses: ok('The target architecture', ArchitectureAnswer),
     handler: async ({ ctx, query, body, request }) => {
       const settings = await settingsOf(services, request);
       const input = body as SessionInput;
@@ -228,7 +227,7 @@ function registerPicker(
     description: '`search` works as in the list of cards, by relevance.',
     query: listQuery(['name', 'created_at', 'updated_at'], 'name, or relevance with `search`', {}),
     errors: ['cursor_expired', 'cursor_mismatch'],
-    answers: ok(summary, object({ ...CardListSchema.properties, items: Type.Array(item) })),
+    responses: ok(summary, object({ ...CardListSchema.properties, items: Type.Array(item) })),
     handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),
   });
 }

@@ -16,18 +16,18 @@ import {
   commitAssessment,
 } from '../../../domain/analysis/assessments/assessments.commit.ts';
 import { CommitBody } from '../../../domain/analysis/assessments/assessments.plan.ts';
-import { closed, component, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { component, Nullable, object, partialObject } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { title, requirement, session_data } = Assessment.columns;
 
 const AssessmentCreateBody = object({ title, requirement, sessionData: SessionData });
-const AssessmentPatchBody = object({
-  title: Type.Optional(title),
-  requirement: Type.Optional(requirement),
-  sessionData: Type.Optional(SessionData),
+const AssessmentPatchBody = partialObject({
+  title: title,
+  requirement: requirement,
+  sessionData: SessionData,
 });
 
 const AssessmentSchema = component('Assessment', {
@@ -36,8 +36,6 @@ const AssessmentSchema = component('Assessment', {
   initiative_name: Nullable(Type.String({ description: 'Null if you do not see the initiative' })),
   created_by_name: Nullable(Type.String()),
 });
-/** An assessment in a list, with the requested members. */
-const AssessmentItemSchema = Type.Partial(AssessmentSchema, { $id: 'AssessmentItem', ...closed });
 
 const url = '/api/v1/ai-analysis/assessments';
 
@@ -45,7 +43,11 @@ const answer = { description: 'The session', schema: AssessmentSchema };
 
 /** Stored sessions about a target architecture, which can be changed until they are committed. */
 export function registerAssessmentRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Target architecture', module: 'ai_analysis' });
+  const routes = routesOf(app, {
+    tag: 'Target architecture',
+    module: 'ai_analysis',
+    permission: 'ai_analysis.manage',
+  });
 
   routes.get(url, {
     id: 'listAssessments',
@@ -53,17 +55,15 @@ export function registerAssessmentRoutes(app: App): void {
     description: 'Without their contents: `session_data` and `decision_draft` are null here.',
     permission: 'ai_analysis.view',
     query: listQuery(assessmentSorts, 'created_at, newest first', assessmentFilters),
-    answers: page('Sessions', AssessmentItemSchema),
+    responses: page('Sessions', AssessmentSchema),
     handler: ({ ctx, query }) => listAssessments(ctx, query),
   });
 
   routes.post(url, {
     id: 'createAssessment',
     summary: 'Save a session',
-    permission: 'ai_analysis.manage',
     body: AssessmentCreateBody,
-
-    answers: { 201: { ...answer, headers: ['ETag'] } },
+    responses: { 201: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createAssessment(ctx, body as AssessmentInput),
   });
 
@@ -73,7 +73,7 @@ export function registerAssessmentRoutes(app: App): void {
     description: 'Without costs unless you have `costs.view`.',
     permission: 'ai_analysis.view',
     headers: ['If-None-Match'],
-    answers: { 200: { ...answer, headers: ['ETag'] } },
+    responses: { 200: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, params }) => assessmentText(ctx.db, ctx, params.assessment_id),
   });
 
@@ -81,12 +81,9 @@ export function registerAssessmentRoutes(app: App): void {
     id: 'patchAssessment',
     summary: 'Change a session that is not committed',
     description: '`sessionData` replaces the stored data.',
-    permission: 'ai_analysis.manage',
     body: AssessmentPatchBody,
-
-    headers: ['If-Match'],
     errors: ['wrong_state'],
-    answers: { 200: answer },
+    responses: { 200: answer },
     handler: ({ ctx, params, body }) => patchAssessment(ctx, params.assessment_id, body as AssessmentInput),
   });
 
@@ -94,8 +91,7 @@ export function registerAssessmentRoutes(app: App): void {
     id: 'deleteAssessment',
     summary: 'Delete a session',
     description: 'The initiative that was created from it remains.',
-    permission: 'ai_analysis.manage',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteAssessment(ctx, params.assessment_id),
   });
 
@@ -104,14 +100,12 @@ export function registerAssessmentRoutes(app: App): void {
     summary: 'Commit a session',
     description:
       'Creates an initiative, the chosen cards and relations of the session’s `architecture`, and the draft of a decision, all or nothing in one mutation batch. New cards are planned from `startDate` and active from `endDate`, when retired ones reach their end of life. A rollback of the batch makes it an uncommitted session again.',
-    permission: 'ai_analysis.manage',
     permissionNote:
       'inventory.create; relations.manage; adr.manage; inventory.edit or card.edit on the chosen existing cards',
     body: CommitBody,
-
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['cardinality_exceeded', 'duplicate_relation', 'not_found', 'sibling_name_taken', 'wrong_state'],
-    answers: ok('The created objects', CommittedSchema),
+    responses: ok('The created objects', CommittedSchema),
     handler: ({ ctx, body }) => commitAssessment(ctx, body),
   });
 }

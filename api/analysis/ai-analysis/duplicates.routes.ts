@@ -18,48 +18,35 @@ import {
 import { DuplicateQualitySchema, qualityOf } from '../../../domain/analysis/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../../domain/analysis/duplicates/duplicates.start.ts';
 import {
+  Choice,
+  Count,
   component,
   itemComponent,
   Nullable,
   object,
+  partialObject,
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { explainCluster, explainPair } from '../../../integrations/analysis/duplicates/read.ts';
+import { CardMergeAnswer, CardMergeBody } from '../../inventory/cards/cards.schemas.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { StartedRunSchema } from '../../schemas/analysis.ts';
-import { CardMergeAnswer, CardMergeBody } from '../../schemas/card-merge.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { StartedRunSchema } from './analysis.schemas.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
-const literals = (values: readonly string[], options = {}) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    options,
-  );
-const Count = Type.Integer({ minimum: 0 });
-
-const SearchBody = Type.Unsafe<
-  { card_types?: string[]; mode?: (typeof searchModes)[number] } | null | undefined
->({
-  ...object({
-    card_types: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-        minItems: 1,
-        maxItems: 200,
-        description: 'The types whose cards are compared with each other; by default all visible ones',
-      }),
-    ),
-    mode: Type.Optional(
-      literals(searchModes, {
-        default: 'changes',
-        description:
-          '`changes`: compares cards that have changed since the last run; `everything`: all cards, with the current model; `learn`: all cards, and learns a new model. Without a model each of them learns one.',
-      }),
-    ),
+const SearchBody = partialObject({
+  card_types: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    minItems: 1,
+    maxItems: 200,
+    description: 'The types whose cards are compared with each other; by default all visible ones',
   }),
-  type: ['object', 'null'],
+  mode: Choice(searchModes, {
+    default: 'changes',
+    description:
+      '`changes`: compares cards that have changed since the last run; `everything`: all cards, with the current model; `learn`: all cards, and learns a new model. Without a model each of them learns one.',
+  }),
 });
 
 const DecisionBody = object({ status: DuplicateCluster.columns.status });
@@ -167,10 +154,9 @@ export function registerDuplicateRoutes(app: App): void {
     description:
       'Starts a run as a job, which needs no language model. While a run is in progress, the response is 409 and names it. Decisions remain.',
     body: SearchBody,
-
-    answers: { 202: { description: 'The run has been started', schema: StartedRunSchema } },
+    responses: { 202: { description: 'The run has been started', schema: StartedRunSchema } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, body, reply }) => sendStarted(reply, await startSearch(ctx, body ?? {})),
+    handler: async ({ ctx, body, reply }) => sendStarted(reply, await startSearch(ctx, body)),
   });
 
   seeing.get('/api/v1/ai-analysis/duplicates', {
@@ -178,32 +164,33 @@ export function registerDuplicateRoutes(app: App): void {
     summary: 'List clusters of duplicates, most probable first',
     description: 'Clusters of which the caller sees at least two existing cards.',
     query: listQuery(clusterSorts, 'cohesion', clusterFilters),
-    answers: page('Clusters', DuplicateClusterSchema),
+    responses: page('Clusters', DuplicateClusterSchema),
     handler: ({ ctx, query }) => listClusters(ctx, query),
   });
 
   seeing.get('/api/v1/ai-analysis/duplicates/quality', {
     id: 'readDuplicateQuality',
     summary: 'Read precision and recall of decided pairs',
-    answers: ok('By card type', DuplicateQualitySchema),
+    responses: ok('By card type', DuplicateQualitySchema),
     handler: ({ ctx }) => qualityOf(ctx),
   });
 
   seeing.get('/api/v1/ai-analysis/duplicates/:cluster_id', {
     id: 'readDuplicateCluster',
     summary: 'Read a cluster with its cards, reasons and a preview of the merge',
-    answers: ok('The cluster', ClusterDetailSchema),
+    responses: ok('The cluster', ClusterDetailSchema),
     handler: ({ ctx, params }) => explainCluster(ctx, params.cluster_id),
   });
 
   managing.patch('/api/v1/ai-analysis/duplicates/:cluster_id/status', {
     id: 'decideDuplicateCluster',
+    ifMatch: false,
     permissionNote: 'ai_analysis.view',
     summary: 'Confirm or dismiss a cluster, or mark it as under review',
     description:
       'Decides about each pair of its cards that the caller sees. The decision applies to later runs until the compared data of one of the cards changes; the next run learns from it. `pending` withdraws the decisions.',
     body: DecisionBody,
-    answers: ok('The cluster', DuplicateClusterSchema),
+    responses: ok('The cluster', DuplicateClusterSchema),
     handler: ({ ctx, params, body }) => decideCluster(ctx, params.cluster_id, body.status),
   });
 
@@ -214,7 +201,7 @@ export function registerDuplicateRoutes(app: App): void {
       'Like `POST /cards/merge`, with the same undo; the pairs of the merged cards are confirmed. A dry run returns the same response without writing.',
     permissionNote: 'inventory.edit and inventory.archive, or card.edit and card.archive on each card',
     body: ClusterMergeBody,
-    answers: ok('The survivor and the effects of the merge', CardMergeAnswer),
+    responses: ok('The survivor and the effects of the merge', CardMergeAnswer),
     errors: [
       'capability_too_deep',
       'cardinality_exceeded',
@@ -235,23 +222,24 @@ export function registerDuplicateRoutes(app: App): void {
     summary: 'List pairs of possible duplicates, most probable first',
     description: 'Pairs of which the caller sees both cards, including pairs that are in no cluster.',
     query: listQuery(pairSorts, 'score', pairFilters),
-    answers: page('Pairs', DuplicatePairSchema),
+    responses: page('Pairs', DuplicatePairSchema),
     handler: ({ ctx, query }) => listPairs(ctx, query),
   });
 
   seeing.get('/api/v1/ai-analysis/duplicate-pairs/:pair_id', {
     id: 'readDuplicatePair',
     summary: 'Read a pair with its reasons',
-    answers: ok('The pair', ExplainedPairSchema),
+    responses: ok('The pair', ExplainedPairSchema),
     handler: ({ ctx, params }) => explainPair(ctx, params.pair_id),
   });
 
   managing.patch('/api/v1/ai-analysis/duplicate-pairs/:pair_id/status', {
     id: 'decideDuplicatePair',
+    ifMatch: false,
     permissionNote: 'ai_analysis.view',
     summary: 'Confirm or dismiss a pair, or mark it as under review',
     body: DecisionBody,
-    answers: ok('The pair', ExplainedPairSchema),
+    responses: ok('The pair', ExplainedPairSchema),
     handler: ({ ctx, params: { pair_id }, body }) =>
       decidePair(ctx, pair_id, body.status, (sql) => explainPair(ctx, pair_id, sql)),
   });

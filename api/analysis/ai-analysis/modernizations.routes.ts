@@ -1,32 +1,67 @@
+import Type from 'typebox';
 import {
   decideModernization,
   listModernizations,
   modernizationFilters,
   modernizationSorts,
+  Priority,
   startModernizations,
 } from '../../../domain/analysis/modernizations/modernizations.list.ts';
+import {
+  Modernization,
+  ModernizationDecision,
+} from '../../../domain/analysis/modernizations/modernizations.model.ts';
+import { modernizationTypes } from '../../../domain/analysis/modernizations/modernizations.types.ts';
+import {
+  Choice,
+  itemComponent,
+  Nullable,
+  object,
+  partialObject,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/analysis.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { StartedRunSchema } from './analysis.schemas.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
+
+const { run_id: _run, is_current: _current, score_without_costs: _score, ...columns } = Modernization.columns;
+const { decided_by, decided_at } = ModernizationDecision.columns;
+
+const ModernizationSchema = itemComponent('Modernization', {
+  ...columns,
+  cluster_id: Nullable(Uuid),
+  card_name: Type.String(),
+  priority: Priority,
+  decided_by,
+  decided_at: Nullable(decided_at),
+});
+
+const ModernizationsBody = partialObject({
+  target_type: columns.target_type,
+  modernization_type: Choice(
+    ['general', ...modernizationTypes],
+    '`general`: all types; otherwise only this one',
+  ),
+});
+
+const ModernizationStatusBody = object({ status: columns.status });
 
 const root = '/api/v1/ai-analysis/modernizations';
 
 /** Modernization proposals by lifecycle, suitability, plans, costs, dependants and criticality. */
 export function registerModernizationRoutes(app: App): void {
-  const own = routesOf(app, { module: 'ai_analysis', tag: 'AI analysis' });
+  const own = routesOf(app, { module: 'ai_analysis', tag: 'AI analysis', permission: 'ai_analysis.manage' });
 
   own.post('/api/v1/ai-analysis/modernizations/analyse', {
     id: 'analyseModernizations',
     summary: 'Propose modernizations, as a job',
     description:
       'Scores all active cards of a type by a documented formula, without a language model. When the run ends, its proposals replace those of earlier runs over the type. The response is 409 while a run of this kind is in progress.',
-    permission: 'ai_analysis.manage',
-    body: schemas.ModernizationsBody,
-
+    body: ModernizationsBody,
     errors: ['wrong_state'],
-    answers: { 202: { description: 'The run has been started', schema: schemas.StartedRunSchema } },
+    responses: { 202: { description: 'The run has been started', schema: StartedRunSchema } },
     handler: async ({ ctx, body, reply }) => {
       const { target_type = 'Application', modernization_type = 'general' } = body;
       return sendStarted(reply, await startModernizations(ctx, { target_type, modernization_type }));
@@ -41,20 +76,19 @@ export function registerModernizationRoutes(app: App): void {
     permission: 'ai_analysis.view',
     permissionNote: 'inventory.view; relations.view',
     query: listQuery(modernizationSorts, 'score', modernizationFilters),
-    answers: page('Proposals', schemas.ModernizationSchema),
+    responses: page('Proposals', ModernizationSchema),
     handler: ({ ctx, query }) => listModernizations(ctx, query),
   });
 
   own.patch('/api/v1/ai-analysis/modernizations/:modernization_id/status', {
     id: 'decideModernization',
+    ifMatch: false,
     summary: 'Accept or dismiss a proposed modernization',
     description:
       'The decision also applies when later runs propose the same for the card; `pending` deletes it. Dismissed proposals are still listed, but no longer counted.',
-    permission: 'ai_analysis.manage',
     permissionNote: 'ai_analysis.view; inventory.view; relations.view',
-    body: schemas.ModernizationStatusBody,
-
-    answers: ok('The proposal', schemas.ModernizationSchema),
+    body: ModernizationStatusBody,
+    responses: ok('The proposal', ModernizationSchema),
     handler: ({ ctx, params, body }) => decideModernization(ctx, params.modernization_id, body.status),
   });
 }

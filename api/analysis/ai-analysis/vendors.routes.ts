@@ -11,14 +11,13 @@ import {
 } from '../../../domain/analysis/suppliers/suppliers.list.ts';
 import { Supplier, SupplierName } from '../../../domain/analysis/suppliers/suppliers.model.ts';
 import { startVendorHierarchy, startVendors } from '../../../domain/analysis/suppliers/suppliers.start.ts';
-import { itemComponent, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Count, itemComponent, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { StartedRunSchema } from '../../schemas/analysis.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { StartedRunSchema } from './analysis.schemas.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
-const Count = Type.Integer({ minimum: 0 });
 const AnalysedAt = Nullable(Timestamp);
 
 const counts = { app_count: Count, itc_count: Count, total_cost: Cost };
@@ -93,7 +92,7 @@ export function registerVendorRoutes(app: App): void {
       'Matches the names of Provider cards and the supplier attributes of applications and IT components; categories come from a lexicon. No model is needed. 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
-    answers: { 202: started },
+    responses: { 202: started },
     handler: async ({ ctx, reply }) => sendStarted(reply, await startVendors(ctx)),
   });
 
@@ -103,7 +102,7 @@ export function registerVendorRoutes(app: App): void {
     description: 'No model is needed. 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
-    answers: { 202: started },
+    responses: { 202: started },
     handler: async ({ ctx, reply }) => sendStarted(reply, await startVendorHierarchy(ctx)),
   });
 
@@ -113,7 +112,7 @@ export function registerVendorRoutes(app: App): void {
     description: 'Results of the last run with current counts and costs. `search` searches the names.',
     permissionNote,
     query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
-    answers: page('Suppliers', VendorAnalysisSchema),
+    responses: page('Suppliers', VendorAnalysisSchema),
     handler: ({ ctx, query }) => listVendors(ctx, query),
   });
 
@@ -124,7 +123,7 @@ export function registerVendorRoutes(app: App): void {
       'Results of the last run with current counts and costs. `search` searches all names of a supplier.',
     permissionNote,
     query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
-    answers: page('Suppliers and products', VendorHierarchySchema),
+    responses: page('Suppliers and products', VendorHierarchySchema),
     handler: ({ ctx, query }) => listVendorHierarchy(ctx, query),
   });
 
@@ -134,7 +133,7 @@ export function registerVendorRoutes(app: App): void {
     description:
       'Shares of spend and of business-critical applications, and the Herfindahl-Hirschman index, in total and by category. Suppliers of one group count as one.',
     permissionNote,
-    answers: ok('Figures', VendorConcentrationSchema),
+    responses: ok('Figures', VendorConcentrationSchema),
     handler: ({ ctx }) => readConcentration(ctx),
   });
 }

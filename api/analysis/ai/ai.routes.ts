@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { aiStatus } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { component, Nullable, OpenObject, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, Clearable, component, Nullable, OpenObject, object } from '../../../domain/kernel/shapes.ts';
 import { rewordInsights } from '../../../integrations/analysis/models/insights.ts';
 import { runningModels } from '../../../integrations/analysis/models/models.running.ts';
 import {
@@ -12,8 +12,8 @@ import {
 import { insightMembers } from '../../../reports/analysis/portfolio-insights/insights.words.ts';
 import { readPortfolioInsights } from '../../../reports/analysis/portfolio-insights/portfolio-insights.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
+import { QueryAnswerSchema, ReportQueryBody } from '../../inventory/reports/query.schemas.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { QueryAnswerSchema, ReportQueryBody } from '../../schemas/reports.query.ts';
 import type { App } from '../../types.ts';
 import { answerQuestion } from './question.answer.ts';
 
@@ -46,7 +46,7 @@ const QuestionAnswerSchema = component('QuestionAnswer', {
   query: object(ReportQueryBody.properties, {
     description: 'The query: a body of POST /reports/query',
   }),
-  read_by: Type.Union([Type.Literal('rules'), Type.Literal('model')]),
+  read_by: Choice(['rules', 'model']),
   reading: Type.Array(Type.String(), { description: 'The interpretation of each part of the question' }),
   model: Nullable(
     object(
@@ -58,7 +58,7 @@ const QuestionAnswerSchema = component('QuestionAnswer', {
 });
 
 const Grouping = (description: string) =>
-  Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100, description })));
+  Clearable(Type.String({ minLength: 1, maxLength: 100, description }));
 const PassedOver = 'Accepted and ignored: figures are computed from the inventory';
 
 const InsightsBody = object({
@@ -100,7 +100,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     id: 'readAiStatus',
     summary: 'Read whether a language model is available',
     permission: ['ai.suggest', 'ai.portfolio_insights'],
-    answers: ok('The status', AiStatusSchema),
+    responses: ok('The status', AiStatusSchema),
     handler: async ({ request }) => {
       const settings = await settingsOf(services, request);
       const running_models = await runningModels(services.outbound, settings.values.ai);
@@ -115,8 +115,7 @@ export function registerAiRoutes(app: App, services: Services): void {
       'Nothing is written. The provider gets name, subtype and context as sent, the fields of the type, and of up to five similar cards that the caller sees the data that the settings allow to be sent. Values that are invalid for their fields are omitted; amounts, dates and URLs are never suggested.',
     permission: 'ai.suggest',
     body: suggestBody,
-
-    answers: ok('Suggestions', SuggestionsSchema),
+    responses: ok('Suggestions', SuggestionsSchema),
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],
     handler: async ({ ctx, body, request }) =>
       suggestFields(ctx, services, await settingsOf(services, request), body),
@@ -131,7 +130,6 @@ export function registerAiRoutes(app: App, services: Services): void {
     permissionNote:
       'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',
     body: QuestionBody,
-
     errors: [
       'ai_budget_spent',
       'ai_not_configured',
@@ -140,7 +138,7 @@ export function registerAiRoutes(app: App, services: Services): void {
       'question_not_understood',
       'upstream_failed',
     ],
-    answers: ok('The query and its result', QuestionAnswerSchema),
+    responses: ok('The query and its result', QuestionAnswerSchema),
     handler: async ({ ctx, body, request }) =>
       await answerQuestion(ctx, services, await settingsOf(services, request), body),
   });
@@ -158,8 +156,7 @@ export function registerInsightRoutes(app: App, services: Services): void {
     permission: 'ai.portfolio_insights',
     permissionNote: 'inventory.view; relations.view; costs.view for costs',
     body: InsightsBody,
-
-    answers: ok('Insights', PortfolioInsightsSchema),
+    responses: ok('Insights', PortfolioInsightsSchema),
     handler: async ({ ctx, body, request }) => {
       const { insights } = await readPortfolioInsights(ctx, body);
       return await rewordInsights(services, await settingsOf(services, request), insights);

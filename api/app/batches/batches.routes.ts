@@ -2,19 +2,21 @@ import Type from 'typebox';
 import { commitBatch, openBatch, startRollback } from '../../../domain/app/batches/batches.commands.ts';
 import { batchText, listBatchEvents, listBatches } from '../../../domain/app/batches/batches.queries.ts';
 import {
+  Count,
   component,
   itemComponent,
   Nullable,
   OpenObject,
   object,
   Position,
+  partialObject,
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
+import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const batchMembers = {
@@ -39,7 +41,6 @@ const batchMembers = {
 };
 
 const MutationBatchSchema = component('MutationBatch', batchMembers);
-const MutationBatchItemSchema = itemComponent('MutationBatchItem', batchMembers);
 
 const MutationBatchEventSchema = itemComponent('MutationBatchEvent', {
   id: Uuid,
@@ -60,9 +61,9 @@ const MutationBatchOpenBody = object({
   }),
 });
 
-const MutationBatchCommitBody = object({
-  summary: Type.Optional(Nullable(OpenObject)),
-  confirm_token: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+const MutationBatchCommitBody = partialObject({
+  summary: Nullable(OpenObject),
+  confirm_token: Nullable(Type.String({ maxLength: 64 })),
 });
 
 const MutationBatchRollbackBody = object({
@@ -102,7 +103,7 @@ const MutationBatchRollbackSchema = component('MutationBatchRollback', {
     { description: 'Events that cannot be undone, because of which the rollback is refused' },
   ),
   conflicts: Type.Array(Conflict, { description: 'At most 1,000; empty without `admin.events`' }),
-  conflict_count: Type.Integer({ minimum: 0 }),
+  conflict_count: Count,
   left: Type.Array(
     object({
       event_id: Uuid,
@@ -116,7 +117,7 @@ const MutationBatchRollbackSchema = component('MutationBatchRollback', {
     { description: 'Events that are skipped even with `force`' },
   ),
   counts: object({ undone: Type.Integer(), left: Type.Integer() }),
-  event_count: Type.Integer({ minimum: 0 }),
+  event_count: Count,
   dry_run: Type.Boolean(),
 });
 
@@ -125,7 +126,7 @@ const Moment = () => Type.Optional(Type.String({ format: 'date-time' }));
 
 /** Mutation batches: open, join, close and inspect. */
 export function registerBatchRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Mutation batches' });
+  const routes = routesOf(app, { tag: 'Mutation batches', permission: 'admin.events' });
 
   routes.post(url, {
     id: 'openMutationBatch',
@@ -133,7 +134,7 @@ export function registerBatchRoutes(app: App): void {
     description:
       'Send its id as `X-Mutation-Batch` with the writes. Each write without the header has its own closed batch. With `dry_run`, writes are checked and answered but not committed, and `confirm_token` is required to close the batch, within 15 minutes.',
     permission: 'login',
-    secretAnswer: true,
+    secretResponse: true,
     query: object({
       row_count: Type.Integer({
         minimum: 0,
@@ -143,8 +144,7 @@ export function registerBatchRoutes(app: App): void {
       }),
     }),
     body: MutationBatchOpenBody,
-
-    answers: {
+    responses: {
       201: {
         description: 'The batch',
         schema: MutationBatchSchema,
@@ -156,7 +156,6 @@ export function registerBatchRoutes(app: App): void {
   routes.get(url, {
     id: 'listMutationBatches',
     summary: 'List batches, newest first',
-    permission: 'admin.events',
     query: listQuery(['created_at'], 'created_at', {
       actor_user_id: Type.Optional(Type.String({ ...Uuid, description: 'Whose they are' })),
       tool_name: Type.Optional(Type.String({ maxLength: 200, description: 'What wrote them' })),
@@ -169,28 +168,26 @@ export function registerBatchRoutes(app: App): void {
       since: Moment(),
       until: Moment(),
     }),
-    answers: page('Batches', MutationBatchItemSchema),
+    responses: page('Batches', MutationBatchSchema),
     handler: ({ ctx, query }) => listBatches(ctx, query),
   });
 
   routes.get('/api/v1/mutation-batches/:id', {
     id: 'readMutationBatch',
     summary: 'Read a batch',
-    permission: 'admin.events',
-    answers: ok('The batch', MutationBatchSchema),
+    responses: ok('The batch', MutationBatchSchema),
     handler: ({ ctx, params }) => batchText(ctx.db, params.id),
   });
 
   routes.get('/api/v1/mutation-batches/:id/events', {
     id: 'listMutationBatchEvents',
     summary: 'List the events of a batch, in order',
-    permission: 'admin.events',
     query: listQuery(['position'], 'position', {}),
-    answers: ok(
+    responses: ok(
       'The batch and its events',
       object({
         batch: MutationBatchSchema,
-        ...listAnswer(MutationBatchEventSchema).properties,
+        ...listResponse(MutationBatchEventSchema).properties,
       }),
     ),
     handler: ({ ctx, params, query }) => listBatchEvents(ctx, params.id, query),
@@ -208,8 +205,7 @@ function registerBatchEndRoutes(app: App): void {
     summary: 'Close a batch of the caller',
     permission: 'login',
     body: MutationBatchCommitBody,
-
-    answers: ok('The batch', MutationBatchSchema),
+    responses: ok('The batch', MutationBatchSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => commitBatch(ctx, params.id, body),
   });
@@ -222,13 +218,12 @@ function registerBatchEndRoutes(app: App): void {
     permission: 'admin.rollback',
     permissionNote: 'the permissions that the undone writes required',
     body: MutationBatchRollbackBody,
-
-    answers: {
+    responses: {
       200: {
         description: 'The executed or previewed changes',
         schema: MutationBatchRollbackSchema,
       },
-      202: { description: 'The job has been started', schema: StartedJobSchema },
+      ...started,
     },
     errors: ['wrong_state', 'rollback_conflicts', 'rollback_unsupported'],
     handler: async ({ ctx, params, body, reply }) => {

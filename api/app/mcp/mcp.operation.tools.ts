@@ -1,8 +1,8 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type TSchema } from 'typebox';
 import { Choice, closed, object } from '../../../domain/kernel/shapes.ts';
+import { queryExample } from '../../inventory/reports/query.schemas.ts';
 import type { OperationSpec } from '../../operation.ts';
-import { queryExample } from '../../schemas/reports.query.ts';
 import { ApiError, type ApiRequest, type CallApi } from './mcp.api.ts';
 import {
   answer,

@@ -47,12 +47,11 @@ export function registerMcpRoutes(app: App, services: Services): void {
       'Streamable HTTP without sessions: any process can handle each message, with a JSON response. The tools call the operations with the rights of the token. The `Origin` of a request, if any, must be listed in the setting `cors-origins`.',
     permission: 'login',
     module: 'mcp',
-    mcp: true,
+    format: 'mcp',
     body: messages(Type.Object(members, open)),
-
     headers: ['Accept'],
     errors: ['bad_body', 'not_acceptable', 'origin_refused', 'too_many_requests'],
-    answers: {
+    responses: {
       200: {
         description: 'The answers',
         schema: messages(JsonRpcMessage),

@@ -53,7 +53,7 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
     summary: `Read the custom ${key} of the workspace`,
     permission: 'public',
     headers: ['If-None-Match'],
-    answers: {
+    responses: {
       200: {
         description: 'The picture',
         schema: Content,
@@ -87,14 +87,14 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
   routes.get(`${url}/info`, {
     id: `read${name}Info`,
     summary: `Read whether the workspace has a custom ${key}`,
-    answers: ok('As it is now', infoSchema(key)),
+    responses: ok('As it is now', infoSchema(key)),
     handler: async ({ request }) => infoOf(key, (await settingsOf(services, request)).values[key]),
   });
 
   routes.delete(url, {
     id: `delete${name}`,
     summary: `Restore the default ${key}`,
-    answers: { 204: { description: 'The workspace has no custom one' } },
+    responses: { 204: { description: 'The workspace has no custom one' } },
     handler: ({ ctx }) => clearImage(ctx, key),
   });
 }
@@ -110,7 +110,7 @@ function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: 
     consumes: { 'multipart/form-data': {} },
     bodyLimit: MAX_IMAGE + FORM_OVERHEAD,
     ownIdempotency: true,
-    answers: ok('As it is now', infoSchema(key)),
+    responses: ok('As it is now', infoSchema(key)),
     errors: ['query_too_heavy', 'validation_failed'],
     handler: async ({ ctx, request, reply }) => {
       const content = await receiveBuffer(request, MAX_IMAGE);

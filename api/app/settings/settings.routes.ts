@@ -4,6 +4,7 @@ import { previewOutgoing } from '../../../domain/analysis/ai/ai.outgoing.ts';
 import { listAiUsage } from '../../../domain/analysis/ai/ai.usage.ts';
 import { createBootstrap } from '../../../domain/app/settings/bootstrap.ts';
 import { changeSetting, describeReach } from '../../../domain/app/settings/settings.change.ts';
+import { Regulation, ResourceType } from '../../../domain/governance/catalogues/catalogues.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { AnyDefinition } from '../../../domain/kernel/settings/settings.definition.ts';
 import {
@@ -15,18 +16,76 @@ import {
   ssoConfigured,
   type WorkspaceSettings,
 } from '../../../domain/kernel/settings/settings.read.ts';
-import { settingTable } from '../../../domain/kernel/settings/settings.table.ts';
-import { component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Secret, settingTable } from '../../../domain/kernel/settings/settings.table.ts';
+import { Clearable, component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { apiAddress } from '../../../integrations/analysis/models/models.open.ts';
 import { testModel } from '../../../integrations/analysis/models/models.test-provider.ts';
 import { sendNow } from '../../../integrations/collaboration/mail/mail.send.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/settings.ts';
-import { BootstrapSchema, TestOutcome } from '../../schemas/settings.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+
+const flag = (description: string) => Type.Boolean({ description });
+
+/** The body of a PATCH: all members optional, and null for the default. */
+function patchOf(members: Record<string, TSchema>) {
+  return object(
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Clearable(schema)])),
+  );
+}
+
+interface Group {
+  members: Record<string, { schema: TSchema }>;
+  secret?: string;
+}
+
+/** The members of a group, with its secret. */
+function groupMembers({ members, secret }: Group): Record<string, TSchema> {
+  const own = Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]));
+  return { ...own, ...(secret && { [secret]: Secret }) };
+}
+
+/** The response of a group, with its name. */
+function groupAnswer(definition: Group & { name: string }) {
+  const more = definition.name === 'EmailSettings' && { configured: flag('Whether mails can be sent') };
+  return component(definition.name, { ...groupMembers(definition), ...more });
+}
+
+const McpStatus = object({
+  enabled: Type.Boolean(),
+  sso_configured: flag('Whether single sign-on is enabled'),
+});
+
+/** Whether a test succeeded, and its result. */
+const TestOutcome = component('TestOutcome', { success: Type.Boolean(), message: Type.String() });
+
+const { created_at: _created, updated_at: _updated, ...regulation } = Regulation.columns;
+const { created_at: _createdType, updated_at: _updatedType, ...resourceType } = ResourceType.columns;
+
+/** The data that an application needs at start, without a login. */
+const BootstrapSchema = component('Bootstrap', {
+  currency: settingTable.currency.schema,
+  date_format: Type.String(),
+  app_title: Type.String(),
+  bpm_enabled: Type.Boolean(),
+  ppm_enabled: Type.Boolean(),
+  ai_analysis_enabled: Type.Boolean(),
+  grc_enabled: Type.Boolean(),
+  file_uploads_enabled: Type.Boolean(),
+  fiscal_year_start: Type.Integer(),
+  archive_retention_days: Type.Integer(),
+  bpm_row_order: Type.Array(Type.String()),
+  show_principles_tab: Type.Boolean(),
+  compliance_regulations: Type.Array(object(regulation)),
+  resource_types: Type.Array(object(resourceType)),
+  login_tagline: Type.String(),
+  login_tagline_hidden: Type.Boolean(),
+  login_help_text: Type.String(),
+  login_help_link: Type.String(),
+  smtp_configured: Type.Boolean(),
+});
 
 const AiPreviewSchema = component('AiPreview', {
   provider_type: Type.String(),
@@ -66,15 +125,15 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
   const definition: AnyDefinition = settingTable[key];
   if (definition.kind === 'group') {
     return {
-      body: schemas.patchOf(schemas.groupMembers(definition)),
-      answer: schemas.groupAnswer(definition),
+      body: patchOf(groupMembers(definition)),
+      answer: groupAnswer(definition),
     };
   }
   const { member, schema, isOptional } = definition;
-  const body = object({ [member]: isOptional ? Type.Optional(Nullable(schema)) : schema });
+  const body = object({ [member]: isOptional ? Clearable(schema) : schema });
   return {
     body,
-    answer: key === 'mcp_enabled' ? schemas.McpStatus : object({ [member]: schema }),
+    answer: key === 'mcp_enabled' ? McpStatus : object({ [member]: schema }),
   };
 }
 
@@ -88,7 +147,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
     id: 'readSsoStatus',
     summary: 'Read whether single sign-on is enabled',
     permission: 'public',
-    answers: ok('The status', object({ enabled: Type.Boolean() })),
+    responses: ok('The status', object({ enabled: Type.Boolean() })),
     handler: async ({ request, reply }) =>
       sendPublic(reply, { enabled: ssoConfigured(await settingsOf(services, request)) }),
   });
@@ -97,7 +156,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
     id: 'readMcpStatus',
     summary: 'Read whether the MCP server is enabled',
     permission: 'public',
-    answers: ok('The status', schemas.McpStatus),
+    responses: ok('The status', McpStatus),
     handler: async ({ request, reply }) =>
       sendPublic(reply, settingView('mcp_enabled', await settingsOf(services, request))),
   });
@@ -120,7 +179,7 @@ function registerSetting(app: App, services: Services, key: Setting): void {
     summary: `Read ${what}`,
     ...description,
     permission: readableBy,
-    answers: { 200: answer },
+    responses: { 200: answer },
     handler: async ({ request, reply }) => {
       const view = settingView(key, await settingsOf(services, request));
       return readableBy === 'public' ? sendPublic(reply, view) : sendJson(reply, JSON.stringify(view));
@@ -134,8 +193,8 @@ function registerSetting(app: App, services: Services, key: Setting): void {
     ...(describeReach(key) ? { permissionNote: describeReach(key)! } : {}),
     body,
     bodyExample: example,
-    answers: { 200: { ...answer, headers: ['ETag'] } },
-    errors: ['precondition_failed', ...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
+    responses: { 200: { ...answer, headers: ['ETag'] } },
+    errors: [...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
     handler: async ({ ctx, body }) => {
       const { secrets, outbound } = services;
       const view = await changeSetting(ctx, secrets, key, body as Record<string, unknown>, outbound);
@@ -159,16 +218,15 @@ function sendPublic(reply: FastifyReply, view: Record<string, unknown>): Fastify
 
 /** Preview of the data sent to the AI provider, and usage. */
 export function registerAiSettingRoutes(app: App, services: Services): void {
-  const routes = routesOf(app, { tag: 'Settings' });
+  const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
 
   routes.get('/api/v1/settings/ai/preview', {
     id: 'previewAiSettings',
     summary: 'Preview the data of a card that the AI provider would get',
     description: 'With the current settings and your rights. Nothing is sent.',
-    permission: 'admin.settings',
     permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
     query: object({ card_id: Type.String({ ...Uuid, description: 'The card' }) }),
-    answers: ok('The card as it would be sent', AiPreviewSchema),
+    responses: ok('The card as it would be sent', AiPreviewSchema),
     errors: ['not_found'],
     handler: async ({ ctx, query, request }) => {
       const { ai } = (await settingsOf(services, request)).values;
@@ -181,12 +239,11 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
     id: 'listAiUsage',
     summary: 'List the usage and cost of language models',
     description: 'By day in UTC, run, purpose and model; the budgets limit these amounts.',
-    permission: 'admin.settings',
     query: listQuery(['day', 'purpose'], 'day', {
       day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
       run_id: Type.Optional(Type.String({ ...Uuid, description: 'Only usage of this analysis run' })),
     }),
-    answers: page('Use', AiUsageSchema),
+    responses: page('Use', AiUsageSchema),
     handler: ({ ctx, query }) => listAiUsage(ctx, query),
   });
 }
@@ -195,13 +252,12 @@ const outcome = ok('The outcome of the test', TestOutcome);
 
 /** Tests of the servers that the settings configure. */
 export function registerSettingTestRoutes(app: App, services: Services): void {
-  const routes = routesOf(app, { tag: 'Settings' });
+  const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
 
   routes.post('/api/v1/settings/email/test', {
     id: 'testEmailSettings',
     summary: 'Test the mail server by a mail to the caller',
-    permission: 'admin.settings',
-    answers: outcome,
+    responses: outcome,
     handler: async ({ ctx }) => {
       const { email } = ctx.caller;
       if (email === null) return { success: false, message: 'Your account has no e-mail address.' };
@@ -223,8 +279,7 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
     id: 'testAiSettings',
     summary: 'Test the AI provider',
     description: 'Asks the model for a sum, even if AI is disabled. No data of the inventory is sent.',
-    permission: 'admin.settings',
-    answers: outcome,
+    responses: outcome,
     handler: ({ ctx }) => testModel(ctx, services),
   });
 }
@@ -239,7 +294,7 @@ export function registerBootstrapRoute(app: App, services: Services): void {
     id: 'readBootstrap',
     summary: 'Read what an application needs to start',
     permission: 'public',
-    answers: ok('Settings, switches and catalogues', BootstrapSchema),
+    responses: ok('Settings, switches and catalogues', BootstrapSchema),
     handler: async ({ ctx, request, reply }) =>
       sendJson(reply.header('cache-control', 'public, no-cache'), await bootstrap.read(ctx, request.topics)),
   });

@@ -17,9 +17,9 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { type EstateError, invalidField } from '../../../platform/errors.ts';
 import { startWorkspaceExport, streamWorkspace } from '../../../reports/app/workspace/workspace.export.ts';
 import { sendStream } from '../../exchange/exports/exports.send.ts';
+import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
 import { routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, receiveForm, registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
@@ -89,7 +89,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     permission: 'admin.export_workspace',
     permissionNote: 'costs.view',
     query: WorkspaceExport,
-    answers: {
+    responses: {
       200: {
         description: 'The archive',
         schema: Type.String({ contentMediaType: 'application/zip' }),
@@ -114,7 +114,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
       '`diff` counts the rows of each kind and lists those that would be skipped; `result` has the same members for the executed import.',
     ...importing,
     params: TransferParams,
-    answers: { 200: answer('The transfer') },
+    responses: { 200: answer('The transfer') },
     handler: ({ ctx, params }) => readTransfer(ctx, params.transfer_id),
   });
 
@@ -124,7 +124,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     description: 'Applied changes remain.',
     ...importing,
     params: TransferParams,
-    answers: { 204: { description: 'Discarded' } },
+    responses: { 204: { description: 'Discarded' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => discardTransfer(ctx, params.transfer_id),
   });
@@ -136,7 +136,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
       'New rows are created and changed rows updated; nothing is deleted. Rows that cannot be written are skipped and listed in `result.left`. All changes have events in the change feed, in the batch of the job.',
     ...importing,
     params: TransferParams,
-    answers: { 202: answer('The transfer, which is being applied') },
+    responses: { 202: answer('The transfer, which is being applied') },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => applyTransfer(ctx, params.transfer_id),
   });
@@ -152,7 +152,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
       consumes: { 'multipart/form-data': { schema: TransferForm } },
       bodyLimit: archiveLimits.packed + FORM_OVERHEAD,
       ownIdempotency: true,
-      answers: { 202: answer('The transfer, which is being read') },
+      responses: { 202: answer('The transfer, which is being read') },
       handler: async ({ ctx, request, reply }) => {
         requireTransferRights(ctx.caller);
         const { content, filename } = await receiveArchive(request, blobs);

@@ -1,15 +1,36 @@
+import Type from 'typebox';
+import { Comment } from '../../../domain/collaboration/collaboration.model.ts';
 import {
   createComment,
   deleteComment,
   editComment,
 } from '../../../domain/collaboration/comments/comments.commands.ts';
 import { commentSorts, listComments } from '../../../domain/collaboration/comments/comments.list.ts';
+import { Clearable, component, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/collaboration.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
-const comment = schemas.CommentSchema;
+const { thread_id: _threadId, depth: _depth, deleted_at: _deletedAt, ...commentColumns } = Comment.columns;
+const commentMembers = {
+  ...commentColumns,
+  user_display_name: Type.String(),
+  is_deleted: Type.Boolean({ description: 'Deleted and empty, but retained for its replies' }),
+  replies: Type.Array(Type.Ref('Comment#'), { description: 'Oldest first, each with its own replies' }),
+};
+const CommentSchema = component('Comment', commentMembers);
+
+const Content = Type.String({
+  minLength: 1,
+  maxLength: 10_000,
+  description: 'Plain text. `@[Name](user:<id>)` mentions a user, who is notified.',
+});
+const CommentBody = object({
+  content: Content,
+  parent_id: Clearable(Type.String({ ...Uuid, description: 'The comment to which it replies' })),
+});
+const CommentPatchBody = object({ content: Type.Optional(Content) });
+
 const changing = {
   permission: 'login',
   permissionNote:
@@ -27,7 +48,7 @@ export function registerCommentRoutes(app: App): void {
     permission: 'comments.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(commentSorts, 'created_at', {}),
-    answers: page('Threads, oldest first', schemas.CommentItemSchema),
+    responses: page('Threads, oldest first', CommentSchema),
     handler: ({ ctx, params, query }) => listComments(ctx, params.id, query),
   });
 
@@ -37,9 +58,8 @@ export function registerCommentRoutes(app: App): void {
     description: 'Stakeholders of the card and mentioned users are notified.',
     permission: 'login',
     permissionNote: 'comments.create or card.create_comments',
-    body: schemas.CommentBody,
-
-    answers: created('The comment', comment),
+    body: CommentBody,
+    responses: created('The comment', CommentSchema),
     errors: ['thread_full'],
     handler: async ({ ctx, params, body }) => (await createComment(ctx, params.id, body)).text,
   });
@@ -48,10 +68,8 @@ export function registerCommentRoutes(app: App): void {
     id: 'editComment',
     summary: 'Change the text of a comment',
     ...changing,
-    headers: ['If-Match'],
-    body: schemas.CommentPatchBody,
-
-    answers: ok('The comment', comment, 'ETag'),
+    body: CommentPatchBody,
+    responses: ok('The comment', CommentSchema, 'ETag'),
     handler: ({ ctx, params, body }) => editComment(ctx, params.id, body),
   });
 
@@ -61,7 +79,7 @@ export function registerCommentRoutes(app: App): void {
     description:
       'A comment with replies is emptied and marked `is_deleted`; it is deleted with its last reply.',
     ...changing,
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteComment(ctx, params.id),
   });
 }

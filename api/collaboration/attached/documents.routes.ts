@@ -1,13 +1,34 @@
+import Type from 'typebox';
+import { Document } from '../../../domain/collaboration/collaboration.model.ts';
 import {
   addDocument,
   documentSorts,
   listDocuments,
   removeDocument,
 } from '../../../domain/collaboration/documents/documents.ts';
+import { Clearable, component, object } from '../../../domain/kernel/shapes.ts';
 import { created, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/collaboration.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+
+const DocumentSchema = component('Document', Document.columns);
+
+const DocumentBody = object({
+  name: Document.columns.name,
+  url: Clearable(
+    Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description: 'With http, https or mailto',
+      examples: ['https://wiki.example.com/claims'],
+    }),
+  ),
+  type: Type.String({
+    ...Document.columns.type,
+    default: 'link',
+    description: 'An enabled link type, or `link`',
+  }),
+});
 
 const managing = {
   permission: 'login',
@@ -24,7 +45,7 @@ export function registerDocumentRoutes(app: App): void {
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(documentSorts, 'created_at', {}),
-    answers: page('Links', schemas.DocumentItemSchema),
+    responses: page('Links', DocumentSchema),
     handler: ({ ctx, params, query }) => listDocuments(ctx, params.id, query),
   });
 
@@ -32,9 +53,8 @@ export function registerDocumentRoutes(app: App): void {
     id: 'addDocument',
     summary: 'Add a link to a card',
     ...managing,
-    body: schemas.DocumentBody,
-
-    answers: created('The link', schemas.DocumentSchema),
+    body: DocumentBody,
+    responses: created('The link', DocumentSchema),
     handler: async ({ ctx, params, body }) => (await addDocument(ctx, params.id, body)).text,
   });
 
@@ -42,7 +62,7 @@ export function registerDocumentRoutes(app: App): void {
     id: 'removeDocument',
     summary: 'Remove a link',
     ...managing,
-    answers: { 204: { description: 'Removed' } },
+    responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => removeDocument(ctx, params.id),
   });
 }

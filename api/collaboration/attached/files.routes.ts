@@ -1,21 +1,32 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
+import { FileAttachment } from '../../../domain/collaboration/collaboration.model.ts';
 import { attachFile, deleteFile, requireUpload } from '../../../domain/collaboration/files/files.attach.ts';
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
 import { attachedFile, fileSorts, listFiles } from '../../../domain/collaboration/files/files.list.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../../domain/collaboration/files/files.types.ts';
 import { openContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { component, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
-import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
 import { created, page, routesOf } from '../../operation.ts';
-import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import * as schemas from '../../schemas/collaboration.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { FORM, FORM_OVERHEAD, readBuffer, receiveForm, registerUploads } from '../../uploads.ts';
+import { FORM, FORM_OVERHEAD, readBuffer, receiveForm, registerUploads, useUpload } from '../../uploads.ts';
+
+const { file_id: _fileId, ...fileColumns } = FileAttachment.columns;
+const file = {
+  ...fileColumns,
+  created_by_name: Nullable(Type.String()),
+};
+const FileAttachmentSchema = component('FileAttachment', file);
+/** The fields of the upload form. */
+const FileForm = object({
+  file: Type.String({ format: 'binary' }),
+  category: Type.Optional(Type.String({ maxLength: 100, description: 'An enabled file category' })),
+});
 
 const managing = {
   permission: 'login',
@@ -34,7 +45,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(fileSorts, 'created_at', {}),
-    answers: page('Files', schemas.FileAttachmentItemSchema),
+    responses: page('Files', FileAttachmentSchema),
     handler: ({ ctx, params, query }) => listFiles(ctx, params.id, query),
   });
 
@@ -46,7 +57,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
     headers: ['Range', 'If-None-Match'],
-    answers: {
+    responses: {
       200: { description: 'The file', schema: Content, mediaType, headers: fileHeaders },
       206: { description: 'The requested bytes', schema: Content, mediaType, headers: fileHeaders },
     },
@@ -67,6 +78,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
 
   await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Links and files' });
+
     routes.post('/api/v1/cards/:id/file-attachments', {
       id: 'uploadFile',
       summary: 'Attach a file to a card',
@@ -74,14 +86,14 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
         'pdf, docx, xlsx, pptx, png, jpeg, svg or txt, at most 10 MiB. The type is detected from the content, and the file extension must match it. Macros, scripts in images, encrypted files and archives that unpack to more than 200 MiB are refused.',
       ...managing,
       module: 'file_uploads',
-      consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
+      consumes: { 'multipart/form-data': { schema: FileForm } },
       bodyLimit: MAX_ATTACHMENT + FORM_OVERHEAD,
       ownIdempotency: true,
       errors: ['query_too_heavy'],
-      answers: created('The file', schemas.FileAttachmentSchema),
+      responses: created('The file', FileAttachmentSchema),
       handler: async ({ ctx, params, request, reply }) => {
         await requireUpload(ctx, params.id);
-        const { file: uploaded, values } = await receiveForm(request, {
+        const { file, values } = await receiveForm(request, {
           maxBytes: MAX_ATTACHMENT,
           fields: ['category'],
           read: async (part) => ({
@@ -89,20 +101,15 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
             content: await readBuffer(part, MAX_ATTACHMENT),
           }),
         });
-        const { name, content } = uploaded;
         const category = values.category || null;
-        const file = await checkFile(name, content);
-        const sent = sha256(JSON.stringify([name, category, sha256(content)]));
-        if (await applyIdempotencyKey(request, reply, sent)) return reply;
-        const stored = await storeContent(blobs, Readable.from([content]));
-        try {
-          const { text } = await attachFile(ctx, params.id, stored, { ...file, category });
+        const checked = await checkFile(file.name, file.content);
+        const content = await storeContent(blobs, Readable.from([file.content]));
+        const attach = async () => {
+          const { text } = await attachFile(ctx, params.id, content, { ...checked, category });
           return sendResource(reply.code(201), text);
-        } catch (error) {
-          // after other errors the transaction may have been committed
-          if (error instanceof EstateError) await blobs.remove(stored.id);
-          throw error;
-        }
+        };
+        const hash = sha256(JSON.stringify([file.name, category, content.sha256]));
+        return await useUpload(request, reply, { blobs, content, hash }, attach);
       },
     });
   });

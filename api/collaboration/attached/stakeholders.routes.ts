@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { Stakeholder } from '../../../domain/collaboration/collaboration.model.ts';
 import {
   addStakeholder,
   changeStakeholder,
@@ -11,13 +12,37 @@ import {
   stopObserving,
 } from '../../../domain/collaboration/stakeholders/stakeholders.commands.ts';
 import { cardPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
-import { negotiateLanguage } from '../../language.ts';
+import { component, itemComponent, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/collaboration.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
-const stakeholder = schemas.StakeholderSchema;
+const stakeholderMembers = {
+  ...Stakeholder.columns,
+  user_display_name: Type.String(),
+  user_email: Type.String(),
+  role_label: Type.String({ description: 'The key if the type no longer has the role' }),
+};
+const StakeholderSchema = component('Stakeholder', stakeholderMembers);
+
+const RoleKeySchema = itemComponent('StakeholderRoleKey', {
+  key: Type.String(),
+  label: Type.String(),
+  translations: Type.Record(Type.String(), Type.Unknown()),
+});
+
+const RoleKey = Type.String({ minLength: 1, maxLength: 100 });
+const StakeholderBody = object({ user_id: Uuid, role: RoleKey });
+const StakeholderPatchBody = object({
+  user_id: Type.Optional(Type.String({ ...Uuid, description: 'Optional; cannot be changed' })),
+  role: RoleKey,
+});
+
+const ObservingSchema = object({
+  is_observer: Type.Boolean(),
+  observer_role_available: Type.Boolean(),
+});
+
 const managing = {
   permission: 'login',
   permissionNote: 'stakeholders.manage or card.manage_stakeholders; costs.view for roles that show costs',
@@ -33,20 +58,19 @@ export function registerStakeholderRoutes(app: App): void {
     summary: 'List the stakeholder roles of cards',
     description: 'Each key once, or only those of one card type.',
     permission: 'login',
-    headers: ['Accept-Language'],
+    languages: (ctx) => ctx.metamodel.languages,
     query: listQuery(['sort_order', 'label', 'key'], 'sort_order', {
       type_key: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
-    answers: ok('Roles', listAnswer(schemas.RoleKeySchema), 'Content-Language', 'Vary'),
-    handler: ({ ctx, query, request, reply }) =>
-      listStakeholderRoles(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
+    responses: page('Roles', RoleKeySchema),
+    handler: ({ ctx, query, language }) => listStakeholderRoles(ctx, query, language),
   });
 
   routes.get('/api/v1/stakeholder-roles/permissions-schema', {
     id: 'readCardPermissions',
     summary: 'Read the permissions that a role can give on a card',
     permission: 'login',
-    answers: ok('What each permission allows, by its key', Type.Record(Type.String(), Type.String())),
+    responses: ok('What each permission allows, by its key', Type.Record(Type.String(), Type.String())),
     handler: async () => cardPermissions,
   });
 
@@ -56,7 +80,7 @@ export function registerStakeholderRoutes(app: App): void {
     permission: 'stakeholders.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(stakeholderSorts, 'role', {}),
-    answers: page('Assignments', schemas.StakeholderItemSchema),
+    responses: page('Assignments', StakeholderSchema),
     handler: ({ ctx, params, query }) => listStakeholders(ctx, params.id, query),
   });
 
@@ -64,9 +88,8 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'addStakeholder',
     summary: 'Give a user a role on a card',
     ...managing,
-    body: schemas.StakeholderBody,
-
-    answers: created('The assignment', stakeholder),
+    body: StakeholderBody,
+    responses: created('The assignment', StakeholderSchema),
     errors: ['duplicate_stakeholder'],
     handler: async ({ ctx, params, body }) => (await addStakeholder(ctx, params.id, body)).text,
   });
@@ -75,10 +98,8 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'changeStakeholder',
     summary: 'Change the role of an assignment',
     ...managing,
-    headers: ['If-Match'],
-    body: schemas.StakeholderPatchBody,
-
-    answers: ok('The assignment', stakeholder, 'ETag'),
+    body: StakeholderPatchBody,
+    responses: ok('The assignment', StakeholderSchema, 'ETag'),
     errors: ['duplicate_stakeholder'],
     handler: ({ ctx, params, body }) => changeStakeholder(ctx, params.id, body),
   });
@@ -87,8 +108,8 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'removeStakeholder',
     summary: 'Remove a stakeholder from a card',
     ...managing,
-    headers: ['If-Match'],
-    answers: { 204: { description: 'Removed' } },
+    ifMatch: true,
+    responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => removeStakeholder(ctx, params.id),
   });
 
@@ -96,7 +117,7 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'readObserving',
     summary: 'Read whether the caller follows a card',
     ...observing,
-    answers: ok('Whether the caller is an observer of the card', schemas.ObservingSchema),
+    responses: ok('Whether the caller is an observer of the card', ObservingSchema),
     handler: ({ ctx, params }) => readObserving(ctx, params.id),
   });
 
@@ -105,7 +126,7 @@ export function registerStakeholderRoutes(app: App): void {
     summary: 'Follow a card',
     description: 'Gives the caller the role `observer`, so that changes of the card are notified.',
     ...observing,
-    answers: created('The assignment', stakeholder),
+    responses: created('The assignment', StakeholderSchema),
     errors: ['duplicate_stakeholder', 'observer_role_unavailable'],
     handler: async ({ ctx, params }) => (await observe(ctx, params.id)).text,
   });
@@ -114,7 +135,7 @@ export function registerStakeholderRoutes(app: App): void {
     id: 'stopObservingCard',
     summary: 'Stop following a card',
     ...observing,
-    answers: { 204: { description: 'The caller does not follow the card' } },
+    responses: { 204: { description: 'The caller does not follow the card' } },
     handler: ({ ctx, params }) => stopObserving(ctx, params.id),
   });
 }

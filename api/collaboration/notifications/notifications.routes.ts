@@ -15,9 +15,9 @@ import {
   patchPreferences,
   readPreferences,
 } from '../../../domain/collaboration/notifications/notifications.types.ts';
-import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Clearable, Count, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { id, user_id, type, title, message, link, is_read, card_id, actor_id, created_at } =
@@ -42,8 +42,6 @@ const members = {
 };
 
 const NotificationSchema = component('Notification', members);
-/** A notification in a list, with the requested members. */
-const NotificationItemSchema = itemComponent('NotificationItem', members);
 
 const switches = (description: string) =>
   object(
@@ -62,10 +60,8 @@ const NotificationPreferencesSchema = component('NotificationPreferences', {
 });
 
 const changed = () =>
-  Type.Optional(
-    Nullable(
-      object(Object.fromEntries(notificationTypeKeys.map((type) => [type, Type.Optional(Type.Boolean())]))),
-    ),
+  Clearable(
+    object(Object.fromEntries(notificationTypeKeys.map((type) => [type, Type.Optional(Type.Boolean())]))),
   );
 
 const NotificationPreferencesBody = object({ in_app: changed(), email: changed() });
@@ -79,25 +75,25 @@ export function registerNotificationRoutes(app: App): void {
     summary: 'List own notifications, newest first',
     description: 'The events of one batch are combined in one notification with their number.',
     query: listQuery(notificationSorts, 'created_at', notificationFilters),
-    answers: page('Notifications', NotificationItemSchema),
+    responses: page('Notifications', NotificationSchema),
     handler: ({ ctx, query }) => listNotifications(ctx, query),
   });
 
   routes.get('/api/v1/notifications/unread-count', {
     id: 'countUnreadNotifications',
     summary: 'Count own unread notifications',
-    answers: ok('The number', object({ count: Type.Integer({ minimum: 0 }) })),
+    responses: ok('The number', object({ count: Count })),
     handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
   });
 
   routes.get('/api/v1/notifications/badge-counts', {
     id: 'countBadges',
     summary: 'Count the caller’s open to-dos and pending surveys',
-    answers: ok(
+    responses: ok(
       'The numbers',
       object({
-        open_todos: Type.Integer({ minimum: 0 }),
-        pending_surveys: Type.Integer({ minimum: 0 }),
+        open_todos: Count,
+        pending_surveys: Count,
       }),
     ),
     handler: ({ ctx }) => countBadges(ctx),
@@ -105,18 +101,16 @@ export function registerNotificationRoutes(app: App): void {
 
   routes.patch('/api/v1/notifications/:id/read', {
     id: 'readNotification',
+    ifMatch: false,
     summary: 'Mark an own notification as read',
-    answers: ok('The notification', NotificationSchema),
+    responses: ok('The notification', NotificationSchema),
     handler: ({ ctx, params }) => readNotification(ctx, params.id),
   });
 
   routes.post('/api/v1/notifications/mark-all-read', {
     id: 'readAllNotifications',
     summary: 'Mark all own notifications as read',
-    answers: ok(
-      'How many were unread',
-      object({ ok: Type.Literal(true), updated: Type.Integer({ minimum: 0 }) }),
-    ),
+    responses: ok('How many were unread', object({ ok: Type.Literal(true), updated: Count })),
     handler: async ({ ctx }) => ({ ok: true, updated: await readAllNotifications(ctx) }),
   });
 
@@ -125,7 +119,7 @@ export function registerNotificationRoutes(app: App): void {
     summary: 'Read the own notification switches',
     permission: 'login',
     scope: 'account',
-    answers: ok('All switches', NotificationPreferencesSchema),
+    responses: ok('All switches', NotificationPreferencesSchema),
     handler: ({ ctx }) => readPreferences(ctx),
   });
 
@@ -135,10 +129,8 @@ export function registerNotificationRoutes(app: App): void {
     description: 'Absent switches are not changed; `null` resets all switches of a channel to the defaults.',
     permission: 'login',
     scope: 'account',
-    headers: ['If-Match'],
     body: NotificationPreferencesBody,
-
-    answers: ok('All switches', NotificationPreferencesSchema),
+    responses: ok('All switches', NotificationPreferencesSchema),
     handler: ({ ctx, body }) => patchPreferences(ctx, body),
   });
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   createSavedReport,
   deleteSavedReport,
@@ -5,27 +6,45 @@ import {
   patchSavedReport,
   readSavedReport,
   savedReportFilters,
+  savedReportInput,
   savedReportSorts,
 } from '../../../domain/collaboration/saved-reports/saved-reports.commands.ts';
+import { SavedReport } from '../../../domain/collaboration/saved-reports/saved-reports.model.ts';
+import { component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/saved-reports.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
+const { thumbnail_with_costs: _withCosts, ...columns } = SavedReport.columns;
+
+const SavedReportCreateBody = object({
+  ...savedReportInput,
+  name: columns.name,
+  report_type: columns.report_type,
+  config: columns.config,
+});
+const SavedReportPatchBody = object(savedReportInput);
+
+const SavedReportSchema = component('SavedReport', {
+  ...columns,
+  owner_name: Nullable(Type.String()),
+  shared_with_users: Type.Array(object({ id: Uuid, display_name: Nullable(Type.String()) })),
+  is_owner: Type.Boolean(),
+});
+
 const url = '/api/v1/saved-reports';
-const answer = { description: 'The saved report', schema: schemas.SavedReportSchema };
+const answer = { description: 'The saved report', schema: SavedReportSchema };
 
 /** Saved reports, which users may share. */
 export function registerSavedReportRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Saved reports' });
+  const routes = routesOf(app, { tag: 'Saved reports', permission: 'login' });
 
   routes.get(url, {
     id: 'listSavedReports',
     summary: 'List your saved reports, those shared with you, and public ones',
-    permission: 'login',
     scope: 'saved_reports.create',
     query: listQuery(savedReportSorts, 'name', savedReportFilters),
-    answers: page('Saved reports', schemas.SavedReportItemSchema),
+    responses: page('Saved reports', SavedReportSchema),
     handler: ({ ctx, query }) => listSavedReports(ctx, query),
   });
 
@@ -33,42 +52,36 @@ export function registerSavedReportRoutes(app: App): void {
     id: 'createSavedReport',
     summary: 'Save the parameters and the presentation of a report',
     permission: 'saved_reports.create',
-    body: schemas.SavedReportCreateBody,
-
-    answers: { 201: { ...answer, headers: ['ETag'] } },
+    body: SavedReportCreateBody,
+    responses: { 201: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createSavedReport(ctx, body),
   });
 
   routes.get('/api/v1/saved-reports/:report_id', {
     id: 'readSavedReport',
     summary: 'Read a saved report',
-    permission: 'login',
     scope: 'saved_reports.create',
     headers: ['If-None-Match'],
-    answers: { 200: { ...answer, headers: ['ETag'] } },
+    responses: { 200: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, params }) => readSavedReport(ctx, params.report_id),
   });
 
   routes.patch('/api/v1/saved-reports/:report_id', {
     id: 'patchSavedReport',
     summary: 'Change a saved report of your own',
-    permission: 'login',
     scope: 'saved_reports.create',
     permissionNote: 'to be the owner',
-    body: schemas.SavedReportPatchBody,
-
-    headers: ['If-Match'],
-    answers: { 200: answer },
+    body: SavedReportPatchBody,
+    responses: { 200: answer },
     handler: ({ ctx, params, body }) => patchSavedReport(ctx, params.report_id, body),
   });
 
   routes.delete('/api/v1/saved-reports/:report_id', {
     id: 'deleteSavedReport',
     summary: 'Delete a saved report of your own',
-    permission: 'login',
     scope: 'saved_reports.create',
     permissionNote: 'to be the owner',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteSavedReport(ctx, params.report_id),
   });
 }

@@ -18,7 +18,7 @@ import {
 import { Bookmark, Favorite } from '../../../domain/collaboration/views/views.model.ts';
 import { sharedFilter } from '../../../domain/kernel/lists/lists.shared.ts';
 import {
-  closed,
+  Count,
   component,
   itemComponent,
   Nullable,
@@ -28,7 +28,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const BookmarkCreateBody = object({ ...bookmarkInput, name: Bookmark.columns.name });
@@ -44,8 +44,6 @@ const BookmarkSchema = component('Bookmark', {
   ),
   odata_url: Nullable(Type.String()),
 });
-/** A bookmark in a list, with the requested members. */
-const BookmarkItemSchema = Type.Partial(BookmarkSchema, { $id: 'BookmarkItem', ...closed });
 
 const { user_id: _userId, ...favoriteColumns } = Favorite.columns;
 const FavoriteSchema = itemComponent('Favorite', {
@@ -56,7 +54,7 @@ const FavoriteSchema = itemComponent('Favorite', {
 
 const BookmarkFeedSchema = component('BookmarkFeed', {
   '@odata.context': Type.String(),
-  '@odata.count': Type.Integer({ minimum: 0 }),
+  '@odata.count': Count,
   value: Type.Array(
     object({
       id: Uuid,
@@ -88,7 +86,7 @@ export function registerBookmarkRoutes(app: App): void {
     id: 'listBookmarks',
     summary: 'List your saved views, those shared with you, and public ones',
     query: listQuery(bookmarkSorts, 'name', { filter: sharedFilter }),
-    answers: page('Bookmarks', BookmarkItemSchema),
+    responses: page('Bookmarks', BookmarkSchema),
     handler: ({ ctx, query }) => listBookmarks(ctx, query),
   });
 
@@ -97,8 +95,7 @@ export function registerBookmarkRoutes(app: App): void {
     summary: 'Save a view of the inventory',
     permissionNote,
     body: BookmarkCreateBody,
-
-    answers: created('The bookmark', BookmarkSchema),
+    responses: created('The bookmark', BookmarkSchema),
     handler: ({ ctx, body }) => createBookmark(ctx, body),
   });
 
@@ -109,9 +106,7 @@ export function registerBookmarkRoutes(app: App): void {
       'Users with whom it is shared for editing may change it; only the owner may change `is_default`, `visibility`, `odata_enabled` and `shared_with`.',
     permissionNote,
     body: BookmarkPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The bookmark', BookmarkSchema),
+    responses: ok('The bookmark', BookmarkSchema),
     handler: ({ ctx, params, body }) => patchBookmark(ctx, params.bm_id, body),
   });
 
@@ -134,22 +129,20 @@ export function registerBookmarkRoutes(app: App): void {
         description: 'Cards per page',
       }),
     }),
-    answers: ok('Cards', BookmarkFeedSchema),
+    responses: ok('Cards', BookmarkFeedSchema),
     handler: ({ ctx, params, query }) => bookmarkFeed(ctx, params.bm_id, query),
   });
 }
 
 /** Favorite cards of users. */
 export function registerFavoriteRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Favorites' });
+  const routes = routesOf(app, { tag: 'Favorites', permission: 'login', scope: 'account' });
 
   routes.get('/api/v1/favorites', {
     id: 'listFavorites',
     summary: 'List your favorite cards',
-    permission: 'login',
-    scope: 'account',
     query: listQuery(favoriteSorts, 'created_at', favoriteFilters),
-    answers: page('Favorites', FavoriteSchema),
+    responses: page('Favorites', FavoriteSchema),
     handler: ({ ctx, query }) => listFavorites(ctx, query),
   });
 
@@ -157,19 +150,15 @@ export function registerFavoriteRoutes(app: App): void {
     id: 'addFavorite',
     summary: 'Star a card',
     description: 'It has no effect on a card that is already a favorite.',
-    permission: 'login',
-    scope: 'account',
     permissionNote: 'inventory.view or card.view',
-    answers: created('The favorite', FavoriteSchema),
+    responses: created('The favorite', FavoriteSchema),
     handler: ({ ctx, params }) => addFavorite(ctx, params.card_id),
   });
 
   routes.delete('/api/v1/favorites/:card_id', {
     id: 'removeFavorite',
     summary: 'Remove a card from your favorites',
-    permission: 'login',
-    scope: 'account',
-    answers: { 204: { description: 'Removed' } },
+    responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => removeFavorite(ctx, params.card_id),
   });
 }

@@ -21,6 +21,7 @@ import {
 import { Webhook, WebhookDelivery } from '../../../domain/collaboration/webhooks/webhooks.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
+  Clearable,
   component,
   itemComponent,
   Nullable,
@@ -31,27 +32,23 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const filters = {
-  event_types: Type.Optional(
-    Nullable(
-      Type.Array(Type.String({ maxLength: 100 }), {
-        minItems: 1,
-        maxItems: 100,
-        description: 'Event types, such as `card.updated`; null for all',
-      }),
-    ),
+  event_types: Clearable(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Event types, such as `card.updated`; null for all',
+    }),
   ),
-  card_types: Type.Optional(
-    Nullable(
-      Type.Array(Type.String({ maxLength: 100 }), {
-        minItems: 1,
-        maxItems: 100,
-        description: 'Card types at either end of the event; null for all',
-      }),
-    ),
+  card_types: Clearable(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Card types at either end of the event; null for all',
+    }),
   ),
 };
 
@@ -114,26 +111,25 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     id: 'listWebhooks',
     summary: 'List webhooks',
     query: listQuery(webhookSorts, 'name', webhookFilters),
-    answers: page('Webhooks', WebhookSchema),
+    responses: page('Webhooks', WebhookSchema),
     handler: ({ ctx, query }) => listWebhooks(ctx, query),
   });
 
   routes.post('/api/v1/webhooks', {
     id: 'createWebhook',
-    secretAnswer: true,
+    secretResponse: true,
     summary: 'Create a webhook that sends changes from now on',
     description:
       'Each change is sent at least once, those of one card in order, signed with the secret in this response. Deliveries contain what the owner can read both when subscribing and when sending. The URL must be https and public, unless OUTBOUND_ALLOW lists its host.',
     body: WebhookCreateBody,
-
-    answers: { 201: { description: 'The webhook and its secret', schema: WebhookWithSecretSchema } },
+    responses: { 201: { description: 'The webhook and its secret', schema: WebhookWithSecretSchema } },
     handler: async ({ ctx, body }) => withSecret(await createWebhook(ctx, services, body)),
   });
 
   routes.get('/api/v1/webhooks/:id', {
     id: 'readWebhook',
     summary: 'Read one webhook',
-    answers: ok('The webhook', WebhookSchema),
+    responses: ok('The webhook', WebhookSchema),
     handler: async ({ ctx, params, reply }) => sendWebhook(reply, await readWebhook(ctx, params.id)),
   });
 
@@ -143,9 +139,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     description:
       'A resumed webhook continues at its position in the change feed. A caller who changes the URL or the filters, or resumes it, becomes the owner.',
     body: WebhookPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The webhook', WebhookSchema),
+    responses: ok('The webhook', WebhookSchema),
     handler: async ({ ctx, params, body, reply }) =>
       sendWebhook(reply, await patchWebhook(ctx, services, params.id, body)),
   });
@@ -158,17 +152,17 @@ export function registerWebhookRoutes(app: App, services: Services): void {
 
   routes.post('/api/v1/webhooks/:id/rotate-secret', {
     id: 'rotateWebhookSecret',
-    secretAnswer: true,
+    secretResponse: true,
     summary: 'Rotate the secret',
     description: 'You become the owner. For 24 hours deliveries are signed with the old secret as well.',
-    answers: ok('The webhook and its new secret', WebhookWithSecretSchema),
+    responses: ok('The webhook and its new secret', WebhookWithSecretSchema),
     handler: async ({ ctx, params }) => withSecret(await rotateSecret(ctx, services, params.id)),
   });
 
   routes.post('/api/v1/webhooks/:id/ping', {
     id: 'pingWebhook',
     summary: 'Send a test delivery',
-    answers: {
+    responses: {
       202: {
         description: 'The delivery',
         schema: object({ delivery_id: Uuid }),
@@ -183,8 +177,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     summary: 'Send everything after a position again',
     description: 'You become the owner: deliveries contain what you can read.',
     body: object({ after: Position }),
-
-    answers: { 202: { description: 'The webhook at its new position', schema: WebhookSchema } },
+    responses: { 202: { description: 'The webhook at its new position', schema: WebhookSchema } },
     errors: ['wrong_state', 'position_expired'],
     handler: async ({ ctx, params, body }) => {
       await replayFrom(ctx, params.id, body.after);
@@ -197,7 +190,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     summary: 'List the deliveries of a webhook, newest first',
     description: 'Deliveries that failed for 24 hours are `dead`.',
     query: listQuery(deliverySorts, 'created_at', deliveryFilters),
-    answers: page('Deliveries', WebhookDeliverySchema),
+    responses: page('Deliveries', WebhookDeliverySchema),
     handler: ({ ctx, params, query }) => listDeliveries(ctx, params.id, query),
   });
 
@@ -206,7 +199,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     summary: 'Send one delivery again',
     description:
       'It has the same id, so that the receiver can detect duplicates. You become the owner: deliveries contain what you can read.',
-    answers: { 204: { description: 'It is due again' } },
+    responses: { 204: { description: 'It is due again' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => replayDelivery(ctx, params.id, params.delivery_id),
   });

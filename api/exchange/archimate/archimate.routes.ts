@@ -5,12 +5,11 @@ import { MAX_MODEL } from '../../../domain/exchange/archimate/archimate.parse.ts
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { startModelExport } from '../../../reports/exchange/archimate/archimate.export.ts';
+import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { routesOf } from '../../operation.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
-const started = { 202: { description: 'The job has been started', schema: StartedJobSchema } };
 const example =
   '<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" identifier="m"><name>M</name><elements><element identifier="a" xsi:type="ApplicationComponent"><name>Payroll</name></element></elements></model>\n';
 
@@ -27,7 +26,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
     permissionNote: 'relations.view; diagrams.view for diagrams',
     body: ArchimateExport,
 
-    answers: started,
+    responses: started,
     handler: async ({ ctx, body, reply }) => {
       const job = await startModelExport(ctx, body);
       return reply.code(202).header('location', job.links.self).send(job);
@@ -47,7 +46,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
       consumes: { 'application/xml': { example }, 'text/xml': { example } },
       bodyLimit: MAX_MODEL,
       ownIdempotency: true,
-      answers: started,
+      responses: started,
       handler: async ({ ctx, query, request, reply }) => {
         requireModelRights(ctx, query);
         const content = await storeUpload(

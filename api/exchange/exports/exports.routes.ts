@@ -1,7 +1,17 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { Card, Lifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Nullable,
+  OpenObject,
+  object,
+  optional,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { readManifest, startExport } from '../../../reports/exchange/extraction/exports.job.ts';
 import {
   csvRequest,
@@ -10,28 +20,91 @@ import {
   streamJson,
 } from '../../../reports/exchange/extraction/exports.stream.ts';
 import { mediaTypes } from '../../../reports/exchange/extraction/extraction.manifest.ts';
+import { StartedJobSchema, started } from '../../kernel/jobs/jobs.schemas.ts';
 import { ok, routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
-import { ExportedCard, ManifestSchema } from '../../schemas/exports.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { sendStream } from './exports.send.ts';
 
+const Text = Nullable(Type.String());
+
+/** A card as the JSON export shows it. */
+const ExportedCard = object({
+  id: Uuid,
+  type: Type.String(),
+  subtype: Text,
+  name: Type.String(),
+  description: Text,
+  lifecycle: Nullable(Lifecycle),
+  attributes: OpenObject,
+  status: Card.columns.status,
+  data_quality: Type.Number(),
+  updated_at: Timestamp,
+  tags: Type.Array(object({ name: Type.String(), color: Text, group_name: Type.String() })),
+  owner: Text,
+  owner_email: Text,
+  provider_names: Type.Array(Type.String()),
+  ...optional({
+    relations: Type.Array(
+      object({
+        id: Uuid,
+        type: Type.String(),
+        direction: Choice(['outgoing', 'incoming']),
+        peer_id: Uuid,
+        peer_type: Type.String(),
+        peer_name: Type.String(),
+        attributes: OpenObject,
+        description: Text,
+      }),
+    ),
+    stakeholders: Type.Array(
+      object({ user_id: Uuid, display_name: Type.String(), email: Type.String(), role: Type.String() }),
+    ),
+  }),
+});
+
+/** Describes an export's file for programs that load it. */
+const ManifestSchema = object({
+  format: ExportRequest.properties.format,
+  kind: ExportRequest.properties.kind,
+  types: ExportRequest.properties.types,
+  filter: ExportRequest.properties.filter,
+  columns: ExportRequest.properties.columns,
+  include: ExportRequest.properties.include,
+  profile: ExportRequest.properties.profile,
+  neutralise: ExportRequest.properties.neutralise,
+  after: Nullable(
+    Type.String({ description: 'The position after which changes were extracted; null for a full export' }),
+  ),
+  position: Position,
+  taken_at: Timestamp,
+  tables: Type.Array(
+    object({
+      name: Type.String(),
+      rows: Type.Integer(),
+      columns: Type.Array(object({ name: Type.String(), type: Type.String() })),
+    }),
+  ),
+  file: object({
+    name: Type.String(),
+    size: Type.Integer({ description: 'Bytes' }),
+    sha256: Type.String(),
+  }),
+});
+
 /** Exports as jobs, and streamed downloads of cards. */
 export function registerExportRoutes(app: App, services: Services): void {
-  const routes = routesOf(app, { tag: 'Imports and exports' });
+  const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
 
   routes.post('/api/v1/exports', {
     id: 'startExport',
     summary: 'Export cards or relations to a file, as a job',
     description:
       'The file contains one snapshot. The job’s `result` is its manifest; send its `position` as `after` to export the changes since then. Fetch the file at `GET /jobs/{id}/result`.',
-    permission: 'inventory.export',
     permissionNote: 'relations.view for relations; inventory.view for changes',
     errors: ['position_expired'],
     body: ExportRequest,
-
-    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    responses: started,
     handler: ({ ctx, body }) => startExport(ctx, body),
   });
 
@@ -40,16 +113,15 @@ export function registerExportRoutes(app: App, services: Services): void {
     summary: 'Stream cards as CSV',
     description:
       'The same rows as those of the export job. `X-Position` is the position in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
-    permission: 'inventory.export',
     query: object({
       type: Type.Optional(
         Type.String({ maxLength: 1000, description: 'Comma-separated card types; default: all' }),
       ),
       filter: Type.String({ default: '', maxLength: 4000 }),
-      profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], { default: 'report' }),
+      profile: Choice(['report', 'roundtrip'], { default: 'report' }),
       neutralise: Type.Boolean({ default: true }),
     }),
-    answers: {
+    responses: {
       200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
       202: {
         description: 'The job that was started, as preferred',
@@ -71,7 +143,6 @@ export function registerExportRoutes(app: App, services: Services): void {
     summary: 'Stream cards as one JSON array',
     description:
       'Cards of up to 20 types, active and archived, for slides and tools; optionally only those of `filter`. `owner` is the first responsible person, `provider_names` are the related providers, if the caller may see them. `X-Position` is the position in the change feed that they include.',
-    permission: 'inventory.export',
     permissionNote: 'relations.view to include relations; stakeholders.view to include stakeholders',
     query: object({
       types: Type.String({
@@ -86,7 +157,7 @@ export function registerExportRoutes(app: App, services: Services): void {
       }),
       include_stakeholders: Type.Boolean({ default: false, description: 'Adds `stakeholders`' }),
     }),
-    answers: ok('Cards', Type.Array(ExportedCard)),
+    responses: ok('Cards', Type.Array(ExportedCard)),
     handler: async ({ ctx, query, reply }) => {
       return sendStream(reply, await streamJson(services, ctx, query));
     },
@@ -142,7 +213,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
       permission: 'inventory.export',
       permissionNote,
       query: ExtractQuery,
-      answers: {
+      responses: {
         200: { description: 'The rows', schema: Type.String(), mediaType },
         202: {
           description: 'The job that was started, as preferred',
@@ -169,7 +240,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
       'The request, the time and feed position of the snapshot, the columns with their types and the number of rows of each table, and the size and SHA-256 of the file. The same as the job’s `result`.',
     permission: 'login',
     permissionNote: "admin.events for others' jobs",
-    answers: ok('The manifest', ManifestSchema),
+    responses: ok('The manifest', ManifestSchema),
     errors: ['job_result_missing'],
     handler: async ({ ctx, params, reply }) => {
       const manifest = await readManifest(ctx, params.id);

@@ -1,14 +1,50 @@
 import Type from 'typebox';
 import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { OpenObject } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Position,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { type RunFile, runFile } from '../../../reports/exchange/schedules/extraction-runs.download.ts';
 import { listRuns, readRun } from '../../../reports/exchange/schedules/extraction-schedules.queries.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import { ExtractionRunSchema } from '../../schemas/extractions.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { RunError, RunStatus } from './extractions.schemas.ts';
+
+const ExtractionRunSchema = itemComponent('ExtractionRun', {
+  id: Uuid,
+  schedule_id: Uuid,
+  job_id: Uuid,
+  trigger: Choice(['schedule', 'manual']),
+  slot: Type.String({
+    format: 'date-time',
+    description: 'The scheduled time of the run; part of its file names',
+  }),
+  status: RunStatus,
+  attempts: Type.Integer({ description: 'Number of attempts' }),
+  rows: Nullable(Type.Integer()),
+  bytes: Nullable(Type.Integer()),
+  sha256: Nullable(Type.String()),
+  after: Nullable(
+    Type.String({ description: 'The position after which an incremental run extracted changes' }),
+  ),
+  position: Nullable(Position),
+  file_name: Nullable(Type.String()),
+  error: RunError,
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  finished_at: Nullable(Timestamp),
+  removed_at: Nullable(Type.String({ format: 'date-time', description: 'When its files were removed' })),
+  links: object({ file: Nullable(Type.String()), manifest: Nullable(Type.String()) }),
+});
 
 const permissionNote = "admin.settings for others' schedules";
 
@@ -35,7 +71,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
     summary: 'List the runs of an extraction schedule, newest first',
     permissionNote,
     query: listQuery(['created_at', 'slot'], 'created_at', {}),
-    answers: page('Runs', ExtractionRunSchema),
+    responses: page('Runs', ExtractionRunSchema),
     handler: ({ ctx, params, query }) => listRuns(ctx, params.id, query),
   });
 
@@ -43,7 +79,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
     id: 'readExtractionRun',
     summary: 'Read one run of an extraction schedule',
     permissionNote,
-    answers: ok('The run', ExtractionRunSchema),
+    responses: ok('The run', ExtractionRunSchema),
     handler: ({ ctx, params }) => readRun(ctx, params.id, params.run_id),
   });
 
@@ -60,7 +96,7 @@ export function registerExtractionRunRoutes(app: App, services: Services): void 
         'Stored here as long as at the destination. Resume an interrupted download with `Range` and `If-Range`.',
       permissionNote:
         "admin.settings for others' schedules; admin.export_workspace for others' files; costs.view for files that may contain costs",
-      answers: {
+      responses: {
         200: {
           description: 'The file',
           schema: schemas[which],

@@ -1,5 +1,15 @@
 import Type from 'typebox';
+import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import {
+  Choice,
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -11,15 +21,54 @@ import {
   readSchedule,
 } from '../../../reports/exchange/schedules/extraction-schedules.queries.ts';
 import {
+  Destination,
   ScheduleCreate,
   SchedulePatch,
 } from '../../../reports/exchange/schedules/extraction-schedules.types.ts';
 import { sendResource } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import { ExtractionScheduleSchema, StartedExtractionRunSchema } from '../../schemas/extractions.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { registerExtractionRunRoutes } from './extraction-runs.routes.ts';
+import { RunError, RunStatus } from './extractions.schemas.ts';
+
+const ExtractionScheduleSchema = itemComponent('ExtractionSchedule', {
+  id: Uuid,
+  name: Type.String(),
+  status: Choice(['active', 'paused']),
+  paused_reason: Nullable(Type.String()),
+  cron: Type.String(),
+  time_zone: Type.String(),
+  request: ExportRequest,
+  incremental: Type.Boolean(),
+  destination: Destination,
+  keep_runs: Type.Integer(),
+  keep_days: Nullable(Type.Integer()),
+  last_run: Nullable(
+    object(
+      {
+        id: Uuid,
+        status: RunStatus,
+        started_at: Nullable(Timestamp),
+        finished_at: Nullable(Timestamp),
+        error: RunError,
+      },
+      { description: 'The run with the latest scheduled time' },
+    ),
+  ),
+  next_run_at: Nullable(Type.String({ format: 'date-time', description: 'Null while it is paused' })),
+  owner_id: Nullable(Uuid),
+  owner_name: Nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+const StartedExtractionRunSchema = component('StartedExtractionRun', {
+  run_id: Uuid,
+  job_id: Uuid,
+  status: Type.Literal('queued'),
+  links: object({ self: Type.String() }),
+});
 
 const permissionNote = "admin.settings for others' schedules";
 
@@ -33,11 +82,9 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     description: 'The caller’s schedules; all of them with `admin.settings`.',
     permissionNote,
     query: listQuery(['name', 'created_at'], 'name', {
-      status: Type.Optional(
-        Type.Union([Type.Literal('active'), Type.Literal('paused')], { description: 'Whether it runs' }),
-      ),
+      status: Type.Optional(Choice(['active', 'paused'], 'Whether it runs')),
     }),
-    answers: page('Schedules', ExtractionScheduleSchema),
+    responses: page('Schedules', ExtractionScheduleSchema),
     handler: ({ ctx, query }) => listSchedules(ctx, query),
   });
 
@@ -47,8 +94,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     description:
       'At the times of the cron expression in its time zone, the request is extracted and delivered to the destination. A run has your current rights, except those that you have lost by then. Storage must be https and public, unless OUTBOUND_ALLOW lists its host.',
     body: ScheduleCreate,
-
-    answers: { 201: { description: 'The schedule', schema: ExtractionScheduleSchema } },
+    responses: { 201: { description: 'The schedule', schema: ExtractionScheduleSchema } },
     handler: async ({ ctx, body, reply }) =>
       sendResource(reply.code(201), await createSchedule(ctx, services, body)),
   });
@@ -57,7 +103,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     id: 'readExtractionSchedule',
     summary: 'Read one extraction schedule',
     permissionNote,
-    answers: ok('The schedule', ExtractionScheduleSchema),
+    responses: ok('The schedule', ExtractionScheduleSchema),
     handler: ({ ctx, params }) => readSchedule(ctx, params.id),
   });
 
@@ -68,9 +114,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
       'A caller who changes the request or the destination, or resumes the schedule, becomes the owner, with whose rights it runs. `request` and `destination` are replaced completely. Runs that were missed in a pause, or before a change of the time, are skipped.',
     permissionNote,
     body: SchedulePatch,
-
-    headers: ['If-Match'],
-    answers: ok('The schedule', ExtractionScheduleSchema),
+    responses: ok('The schedule', ExtractionScheduleSchema),
     handler: ({ ctx, params, body }) => patchSchedule(ctx, services, params.id, body),
   });
 
@@ -79,7 +123,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     summary: 'Delete an extraction schedule with its history',
     description: 'Its folder in the data folder is removed by the next clean-up; objects in a bucket remain.',
     permissionNote,
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteSchedule(ctx, params.id),
   });
 
@@ -88,7 +132,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     summary: 'Run an extraction schedule now',
     description: 'With the rights of its owner. A paused schedule can be run too.',
     permissionNote,
-    answers: { 202: { description: 'The run and its job', schema: StartedExtractionRunSchema } },
+    responses: { 202: { description: 'The run and its job', schema: StartedExtractionRunSchema } },
     handler: ({ ctx, params }) => runSchedule(ctx, params.id),
   });
 

@@ -8,8 +8,8 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
+import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { routesOf } from '../../operation.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { FORM, receiveForm, registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
@@ -105,7 +105,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
       },
       bodyLimit: MAX_UPLOAD,
       ownIdempotency: true,
-      answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+      responses: started,
       handler: async ({ ctx, query, request, reply }) => {
         requireImportRights(ctx, query);
         const { content, format } = await receiveUpload(request, blobs);

@@ -17,7 +17,8 @@ import {
 } from '../../../integrations/exchange/itsm/connections/connections.remote.ts';
 import { sendResource } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
+import type { App } from '../../types.ts';
 import {
   ItsmConnectionHealthSchema,
   ItsmConnectionSchema,
@@ -25,8 +26,7 @@ import {
   ItsmRemoteFieldSchema,
   ItsmRemoteRelationTypeSchema,
   ItsmRemoteTableSchema,
-} from '../../schemas/itsm.ts';
-import type { App } from '../../types.ts';
+} from './itsm-connections.schemas.ts';
 import { usesNote } from './itsm-rights.ts';
 
 const see = 'itsm_sync.view';
@@ -48,7 +48,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
         Type.Boolean({ description: '`true`: active connections; `false`: paused ones' }),
       ),
     }),
-    answers: { 200: { description: 'Connections', schema: listAnswer(ItsmConnectionSchema) } },
+    responses: { 200: { description: 'Connections', schema: listResponse(ItsmConnectionSchema) } },
     handler: ({ ctx, query }) => listConnections(ctx, query),
   });
 
@@ -59,8 +59,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
       'The remote is not called: test the connection next. Secrets are stored encrypted and never returned. The address must be https and public, unless OUTBOUND_ALLOW contains it.',
     permission: manage,
     body: ConnectionCreate,
-
-    answers: { 201: connection('The connection') },
+    responses: { 201: connection('The connection') },
     errors: ['name_taken'],
     handler: async ({ ctx, body, reply }) =>
       sendResource(reply.code(201), await createConnection(ctx, services, body)),
@@ -70,7 +69,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     id: 'readItsmConnection',
     summary: 'Read one connection',
     permission: see,
-    answers: { 200: connection('The connection') },
+    responses: { 200: connection('The connection') },
     handler: ({ ctx, params }) => readConnection(ctx, params.conn_id),
   });
 
@@ -82,9 +81,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     permission: manage,
     permissionNote: usesNote,
     body: ConnectionPatch,
-
-    headers: ['If-Match'],
-    answers: { 200: connection('The connection') },
+    responses: { 200: connection('The connection') },
     errors: ['name_taken'],
     handler: ({ ctx, params, body }) => patchConnection(ctx, services, params.conn_id, body),
   });
@@ -93,7 +90,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     id: 'deleteItsmConnection',
     summary: 'Delete a connection',
     permission: manage,
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['mappings_present'],
     handler: ({ ctx, params }) => deleteConnection(ctx, params.conn_id),
   });
@@ -111,7 +108,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     description:
       'Logs in, reads each table that is needed and checks the roles of the account; nothing is written to the remote. Takes at most 10 seconds. The response of a failed test is 200 with `success: false`. A paused connection can be tested.',
     permission: manage,
-    answers: { 200: { description: 'The result', schema: ItsmConnectionTestSchema } },
+    responses: { 200: { description: 'The result', schema: ItsmConnectionTestSchema } },
     errors: ['conflict'],
     handler: ({ ctx, params }) => testConnection(ctx, services, params.conn_id),
   });
@@ -123,7 +120,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
       'The tables that its account can see now; `search` applies to names and labels. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
-    answers: { 200: { description: 'Tables', schema: listAnswer(ItsmRemoteTableSchema) } },
+    responses: { 200: { description: 'Tables', schema: listResponse(ItsmRemoteTableSchema) } },
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteTables(ctx, services, params.conn_id, query),
   });
@@ -138,7 +135,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
       table: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_./-]{0,199}$', examples: ['cmdb_ci_server'] }),
     }),
     query: listQuery(['name'], 'name', {}),
-    answers: { 200: { description: 'Columns', schema: listAnswer(ItsmRemoteFieldSchema) } },
+    responses: { 200: { description: 'Columns', schema: listResponse(ItsmRemoteFieldSchema) } },
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteFields(ctx, services, params.conn_id, params.table, query),
   });
@@ -149,8 +146,8 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     description: 'Their ids are the `remote_type` of relation mappings. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
-    answers: {
-      200: { description: 'Relation types', schema: listAnswer(ItsmRemoteRelationTypeSchema) },
+    responses: {
+      200: { description: 'Relation types', schema: listResponse(ItsmRemoteRelationTypeSchema) },
     },
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteRelationTypes(ctx, services, params.conn_id, query),
@@ -162,7 +159,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     description:
       'Its last runs, open plans and review items, and the current request rate. The remote is not called.',
     permission: see,
-    answers: { 200: { description: 'The health', schema: ItsmConnectionHealthSchema } },
+    responses: { 200: { description: 'The health', schema: ItsmConnectionHealthSchema } },
     handler: ({ ctx, params }) => readHealth(ctx, services, params.conn_id),
   });
 }

@@ -13,14 +13,14 @@ import { previewMapping } from '../../../integrations/exchange/itsm/mappings/map
 import { validateMapping } from '../../../integrations/exchange/itsm/mappings/mapping.validate.ts';
 import { sendResource } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
+import type { App } from '../../types.ts';
 import {
   ItsmMappingCoverageSchema,
   ItsmMappingPreviewSchema,
   ItsmMappingSchema,
   ItsmMappingValidationSchema,
-} from '../../schemas/itsm-mappings.ts';
-import type { App } from '../../types.ts';
+} from './itsm-mappings.schemas.ts';
 import { usesNote } from './itsm-rights.ts';
 
 const see = 'itsm_sync.view';
@@ -43,7 +43,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
         Type.String({ maxLength: 100, description: 'Only mappings of this card type' }),
       ),
     }),
-    answers: { 200: { description: 'Mappings', schema: listAnswer(ItsmMappingSchema) } },
+    responses: { 200: { description: 'Mappings', schema: listResponse(ItsmMappingSchema) } },
     handler: ({ ctx, query }) => listMappings(ctx, query),
   });
 
@@ -55,8 +55,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     permission: manage,
     permissionNote: usesNote,
     body: MappingCreate,
-
-    answers: { 201: mapping('The mapping') },
+    responses: { 201: mapping('The mapping') },
     errors: ['mapping_exists'],
     handler: async ({ ctx, body, reply }) => sendResource(reply.code(201), await createMapping(ctx, body)),
   });
@@ -65,7 +64,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     id: 'readItsmMapping',
     summary: 'Read one mapping',
     permission: see,
-    answers: { 200: mapping('The mapping') },
+    responses: { 200: mapping('The mapping') },
     handler: ({ ctx, params }) => readMapping(ctx, params.mapping_id),
   });
 
@@ -77,9 +76,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     permission: manage,
     permissionNote: usesNote,
     body: MappingPatch,
-
-    headers: ['If-Match'],
-    answers: { 200: mapping('The mapping') },
+    responses: { 200: mapping('The mapping') },
     errors: ['itsm_run_open', 'mapping_exists', 'wrong_state'],
     handler: ({ ctx, params, body }) => patchMapping(ctx, params.mapping_id, body),
   });
@@ -90,7 +87,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     description:
       'Deletes its pairs and the plans of its runs. Cards, records and the list of its runs are retained.',
     permission: manage,
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['itsm_run_open', 'mapping_in_use'],
     handler: ({ ctx, params }) => deleteMapping(ctx, params.mapping_id),
   });
@@ -108,7 +105,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     description:
       'Checks columns, their types, choices and lengths, references, relation types, columns in the filter and the rights of the account. If there is no error, the dictionary of the table is stored, and later runs report when it changes. Takes at most 10 seconds. The response for a mapping with errors is 200 with `valid: false`.',
     permission: manage,
-    answers: { 200: { description: 'The result', schema: ItsmMappingValidationSchema } },
+    responses: { 200: { description: 'The result', schema: ItsmMappingValidationSchema } },
     errors: ['conflict', 'upstream_failed', 'wrong_state'],
     handler: ({ ctx, params }) => validateMapping(ctx, services, params.mapping_id),
   });
@@ -134,7 +131,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
         }),
       ),
     }),
-    answers: { 200: { description: 'The sample', schema: ItsmMappingPreviewSchema } },
+    responses: { 200: { description: 'The sample', schema: ItsmMappingPreviewSchema } },
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => previewMapping(ctx, services, params.mapping_id, query),
   });
@@ -144,7 +141,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     summary: 'Read how much of both sides a mapping covers',
     description: 'Mapped and unmapped fields and columns; paired and unpaired cards and records.',
     permission: see,
-    answers: { 200: { description: 'The figures', schema: ItsmMappingCoverageSchema } },
+    responses: { 200: { description: 'The figures', schema: ItsmMappingCoverageSchema } },
     handler: ({ ctx, params }) => readCoverage(ctx, params.mapping_id),
   });
 }

@@ -8,10 +8,10 @@ import {
 import { listPairs, listReviewItems } from '../../../domain/exchange/itsm/review.queries.ts';
 import { Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
-import { ItsmPairSchema, ItsmQuestionSchema } from '../../schemas/itsm-runs.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
+import { ItsmPairSchema, ItsmQuestionSchema } from './itsm-runs.schemas.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
@@ -35,7 +35,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       kind: Type.Optional(Choice(['conflict', 'match'], 'The kind of review item')),
       remote_id: recordKey,
     }),
-    answers: { 200: { description: 'Review items', schema: listAnswer(ItsmQuestionSchema) } },
+    responses: { 200: { description: 'Review items', schema: listResponse(ItsmQuestionSchema) } },
     handler: ({ ctx, query }) => listReviewItems(ctx, query),
   });
 
@@ -50,7 +50,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       card_id: idOf('The card'),
       remote_id: recordKey,
     }),
-    answers: { 200: { description: 'Pairs', schema: listAnswer(ItsmPairSchema) } },
+    responses: { 200: { description: 'Pairs', schema: listResponse(ItsmPairSchema) } },
     handler: ({ ctx, params, query }) => listPairs(ctx, params.mapping_id, query),
   });
 
@@ -63,7 +63,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     query: object({
       dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count the pairs' })),
     }),
-    answers: {
+    responses: {
       200: {
         description: 'The number of pairs, and of matches that stay open',
         schema: object({ relinked: Type.Integer(), left: Type.Integer() }),
@@ -81,8 +81,7 @@ export function registerItsmQuestionRoutes(app: App): void {
     permission: manage,
     permissionNote: usesNote,
     body: Type.Union([object({ winner: Choice(['local', 'remote']) }), object({ card_id: Nullable(Uuid) })]),
-
-    answers: { 204: { description: 'Decided' } },
+    responses: { 204: { description: 'Decided' } },
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => decideReviewItem(ctx, params.question_id, body),
   });
@@ -108,7 +107,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       permission: manage,
       ...(verb === 'map' ? { permissionNote: usesNote } : {}),
       params: object({ mapping_id: Uuid, remote_id: Type.String({ minLength: 1, maxLength: 200 }) }),
-      answers: { 204: { description: 'Done' } },
+      responses: { 204: { description: 'Done' } },
       errors: ['wrong_state'],
       handler: ({ ctx, params }) => act(ctx, params.mapping_id, params.remote_id),
     });

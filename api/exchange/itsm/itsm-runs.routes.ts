@@ -9,15 +9,10 @@ import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
-import {
-  ItsmPlanRowSchema,
-  ItsmRunLogLineSchema,
-  ItsmRunSchema,
-  rowStatuses,
-} from '../../schemas/itsm-runs.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
+import { ItsmPlanRowSchema, ItsmRunLogLineSchema, ItsmRunSchema, rowStatuses } from './itsm-runs.schemas.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
@@ -54,7 +49,7 @@ export function registerItsmRunRoutes(app: App): void {
           }),
         ),
       }),
-      answers: queued,
+      responses: queued,
       errors: ['wrong_state'],
       handler: async ({ ctx, params, query, reply }) => {
         const runId = await startRun(ctx, {
@@ -90,7 +85,7 @@ function registerItsmRunReadRoutes(app: App): void {
       status: Type.Optional(Choice(runStatuses, 'The status')),
       direction: Type.Optional(Choice(runDirections, 'The sides that the run may write to')),
     }),
-    answers: { 200: { description: 'Runs', schema: listAnswer(ItsmRunSchema) } },
+    responses: { 200: { description: 'Runs', schema: listResponse(ItsmRunSchema) } },
     handler: ({ ctx, query }) => listRuns(ctx, query),
   });
 
@@ -98,7 +93,7 @@ function registerItsmRunReadRoutes(app: App): void {
     id: 'readItsmRun',
     summary: 'Read one run',
     permission: see,
-    answers: { 200: run('The run') },
+    responses: { 200: run('The run') },
     handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
@@ -119,7 +114,7 @@ function registerItsmRunReadRoutes(app: App): void {
         }),
       ),
     }),
-    answers: { 200: { description: 'Rows', schema: listAnswer(ItsmPlanRowSchema) } },
+    responses: { 200: { description: 'Rows', schema: listResponse(ItsmPlanRowSchema) } },
     handler: ({ ctx, params, query }) => listPlanRows(ctx, params.run_id, query),
   });
 
@@ -135,7 +130,7 @@ function registerItsmRunReadRoutes(app: App): void {
         description: 'The file format',
       }),
     }),
-    answers: {
+    responses: {
       200: {
         description: 'The plan',
         schema: object({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }),
@@ -159,7 +154,7 @@ function registerItsmRunReadRoutes(app: App): void {
     query: listQuery(['id'], 'id', {
       level: Type.Optional(Choice(['info', 'warning', 'error'], 'The severity')),
     }),
-    answers: { 200: { description: 'Lines', schema: listAnswer(ItsmRunLogLineSchema) } },
+    responses: { 200: { description: 'Lines', schema: listResponse(ItsmRunLogLineSchema) } },
     handler: ({ ctx, params, query }) => listRunLog(ctx, params.run_id, query),
   });
 
@@ -168,7 +163,7 @@ function registerItsmRunReadRoutes(app: App): void {
     summary: 'Cancel a run or a plan in review',
     description: 'Applied rows stay applied.',
     permission: manage,
-    answers: { 200: run('The run') },
+    responses: { 200: run('The run') },
     errors: ['wrong_state'],
     handler: async ({ ctx, params }) => {
       await cancelRun(ctx, params.run_id);
@@ -202,7 +197,7 @@ function registerItsmReviewRoutes(app: App): void {
         action: Type.Optional(Choice(rowActions, 'Only rows of this action')),
       }),
       bodyExample: { action: 'update' },
-      answers: {
+      responses: {
         200: {
           description: 'The number of rows',
           schema: object({ rows: Type.Integer({ minimum: 0 }) }),
@@ -230,8 +225,7 @@ function registerItsmReviewRoutes(app: App): void {
         }),
       ),
     }),
-
-    answers: queued,
+    responses: queued,
     errors: ['wrong_state'],
     handler: async ({ ctx, params, body, reply }) => {
       await applyRows(ctx, params.run_id, {
@@ -254,7 +248,7 @@ function registerItsmUndoRoutes(app: App): void {
       'Starts a run that reverts the applied rows, from the last to the first, in the inventory and at the remote. A row whose result has changed since is not reverted: it ends as `stale` with the reason. The next run proposes the same changes again, unless you change the mapping or unmap the pairs. A plan of the mapping in review is superseded. 409 if no row was applied, the run was already undone, a run is queued or running, or the mapping or its connection is paused or deleted.',
     permission: manage,
     permissionNote: usesNote,
-    answers: { 202: { description: 'The undo run', schema: ItsmRunSchema } },
+    responses: { 202: { description: 'The undo run', schema: ItsmRunSchema } },
     errors: ['wrong_state'],
     handler: async ({ ctx, params, reply }) => {
       const runId = await undoRun(ctx, params.run_id);

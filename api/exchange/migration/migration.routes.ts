@@ -34,7 +34,7 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, receiveForm, registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
@@ -62,7 +62,7 @@ const MigrationRecordSchema = itemComponent('MigrationRecord', {
   }),
 });
 
-const sourcePage = listAnswer(MigrationRecordSchema);
+const sourcePage = listResponse(MigrationRecordSchema);
 const MigrationPreviewPage = object({
   ...sourcePage.properties,
   offset: Type.Optional(Count),
@@ -183,7 +183,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'listMigrationSources',
     summary: 'List the supported source tools',
     query: listQuery(['key', 'label'], 'key', {}),
-    answers: page('Sources', MigrationSourceSchema),
+    responses: page('Sources', MigrationSourceSchema),
     handler: ({ ctx, query }) => listSources(ctx, query),
   });
 
@@ -191,7 +191,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'listMigrations',
     summary: 'List migrations',
     query: MigrationListQuery,
-    answers: page('Migrations, newest first', MigrationItemSchema),
+    responses: page('Migrations, newest first', MigrationItemSchema),
     handler: ({ ctx, query }) => listMigrations(ctx, query),
   });
 
@@ -200,7 +200,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     summary: 'Read a migration',
     description:
       '`uploaded` until its file is read, `parsed` until its records are computed, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, if the job ended early. Poll the job at `job_id`.',
-    answers: ok('The migration', MigrationSchema),
+    responses: ok('The migration', MigrationSchema),
     handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
   });
 
@@ -208,7 +208,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     id: 'deleteMigration',
     summary: 'Delete a migration',
     description: 'Deletes its file and records too. Cards and relations that it has written remain.',
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteMigration(ctx, params.migration_id),
   });
@@ -226,14 +226,14 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     description:
       'Computed by running the import and rolling each batch back. `diff` has the form `{field: {old, new}}`; costs require costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
     query: PreviewQuery,
-    answers: ok('Records, in the order of the file', MigrationPreviewPage),
+    responses: ok('Records, in the order of the file', MigrationPreviewPage),
     handler: ({ ctx, params, query }) => previewMigration(ctx, params.migration_id, query),
   });
 
   routes.get('/api/v1/migration/:migration_id/field-mappings', {
     id: 'getMigrationMappings',
     summary: 'List the current and possible mapping targets of the file’s columns',
-    answers: ok('The mapping targets by native type', FieldMappingsSchema),
+    responses: ok('The mapping targets by native type', FieldMappingsSchema),
     handler: ({ ctx, params }) => readMappings(ctx, params.migration_id),
   });
 
@@ -243,9 +243,8 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     description:
       'Replaces the stored mappings; other columns are mapped by their names. A job computes the records again: the migration is `parsed` until then.',
     body: FieldMappingsBody,
-
-    headers: ['If-Match'],
-    answers: ok('The migration', MigrationSchema, 'ETag'),
+    ifMatch: true,
+    responses: ok('The migration', MigrationSchema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => saveMappings(ctx, params.migration_id, body.field_mappings),
   });
@@ -257,8 +256,8 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
       'Tags first, then cards with their tags and stakeholders, then relations, links and comments. Records in conflict are skipped. All writes are one mutation batch with the id of the job, which can be rolled back.',
     permissionNote:
       'inventory.create, inventory.edit, relations.manage, tags.manage, stakeholders.manage, documents.manage and comments.manage for the record kinds that it contains',
-    headers: ['If-Match'],
-    answers: { 202: { description: 'The migration', schema: MigrationSchema } },
+    ifMatch: true,
+    responses: { 202: { description: 'The migration', schema: MigrationSchema } },
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => applyMigration(ctx, params.migration_id),
   });
@@ -268,7 +267,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     summary: 'Download the errors of a migration',
     description:
       'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would evaluate begin with an apostrophe.',
-    answers: { 200: { description: 'The report', schema: Type.String(), mediaType: 'text/csv' } },
+    responses: { 200: { description: 'The report', schema: Type.String(), mediaType: 'text/csv' } },
     handler: async ({ ctx, params, reply }) => {
       const lines = await errorLines(ctx, params.migration_id);
       return reply
@@ -294,7 +293,7 @@ async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>)
       consumes: { 'multipart/form-data': { schema: MigrationForm } },
       bodyLimit: MAX_MIGRATION + FORM_OVERHEAD,
       ownIdempotency: true,
-      answers: created('The migration', MigrationSchema),
+      responses: created('The migration', MigrationSchema),
       errors: ['conflict'],
       handler: async ({ ctx, request, reply }) => {
         requirePermission(ctx.caller, 'admin.migrate');

@@ -186,7 +186,7 @@ function readPreferences(request: FastifyRequest): {
   return { maxPageSize, trackChanges: given.has('track-changes') };
 }
 
-const group = { tag: 'OData', permission: 'inventory.export', odata: true } as const;
+const group = { tag: 'OData', permission: 'inventory.export', format: 'odata' } as const;
 const reading = {
   permissionNote: 'relations.view for relations; costs.view for costs',
   query: ODataQuery,
@@ -223,7 +223,7 @@ function registerDocuments(app: App): void {
     summary: 'List the entity sets of OData',
     description: 'The URL to enter in spreadsheets and BI tools.',
     query: FormatQuery,
-    answers: ok('The service document', ODataServiceSchema),
+    responses: ok('The service document', ODataServiceSchema),
     errors: ['not_acceptable', 'odata_invalid_query', 'precondition_failed'],
     handler: async ({ ctx, query, request, reply }) => {
       const wire = negotiateWire(request, query.$format);
@@ -237,7 +237,7 @@ function registerDocuments(app: App): void {
     description:
       'CSDL 4.01 as XML, or as JSON by `Accept` or `$format=json`. Properties that the caller may not see are absent.',
     query: FormatQuery,
-    answers: {
+    responses: {
       200: {
         description: 'The metadata document',
         schema: Type.Unsafe<unknown>({ type: ['string', 'object'] }),
@@ -259,7 +259,7 @@ function registerDocuments(app: App): void {
   routes.get(`${ODATA_PATH}/estate.pbids`, {
     id: 'downloadODataPbids',
     summary: 'Download a file that opens Power BI on this service',
-    answers: ok(
+    responses: ok(
       'The file',
       Type.Object({ version: Type.String() }, { additionalProperties: true }),
       'Content-Disposition',
@@ -287,7 +287,7 @@ function registerResources(app: App): void {
       'An entity set such as `Application`, or one entity such as `Application(<id>)`. A page has 1,000 entities, or the number of `Prefer: odata.maxpagesize`, at most 5,000; `@odata.nextLink` is the URL of the next page. With `Prefer: odata.track-changes` the last page has `@odata.deltaLink`, which returns the changes since then.',
     params: Type.Object({ resource: First }),
     headers: ['Prefer', 'If-None-Match'],
-    answers: { 200: json },
+    responses: { 200: json },
     handler: async ({ ctx, params, query, request, reply }) =>
       send(ctx, request, reply, [params.resource], query),
   });
@@ -299,7 +299,7 @@ function registerResources(app: App): void {
     description: 'Of an entity: a property or a navigation property; of a set: `$count`.',
     params: Type.Object({ resource: First, part: Part }),
     headers: ['Prefer', 'If-None-Match'],
-    answers: { 200: any, 204: none },
+    responses: { 200: any, 204: none },
     handler: async ({ ctx, params, query, request, reply }) =>
       send(ctx, request, reply, [params.resource, params.part], query),
   });
@@ -311,7 +311,7 @@ function registerResources(app: App): void {
     description: 'Of a property: `$value`; of a navigation property: `$count` or `$ref`.',
     params: Type.Object({ resource: First, part: Part, suffix: Part }),
     headers: ['Prefer', 'If-None-Match'],
-    answers: { 200: any, 204: none },
+    responses: { 200: any, 204: none },
     handler: async ({ ctx, params, query, request, reply }) =>
       send(ctx, request, reply, [params.resource, params.part, params.suffix], query),
   });

@@ -2,16 +2,106 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { createPublicPortals, type OpenPortal } from '../../../domain/exchange/portals/portals.cards.ts';
 import type { PortalQuery } from '../../../domain/exchange/portals/portals.query.ts';
-import { PublicPortal } from '../../../domain/exchange/portals/portals.types.ts';
+import { PublicCard, PublicPortal } from '../../../domain/exchange/portals/portals.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { Choice, Count, component, object, optional, Uuid } from '../../../domain/kernel/shapes.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { sendJson } from '../../json.ts';
 import { ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/portals.ts';
 import type { App } from '../../types.ts';
 import { pagePolicy } from './page/portal.document.ts';
 import { readForm } from './page/portal.form.ts';
 import { portalPage } from './page/portal.page.ts';
+
+const SlugParams = object({
+  slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }),
+});
+
+const page = {
+  total: Count,
+  page: Type.Integer({ minimum: 1 }),
+  page_size: Type.Integer({ minimum: 1, maximum: 100 }),
+};
+const PublicCardsSchema = component('PublicWebPortalCards', {
+  items: Type.Array(PublicCard),
+  ...page,
+});
+const PortalOptionsSchema = component('WebPortalRelationOptions', {
+  items: Type.Array(object({ id: Uuid, name: Type.String() })),
+  ...page,
+});
+
+const PageNumber = Type.Integer({
+  minimum: 1,
+  maximum: 10_000,
+  default: 1,
+  description: 'From 1; up to the first 10,000 cards',
+});
+const paged = {
+  page: PageNumber,
+  page_size: Type.Integer({ minimum: 1, maximum: 100, default: 24, description: 'Items per page' }),
+};
+const Search = (what: string) =>
+  Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} contain` }));
+
+const PortalOptionsQuery = object({
+  type_key: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'A shown relation type, or the card type at its other end',
+  }),
+  search: Search('their names must'),
+  ...paged,
+});
+const JsonText = (description: string, example: object) =>
+  Type.Optional(Type.String({ maxLength: 10_000, description, examples: [JSON.stringify(example)] }));
+
+const PublicCardsQuery = object({
+  search: Search('the name and, where it is shown, the description must'),
+  ...optional({
+    subtype: Type.String({ maxLength: 100, description: 'Only if the portal shows subtypes' }),
+    tag_ids: Type.String({
+      maxLength: 4000,
+      description:
+        'Comma-separated ids, if the portal shows tags: any tag of a group must match, for every group',
+    }),
+    related_type: Type.String({
+      maxLength: 100,
+      description: 'Cards with a relation of this shown type, or to cards of this type',
+    }),
+    related_id: Type.String({ ...Uuid, description: 'Cards with a shown relation to this card' }),
+  }),
+  relation_filters: JsonText(
+    'JSON: ids of related cards, any of which must match, by keys as in `related_type`',
+    {
+      relAppToITC: ['0199a3c4-5f10-7c3e-8a51-2f6f0e7d9b11'],
+    },
+  ),
+  attr_filters: JsonText('JSON: values, any of which must match, by shown attribute', {
+    businessCriticality: ['missionCritical'],
+  }),
+  ...paged,
+  ...optional({
+    sort_by: Type.String({
+      maxLength: 120,
+      description: 'A shown field, such as `name` or `attributes.<key>`; default: the order of the portal',
+    }),
+    sort_dir: Choice(['asc', 'desc'], 'Ties are broken by id'),
+  }),
+});
+
+const PortalPageQuery = object({
+  search: Search('the name and, where it is shown, the description must'),
+  ...optional({
+    filter: Type.Array(Type.String({ maxLength: 600 }), {
+      maxItems: 60,
+      description:
+        'The selection, as `subtype:key`, `tag:id`, `attributes.key:value` or `relations.type:id`; empty ones are ignored',
+    }),
+    sort: Type.String({ maxLength: 121, description: 'A field; the prefix `-` means descending order' }),
+  }),
+  page: PageNumber,
+});
 
 /** `max-age` of public responses, in seconds. */
 const MAX_AGE = 30;
@@ -36,8 +126,8 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     id: 'readPublicWebPortal',
     summary: 'Read a published portal',
     description: 'The type, fields, relations and tags that it shows.',
-    params: schemas.SlugParams,
-    answers: ok('The portal', PublicPortal),
+    params: SlugParams,
+    responses: ok('The portal', PublicPortal),
     handler: async ({ params, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.definition());
@@ -47,9 +137,9 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
   routes.get(`${API}/relation-options`, {
     id: 'listPublicWebPortalOptions',
     summary: 'List the related cards of a portal, for its filters',
-    params: schemas.SlugParams,
-    query: schemas.PortalOptionsQuery,
-    answers: ok('Cards by name', schemas.PortalOptionsSchema),
+    params: SlugParams,
+    query: PortalOptionsQuery,
+    responses: ok('Cards by name', PortalOptionsSchema),
     handler: async ({ params, query, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.options(query));
@@ -61,9 +151,9 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     summary: 'List the cards of a published portal',
     description:
       'Search, filters and order are limited to what the portal shows; all other fields are refused with 422, whether they exist or not.',
-    params: schemas.SlugParams,
-    query: schemas.PublicCardsQuery,
-    answers: ok('A page of cards', schemas.PublicCardsSchema),
+    params: SlugParams,
+    query: PublicCardsQuery,
+    responses: ok('A page of cards', PublicCardsSchema),
     handler: async ({ params, query, request, reply }) => {
       const portal = await open(request, params.slug);
       return sendJson(shownBy(portal, reply), await portal.cards(query as PortalQuery));
@@ -73,11 +163,11 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
   routes.get('/portal/:slug', {
     id: 'readWebPortalPage',
     summary: 'Read a published portal as an HTML page',
-    html: true,
+    format: 'html',
     headers: ['If-None-Match'],
-    params: schemas.SlugParams,
-    query: schemas.PortalPageQuery,
-    answers: {
+    params: SlugParams,
+    query: PortalPageQuery,
+    responses: {
       200: { description: 'The page', schema: Type.String(), mediaType: 'text/html', headers: ['ETag'] },
     },
     handler: async ({ params, query, request, reply }) => {

@@ -1,20 +1,54 @@
+import Type from 'typebox';
 import {
   createPortal,
   deletePortal,
   type PortalInput,
   patchPortal,
 } from '../../../domain/exchange/portals/portals.commands.ts';
-import { listPortals, readPortal } from '../../../domain/exchange/portals/portals.list.ts';
+import {
+  listPortals,
+  portalFilters,
+  portalSorts,
+  readPortal,
+} from '../../../domain/exchange/portals/portals.list.ts';
+import { WebPortal } from '../../../domain/exchange/portals/portals.model.ts';
+import { Clearable, component, object } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/portals.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+
+const { name, slug, description, card_type, filters, display_fields, card_config } = WebPortal.columns;
+const members = {
+  description: Type.Optional(description),
+  filters: Clearable(filters),
+  display_fields: Clearable(display_fields),
+  card_config: Clearable(card_config),
+};
+const PortalCreateBody = object({
+  name,
+  slug,
+  card_type,
+  ...members,
+  is_published: Type.Boolean({ default: false, description: 'Whether it is public' }),
+});
+const PortalPatchBody = object({
+  name: Type.Optional(name),
+  slug: Type.Optional(slug),
+  card_type: Type.Optional(card_type),
+  ...members,
+  is_published: Type.Optional(Type.Boolean()),
+});
+
+const PortalSchema = component('WebPortal', WebPortal.columns);
+
+const PortalListQuery = listQuery(portalSorts, 'name', portalFilters);
 
 const permission = 'web_portals.manage';
 const seen = ['web_portals.view', 'web_portals.manage'] as ('web_portals.view' | 'web_portals.manage')[];
 const permissionNote = 'web_portals.manage for drafts';
 /** A portal shows cards and relations to everybody. */
 const writing = { permission, permissionNote: 'inventory.view; relations.view' } as const;
-const portal = schemas.PortalSchema;
+const portal = PortalSchema;
 
 /** Write operations of web portals. */
 export function registerPortalRoutes(app: App): void {
@@ -25,8 +59,8 @@ export function registerPortalRoutes(app: App): void {
     summary: 'List web portals',
     permission: seen,
     permissionNote,
-    query: schemas.PortalListQuery,
-    answers: page('Portals', schemas.PortalItemSchema),
+    query: PortalListQuery,
+    responses: page('Portals', PortalSchema),
     handler: ({ ctx, query }) => listPortals(ctx, query),
   });
 
@@ -36,9 +70,8 @@ export function registerPortalRoutes(app: App): void {
     description:
       'Visitors need no login. It shows the names of the cards that `filters` select, and the fields in `display_fields`; never costs or people.',
     ...writing,
-    body: schemas.PortalCreateBody,
-
-    answers: created('The portal', portal),
+    body: PortalCreateBody,
+    responses: created('The portal', portal),
     errors: ['slug_taken'],
     handler: ({ ctx, body }) => createPortal(ctx, body as PortalInput),
   });
@@ -48,7 +81,7 @@ export function registerPortalRoutes(app: App): void {
     summary: 'Read the definition of a web portal',
     permission: seen,
     permissionNote,
-    answers: ok('The portal', portal),
+    responses: ok('The portal', portal),
     handler: ({ ctx, params }) => readPortal(ctx, params.portal_id),
   });
 
@@ -57,10 +90,8 @@ export function registerPortalRoutes(app: App): void {
     summary: 'Change, publish or withdraw a web portal',
     description: '`filters`, `display_fields` and `card_config` are replaced completely; null empties them.',
     ...writing,
-    body: schemas.PortalPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The portal', portal),
+    body: PortalPatchBody,
+    responses: ok('The portal', portal),
     errors: ['slug_taken'],
     handler: ({ ctx, params, body }) => patchPortal(ctx, params.portal_id, body as PortalInput),
   });
@@ -68,7 +99,7 @@ export function registerPortalRoutes(app: App): void {
   routes.delete('/api/v1/web-portals/:portal_id', {
     id: 'deleteWebPortal',
     summary: 'Delete a web portal',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deletePortal(ctx, params.portal_id),
   });
 }

@@ -27,21 +27,54 @@ import {
 } from '../../../domain/governance/adr/adr.kind.ts';
 import { linkAdrCard, unlinkAdrCard } from '../../../domain/governance/adr/adr.links.ts';
 import { readRecord } from '../../../domain/governance/signatures/signatures.records.ts';
-import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Clearable,
+  Count,
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { readAdrFile } from '../../../reports/governance/documents/document.adr.ts';
 import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
 import { created, ok, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
-import { FileContent, ImportedAdrsSchema, RecordForm } from '../../schemas/decision-files.ts';
-import { IntegrityMember, RejectionMember, signedMembers } from '../../schemas/signatures.ts';
+import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, readBuffer, registerUploads } from '../../uploads.ts';
+import {
+  FileContent,
+  IntegrityMember,
+  RejectionMember,
+  signedMembers,
+} from '../signatures/signatures.schemas.ts';
 import { registerSigning } from '../signatures/signing.routes.ts';
 
-const Status = Type.Union(adrStatuses.map((status) => Type.Literal(status)));
+const RecordForm = object({
+  file: Type.Array(Type.String({ format: 'binary' }), {
+    minItems: 1,
+    description: 'One part for each file',
+  }),
+});
+
+const ImportedAdrsSchema = component('ImportedAdrs', {
+  created: Count,
+  items: Type.Array(
+    object({
+      file: Type.String(),
+      id: Uuid,
+      reference_number: Type.String(),
+      title: Type.String(),
+      notes: Type.Array(Type.String(), { description: 'What could not be imported' }),
+    }),
+  ),
+});
+
+const Status = Choice(adrStatuses);
 const Title = Type.String({ minLength: 1, maxLength: MAX_TITLE });
 const Text = (description: string) => Nullable(Type.String({ maxLength: MAX_TEXT, description }));
 const Texts = (description: string) => Type.Array(AdrEntries.items, { maxItems: MAX_ENTRIES, description });
@@ -97,18 +130,17 @@ const bodies = bodiesOf(
     informed: Nullable(informed),
   },
 );
-const AdrCreateBody = bodies.create;
 const AdrPatchBody = object({
   ...bodies.patch.properties,
-  status: Type.Optional(
-    Nullable(Type.String({ description: 'Refused with `use_operation` if it differs from the current one' })),
+  status: Clearable(
+    Type.String({ description: 'Refused with `use_operation` if it differs from the current one' }),
   ),
 });
 const AdrCardBody = object({ card_id: Uuid });
 
 const tag = 'Architecture decisions';
 const url = '/api/v1/adr';
-const listed = listAnswer(AdrItemSchema);
+const listed = listResponse(AdrItemSchema);
 
 /** Architecture decision records and their links to cards. */
 export function registerAdrRoutes(app: App): void {
@@ -120,7 +152,7 @@ export function registerAdrRoutes(app: App): void {
     description: '`search` searches number, title and all texts.',
     permission: 'adr.view',
     query: listQuery(adrSorts, 'created_at', adrFilters),
-    answers: ok('Decisions, newest first', listed),
+    responses: ok('Decisions, newest first', listed),
     handler: ({ ctx, query }) => listAdrs(ctx, query),
   });
 
@@ -129,9 +161,8 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Create an architecture decision as a draft',
     description: 'It gets the number after the highest.',
     permission: 'adr.manage',
-    body: AdrCreateBody,
-
-    answers: created('The decision', AdrSchema),
+    body: bodies.create,
+    responses: created('The decision', AdrSchema),
     handler: ({ ctx, body }) => createAdr(ctx, body),
   });
 
@@ -141,7 +172,7 @@ export function registerAdrRoutes(app: App): void {
     permission: 'adr.view',
     permissionNote: 'inventory.view or card.view',
     query: listQuery(adrSorts, 'created_at', cardAdrFilters),
-    answers: ok('Decisions, newest first', listed),
+    responses: ok('Decisions, newest first', listed),
     handler: ({ ctx, params, query }) => listCardAdrs(ctx, params.card_id, query),
   });
 
@@ -149,7 +180,7 @@ export function registerAdrRoutes(app: App): void {
     id: 'getAdr',
     summary: 'Read an architecture decision',
     permission: 'adr.view',
-    answers: ok('The decision', AdrSchema),
+    responses: ok('The decision', AdrSchema),
     handler: ({ ctx, params }) => readRecord(ctx, adrKind, params.adr_id),
   });
 
@@ -160,9 +191,7 @@ export function registerAdrRoutes(app: App): void {
       'A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
     permission: 'adr.manage',
     body: AdrPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The decision', AdrSchema, 'ETag'),
+    responses: ok('The decision', AdrSchema, 'ETag'),
     errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: ({ ctx, params, body }) => patchAdr(ctx, params.adr_id, body as Parameters<typeof patchAdr>[2]),
   });
@@ -173,7 +202,7 @@ export function registerAdrRoutes(app: App): void {
     description: "The caller's drafts with `adr.manage`, all drafts with `adr.delete`.",
     permission: ['adr.manage', 'adr.delete'],
     permissionNote: "adr.delete for others' records",
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteAdr(ctx, params.adr_id),
   });
@@ -183,7 +212,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Copy a decision to a draft with a new number',
     description: 'With its texts and the cards that it is linked to.',
     permission: 'adr.manage',
-    answers: created('The copy', AdrSchema),
+    responses: created('The copy', AdrSchema),
     handler: ({ ctx, params }) => duplicateAdr(ctx, params.adr_id),
   });
 
@@ -212,7 +241,7 @@ export function registerAdrRoutes(app: App): void {
     summary: 'Link a decision to a card',
     description: 'In any state, because links are not part of the signed content.',
     body: AdrCardBody,
-    answers: created('The decision', AdrSchema),
+    responses: created('The decision', AdrSchema),
     errors: ['duplicate_link', 'conflict'],
     handler: ({ ctx, params, body }) => linkAdrCard(ctx, params.adr_id, body.card_id),
   });
@@ -220,7 +249,7 @@ export function registerAdrRoutes(app: App): void {
   linking.delete('/api/v1/adr/:adr_id/cards/:card_id', {
     id: 'unlinkAdrCard',
     summary: 'Remove the link of a decision to a card',
-    answers: { 204: { description: 'Removed' } },
+    responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => unlinkAdrCard(ctx, params.adr_id, params.card_id),
   });
 }
@@ -241,13 +270,13 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
       '`docx` and `pdf` with title block, sections, linked cards and signatures with their hash; `md` with the sections of MADR 4, which can be imported without loss.',
     permission: 'adr.view',
     query: object({
-      format: Type.Union([Type.Literal('docx'), Type.Literal('pdf'), Type.Literal('md')], {
+      format: Choice(['docx', 'pdf', 'md'], {
         default: 'docx',
         description: 'The format of the file',
       }),
     }),
     errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
-    answers: {
+    responses: {
       200: {
         description: 'The file',
         schema: FileContent,
@@ -279,7 +308,7 @@ export async function registerAdrFileRoutes(app: App): Promise<void> {
       },
       bodyLimit: MAX_BYTES,
       ownIdempotency: true,
-      answers: { 201: { description: 'The created drafts', schema: ImportedAdrsSchema } },
+      responses: { 201: { description: 'The created drafts', schema: ImportedAdrsSchema } },
       handler: async ({ ctx, body, request, reply }) => {
         const files = Buffer.isBuffer(body) ? [{ name: '', content: body }] : await receiveRecords(request);
         requireFiles(files);

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TProperties, type TSchema } from 'typebox';
 import {
   type Catalogue,
@@ -21,9 +20,8 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../../domain/kernel/metamodel/languages.ts';
 import { Choice, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
-import { negotiateLanguage } from '../../language.ts';
-import { created, ok, routesOf } from '../../operation.ts';
-import { bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
+import { bodiesOf, listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
@@ -145,12 +143,8 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
   const one = `${url}/:${parameter}`;
   const item = api.schema;
   const administering = { permission: 'admin.metamodel' } as const;
-  const localised = catalogue.translated ? { headers: ['Accept-Language'] as ['Accept-Language'] } : {};
-  const languageHeaders = catalogue.translated ? (['Content-Language', 'Vary'] as const) : [];
-  const languageOf = async (ctx: Ctx, request: FastifyRequest, reply: FastifyReply) =>
-    catalogue.translated
-      ? negotiateLanguage(request, reply, await catalogueLanguages(ctx.db, catalogue))
-      : 'en';
+  const languages = (ctx: Ctx) => catalogueLanguages(ctx.db, catalogue);
+  const localised = catalogue.translated ? { languages } : {};
 
   routes.get(url, {
     id: `list${api.names}`,
@@ -158,14 +152,9 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     permission: 'login',
     ...localised,
     query: listQuery(catalogue.list(DEFAULT_LANGUAGE).sorts, 'sort_order', api.filters),
-    answers: ok('In order', listAnswer(item), ...languageHeaders),
-    handler: async ({ ctx, query, request, reply }) =>
-      await listEntries(
-        ctx,
-        catalogue,
-        query as unknown as ListParams,
-        await languageOf(ctx, request, reply),
-      ),
+    responses: page('In order', item),
+    handler: ({ ctx, query, language }) =>
+      listEntries(ctx, catalogue, query as unknown as ListParams, language),
   });
 
   routes.post(url, {
@@ -174,7 +163,7 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     ...administering,
     body: api.bodies.create,
     bodyExample: api.createExample,
-    answers: created('The new entry', item),
+    responses: created('The new entry', item),
     errors: catalogue.uniqueKey ? ['key_taken'] : [],
     handler: ({ ctx, body }) => createEntry(ctx, catalogue, body as Record<string, unknown>),
   });
@@ -186,13 +175,9 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     ...localised,
     body: api.bodies.patch,
     bodyExample: api.patchExample,
-    answers: ok('The changed entry', item, 'ETag', ...languageHeaders),
-    errors: ['precondition_failed'],
-    handler: async ({ ctx, params: given, body, request, reply }) => {
-      const language = await languageOf(ctx, request, reply);
-      const input = body as Record<string, unknown>;
-      return await patchEntry(ctx, catalogue, given[parameter]!, input, language);
-    },
+    responses: ok('The changed entry', item, 'ETag'),
+    handler: ({ ctx, params, body, language }) =>
+      patchEntry(ctx, catalogue, params[parameter]!, body as Record<string, unknown>, language),
   });
 
   routes.delete(one, {
@@ -200,8 +185,9 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
     summary: `Delete ${api.singular}`,
     ...(catalogue.uniqueKey ? { description: 'Built-in entries can only be disabled.' } : {}),
     ...administering,
-    errors: ['precondition_failed', ...(catalogue.uniqueKey ? (['built_in_frozen'] as const) : [])],
-    handler: async ({ ctx, params: given, request, reply }) =>
-      await deleteEntry(ctx, catalogue, given[parameter]!, await languageOf(ctx, request, reply)),
+    ...localised,
+    ifMatch: true,
+    errors: [...(catalogue.uniqueKey ? (['built_in_frozen'] as const) : [])],
+    handler: ({ ctx, params, language }) => deleteEntry(ctx, catalogue, params[parameter]!, language),
   });
 }

@@ -4,8 +4,7 @@ import {
   principleLanguages,
   readPrinciplesCatalogue,
 } from '../../../domain/governance/catalogues/catalogue.commands.ts';
-import { component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { negotiateLanguage } from '../../language.ts';
+import { Count, component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
@@ -30,23 +29,25 @@ const CatalogueSchema = component('PrinciplesCatalogue', {
   ),
 });
 const ImportedSchema = component('ImportedPrinciples', {
-  created: Type.Integer({ minimum: 0 }),
+  created: Count,
   skipped: Type.Integer({ minimum: 0, description: 'Principles that were imported before' }),
   ids: Type.Array(Uuid, { description: 'The principles in the order of the request' }),
 });
 
 /** The bundled catalogue of principles, in English and German. */
 export function registerPrinciplesCatalogueRoutes(app: App): void {
-  const administering = routesOf(app, { tag: 'Metamodel', permission: 'admin.metamodel' });
+  const administering = routesOf(app, {
+    tag: 'Metamodel',
+    permission: 'admin.metamodel',
+    languages: () => principleLanguages,
+  });
 
   administering.get(url, {
     id: 'getPrinciplesCatalogue',
     summary: 'Read the catalogue of principles',
     description: 'Twenty principles in English or German, to be imported and changed.',
-    headers: ['Accept-Language'],
-    answers: ok('The catalogue', CatalogueSchema, 'Content-Language', 'Vary'),
-    handler: ({ ctx, request, reply }) =>
-      readPrinciplesCatalogue(ctx, negotiateLanguage(request, reply, principleLanguages)),
+    responses: ok('The catalogue', CatalogueSchema),
+    handler: ({ ctx, language }) => readPrinciplesCatalogue(ctx, language),
   });
 
   administering.post('/api/v1/principles-catalogue/import', {
@@ -54,11 +55,8 @@ export function registerPrinciplesCatalogueRoutes(app: App): void {
     summary: 'Import principles from the catalogue',
     description:
       'In the language of `Accept-Language`. Principles that were imported before are not changed, so the request can be repeated.',
-    headers: ['Accept-Language'],
     body: object({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
-
-    answers: ok('The imported principles', ImportedSchema, 'Content-Language', 'Vary'),
-    handler: ({ ctx, body, request, reply }) =>
-      importPrinciples(ctx, body.catalogue_ids, negotiateLanguage(request, reply, principleLanguages)),
+    responses: ok('The imported principles', ImportedSchema),
+    handler: ({ ctx, body, language }) => importPrinciples(ctx, body.catalogue_ids, language),
   });
 }

@@ -10,6 +10,7 @@ import {
 import { massLink, massSearch } from '../../../domain/governance/eol/eol.mass.ts';
 import { EolCycle, EolProduct } from '../../../domain/governance/eol/eol.model.ts';
 import {
+  Count,
   component,
   DateOnly,
   itemComponent,
@@ -18,9 +19,9 @@ import {
   object,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
+import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const {
@@ -152,8 +153,8 @@ const FactsBody = object({
 });
 
 const LoadedFactsSchema = component('LoadedEolFacts', {
-  products: Type.Integer({ minimum: 0 }),
-  cycles: Type.Integer({ minimum: 0 }),
+  products: Count,
+  cycles: Count,
   changed: Type.Integer({ minimum: 0, description: 'Products whose facts differ from what was known' }),
 });
 
@@ -161,24 +162,22 @@ const MIB = 1024 * 1024;
 
 /** End-of-life facts of products, and the cards that are linked to products. */
 export function registerEolRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'End of life' });
+  const routes = routesOf(app, { tag: 'End of life', permission: 'eol.view' });
 
   routes.get('/api/v1/eol/products', {
     id: 'listEolProducts',
     summary: 'List the products whose end of life is known',
     description: '`search` searches name, label, category and aliases.',
-    permission: 'eol.view',
     query: listQuery(productSorts, 'name', {}),
-    answers: page('Products', EolProductSchema),
+    responses: page('Products', EolProductSchema),
     handler: ({ ctx, query }) => listProducts(ctx, query),
   });
 
   routes.get('/api/v1/eol/products/fuzzy', {
     id: 'findEolProducts',
     summary: 'Find products by a similar name',
-    permission: 'eol.view',
     query: EolMatchQuery,
-    answers: page('Products, best match first', EolProductMatchSchema),
+    responses: page('Products, best match first', EolProductMatchSchema),
     handler: ({ ctx, query }) => findProducts(ctx, query),
   });
 
@@ -186,10 +185,9 @@ export function registerEolRoutes(app: App): void {
     id: 'listEolCycles',
     summary: 'List the release cycles of a product',
     description: 'The product can be given by one of its aliases. `search` searches cycle and codename.',
-    permission: 'eol.view',
     params: EolProductParams,
     query: listQuery(cycleSorts, 'releaseDate', {}),
-    answers: page('Cycles, the newest first', EolCycleSchema),
+    responses: page('Cycles, the newest first', EolCycleSchema),
     handler: ({ ctx, params, query }) => listCycles(ctx, params.product, query),
   });
 
@@ -198,17 +196,16 @@ export function registerEolRoutes(app: App): void {
 
 /** Links of cards to products, and the import of product data. */
 function registerEolCardRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'End of life' });
+  const routes = routesOf(app, { tag: 'End of life', permission: 'eol.manage' });
 
   routes.post('/api/v1/eol/mass-search', {
     id: 'massSearchEol',
     summary: 'Propose products for the cards of a type',
     description:
       'Pages through the active cards. Names, aliases and, by the related providers, vendors are compared with the products; the cycle is proposed if a name or the attribute `version` contains one.',
-    permission: 'eol.manage',
     permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
     query: MassSearchQuery,
-    answers: page('Cards with their candidates', MassEolResultSchema),
+    responses: page('Cards with their candidates', MassEolResultSchema),
     handler: ({ ctx, query }) => massSearch(ctx, query),
   });
 
@@ -217,15 +214,13 @@ function registerEolCardRoutes(app: App): void {
     summary: 'Link cards to release cycles of products',
     description:
       'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
-    permission: 'eol.manage',
     permissionNote: 'inventory.edit or card.edit on each card',
     query: object({
       dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
     }),
     body: MassLinkBody,
-
     bodyLimit: 4 * MIB,
-    answers: ok('The result, with errors by row', MassLinkAnswerSchema),
+    responses: ok('The result, with errors by row', MassLinkAnswerSchema),
     handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
   });
 
@@ -234,9 +229,8 @@ function registerEolCardRoutes(app: App): void {
     summary: 'Refresh the product data from its source, as a job',
     description:
       'The same as the nightly schedule `eol_refresh`. Only changed products are read; products that cannot be read retain their data and are listed in the job’s `result`. Refused while such a job is queued or running.',
-    permission: 'eol.manage',
     errors: ['wrong_state'],
-    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    responses: started,
     handler: ({ ctx }) => startRefresh(ctx),
   });
 
@@ -247,9 +241,8 @@ function registerEolCardRoutes(app: App): void {
       'For workspaces without internet access: the response of `/products/full` of the public API, downloaded elsewhere. Products in it replace the stored data; other products do not change. If one product is invalid, nothing is loaded.',
     permission: 'admin.settings',
     body: FactsBody,
-
     bodyLimit: 32 * MIB,
-    answers: ok('What was loaded', LoadedFactsSchema),
+    responses: ok('What was loaded', LoadedFactsSchema),
     handler: ({ ctx, body }) => loadFacts(ctx, body.result),
   });
 }

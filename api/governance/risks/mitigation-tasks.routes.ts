@@ -16,9 +16,17 @@ import {
   taskSorts,
 } from '../../../domain/governance/risks/tasks.commands.ts';
 import type { TaskDraft } from '../../../domain/governance/risks/tasks.store.ts';
-import { Choice, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Clearable,
+  component,
+  DateOnly,
+  Nullable,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, type RouteSpec, routesOf } from '../../operation.ts';
-import { answersOf, bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
+import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { recurrence_day: _internal, ...occurrenceColumns } = Occurrence.columns;
@@ -28,9 +36,7 @@ const occurrence = {
   completed_by_name: Nullable(Type.String()),
   owner_at_completion_name: Nullable(Type.String()),
 };
-const occurrenceAnswers = answersOf('MitigationTaskOccurrence', occurrence);
-const OccurrenceSchema = occurrenceAnswers.whole;
-const OccurrenceItemSchema = occurrenceAnswers.item;
+const OccurrenceSchema = component('MitigationTaskOccurrence', occurrence);
 
 const taskMembers = {
   ...MitigationTask.columns,
@@ -41,7 +47,7 @@ const taskMembers = {
     description: `The newest ${NEWEST_OCCURRENCES}, oldest first`,
   }),
 };
-const { whole: TaskSchema, item: TaskItemSchema } = answersOf('MitigationTask', taskMembers);
+const TaskSchema = component('MitigationTask', taskMembers);
 
 const bodies = bodiesOf(
   { title: Title },
@@ -61,18 +67,13 @@ const bodies = bodiesOf(
     ),
   },
 );
-const TaskCreateBody = bodies.create;
 const TaskPatchBody = object({
   ...bodies.patch.properties,
   is_active: Type.Optional(Type.Boolean()),
 });
-/** Optional. */
-const EndBody = Type.Unsafe<{ notes?: string | null } | null | undefined>({
-  ...object({ notes: Type.Optional(Nullable(Text)) }),
-  type: ['object', 'null'],
-});
+const EndBody = object({ notes: Clearable(Text) });
 
-const listed = listAnswer(TaskItemSchema);
+const listed = listResponse(TaskSchema);
 
 /** Mitigation tasks of risks. */
 export function registerMitigationTaskRoutes(app: App): void {
@@ -84,7 +85,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     summary: 'List the mitigation tasks of all risks',
     description: 'Of the risks that match the filter; `search` searches the risks.',
     query: listQuery(taskSorts, 'created_at', riskFilters),
-    answers: ok('Tasks, oldest first', listed),
+    responses: ok('Tasks, oldest first', listed),
     handler: ({ ctx, query }) => exportTasks(ctx, query),
   });
 
@@ -92,7 +93,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'listMitigationTasks',
     summary: 'List the mitigation tasks of a risk',
     query: listQuery(taskSorts, 'created_at', {}),
-    answers: ok('Tasks, oldest first', listed),
+    responses: ok('Tasks, oldest first', listed),
     handler: ({ ctx, params, query }) => listRiskTasks(ctx, params.risk_id, query),
   });
 
@@ -101,9 +102,8 @@ export function registerMitigationTaskRoutes(app: App): void {
     summary: 'Add a mitigation task to a risk',
     description:
       'With its first occurrence, which is open if it is due within the lead time or has no due date, and scheduled otherwise.',
-    body: TaskCreateBody,
-
-    answers: created('The task', TaskSchema),
+    body: bodies.create,
+    responses: created('The task', TaskSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createTask(ctx, params.risk_id, body as TaskDraft),
   });
@@ -114,9 +114,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     description:
       'Owner and due date also apply to the scheduled or open occurrence. An active recurring task without one gets its next occurrence.',
     body: TaskPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The task', TaskSchema),
+    responses: ok('The task', TaskSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchTask(ctx, params.task_id, body as TaskPatch),
   });
@@ -125,7 +123,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'deleteMitigationTask',
     summary: 'Delete a mitigation task',
     description: 'With its occurrences.',
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteTask(ctx, params.task_id),
   });
@@ -134,13 +132,13 @@ export function registerMitigationTaskRoutes(app: App): void {
     id: 'listMitigationTaskOccurrences',
     summary: 'List the occurrences of a mitigation task',
     query: listQuery(occurrenceSorts, 'sequence', {}),
-    answers: page('Occurrences, the first one first', OccurrenceItemSchema),
+    responses: page('Occurrences, the first one first', OccurrenceSchema),
     handler: ({ ctx, params, query }) => listOccurrences(ctx, params.task_id, query),
   });
 
   const changed = {
-    headers: ['If-Match'],
-    answers: ok('The task', TaskSchema, 'ETag'),
+    ifMatch: true,
+    responses: ok('The task', TaskSchema, 'ETag'),
     errors: ['wrong_state'],
   } satisfies Partial<RouteSpec>;
   for (const [act, verb] of [
@@ -156,7 +154,7 @@ export function registerMitigationTaskRoutes(app: App): void {
       body: EndBody,
       bodyExample: { notes: 'Restored in two hours.' },
       handler: ({ ctx, params, body }) =>
-        actOnOccurrence(ctx, params.task_id, params.occurrence_id, act, body?.notes ?? null),
+        actOnOccurrence(ctx, params.task_id, params.occurrence_id, act, body.notes ?? null),
     });
   }
 

@@ -33,6 +33,8 @@ import {
 } from '../../../domain/governance/risks/risks.model.ts';
 import {
   Choice,
+  Clearable,
+  Count,
   component,
   DateOnly,
   Nullable,
@@ -41,7 +43,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import { answersOf, bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
+import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { initial_probability: Probability } = Risk.columns;
@@ -64,7 +66,7 @@ const riskMembers = {
   owner_name: Nullable(Type.String()),
   cards: Type.Array(cardLink, { description: 'Linked cards that the caller sees' }),
 };
-const { whole: RiskSchema, item: RiskItemSchema } = answersOf('Risk', riskMembers);
+const RiskSchema = component('Risk', riskMembers);
 
 const estimate = { category: Category, initial_probability: Probability, initial_impact: Impact };
 const plan = {
@@ -92,12 +94,9 @@ const RiskPatchBody = partialObject({
 });
 const CardLinkBody = object({
   card_ids: CardIds(1),
-  role: Type.Union(
-    cardRoles.map((role) => Type.Literal(role)),
-    { default: 'affected' },
-  ),
+  role: Choice(cardRoles, { default: 'affected' }),
 });
-const promotion = partialObject({
+const PromotionBody = partialObject({
   title: Nullable(Title),
   description: Nullable(Text),
   category: Nullable(Category),
@@ -105,13 +104,7 @@ const promotion = partialObject({
   initial_impact: Nullable(Impact),
   ...plan,
 });
-/** Optional. */
-const PromotionBody = Type.Unsafe<Record<string, unknown> | null | undefined>({
-  ...promotion,
-  type: ['object', 'null'],
-});
 
-const Count = Type.Integer({ minimum: 0 });
 const counts = (values: readonly string[]) =>
   object(Object.fromEntries(values.map((value) => [value, Count])));
 const Matrix = (of: string) =>
@@ -132,7 +125,7 @@ const RiskMetricsSchema = component('RiskMetrics', {
 const Key = (values: readonly string[], byDefault: string) =>
   Type.String({ maxLength: 100, default: byDefault, description: `One of ${values.join(', ')}` });
 const OptionalKey = (values: readonly string[]) =>
-  Type.Optional(Nullable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` })));
+  Clearable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` }));
 const ImportItem = object({
   row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Returned with the result' }),
   title: Title,
@@ -143,21 +136,17 @@ const ImportItem = object({
   residual_probability: OptionalKey(probabilities),
   residual_impact: OptionalKey(impacts),
   status: Key(riskStatuses, 'identified'),
-  owner_email: Type.Optional(Nullable(Type.String({ maxLength: 320 }))),
-  owner_name: Type.Optional(
-    Nullable(Type.String({ maxLength: 200, description: 'Used if no user has the address' })),
-  ),
-  target_resolution_date: Type.Optional(Nullable(DateOnly)),
+  owner_email: Clearable(Type.String({ maxLength: 320 })),
+  owner_name: Clearable(Type.String({ maxLength: 200, description: 'Used if no user has the address' })),
+  target_resolution_date: Clearable(DateOnly),
   card_names: Type.Optional(
     Type.Array(Type.String({ maxLength: 500 }), {
       maxItems: 100,
       description: 'Names of active cards; an unknown or ambiguous name is a warning',
     }),
   ),
-  reference: Type.Optional(
-    Nullable(
-      Type.String({ maxLength: 100, description: 'A row whose reference is in the register is skipped' }),
-    ),
+  reference: Clearable(
+    Type.String({ maxLength: 100, description: 'A row whose reference is in the register is skipped' }),
   ),
 });
 const RiskImportBody = object({
@@ -189,7 +178,7 @@ const RiskImportSchema = component('RiskImport', {
 const MIB = 1024 * 1024;
 const readingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.view' } as const;
 const maintainingGroup = { tag: 'Risks', module: 'grc', permission: 'risks.manage' } as const;
-const listed = listAnswer(RiskItemSchema);
+const listed = listResponse(RiskSchema);
 
 /** The risk register. */
 export function registerRiskRoutes(app: App): void {
@@ -202,7 +191,7 @@ export function registerRiskRoutes(app: App): void {
     description:
       'With `sort_by=level` the most severe come first in ascending order. `search` searches reference, title and description.',
     query: listQuery(riskSorts, 'updated_at', riskFilters),
-    answers: ok('Risks, last changed first', listed),
+    responses: ok('Risks, last changed first', listed),
     handler: ({ ctx, query }) => listRisks(ctx, query),
   });
 
@@ -212,8 +201,7 @@ export function registerRiskRoutes(app: App): void {
     description:
       'It gets the next reference and the status `identified`. Its owner gets a notification and a to-do; cards are linked as `affected`.',
     body: RiskCreateBody,
-
-    answers: created('The risk', RiskSchema),
+    responses: created('The risk', RiskSchema),
     handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
   });
 
@@ -226,7 +214,7 @@ export function registerRiskRoutes(app: App): void {
       ...riskFilters,
       search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
     }),
-    answers: ok('The figures', RiskMetricsSchema),
+    responses: ok('The figures', RiskMetricsSchema),
     handler: ({ ctx, query }) => readRiskMetrics(ctx, query),
   });
 
@@ -236,9 +224,8 @@ export function registerRiskRoutes(app: App): void {
     description:
       'Rows are independent: the others are imported if one fails or is skipped. Rows whose reference or title is in the register or in an earlier row are skipped. Owners and cards that are not found are warnings.',
     body: RiskImportBody,
-
     bodyLimit: 32 * MIB,
-    answers: ok('The result of each row', RiskImportSchema),
+    responses: ok('The result of each row', RiskImportSchema),
     handler: ({ ctx, body }) => importRisks(ctx, body.items, body.dry_run),
   });
 
@@ -249,13 +236,12 @@ export function registerRiskRoutes(app: App): void {
       'On the finding’s card, with one task to remedy it. The finding becomes `risk_tracked` and follows the risk from then on. Repeated, it returns the existing risk and writes nothing. The body replaces what the finding suggests.',
     permissionNote: 'compliance.view; grc.view',
     body: PromotionBody,
-
-    answers: {
+    responses: {
       200: { description: 'The risk that the finding has already', schema: RiskSchema, headers: ['ETag'] },
       201: { description: 'The new risk', schema: RiskSchema, headers: ['ETag'] },
     },
     handler: async ({ ctx, params, body, reply }) => {
-      const { text, isNew } = await promoteFinding(ctx, params.finding_id, (body ?? {}) as Promotion);
+      const { text, isNew } = await promoteFinding(ctx, params.finding_id, body as Promotion);
       reply.code(isNew ? 201 : 200);
       return text;
     },
@@ -272,7 +258,7 @@ function registerOneRiskRoutes(app: App): void {
   reading.get('/api/v1/risks/:risk_id', {
     id: 'getRisk',
     summary: 'Read a risk',
-    answers: ok('The risk', RiskSchema),
+    responses: ok('The risk', RiskSchema),
     handler: ({ ctx, params }) => readRisk(ctx, params.risk_id),
   });
 
@@ -282,9 +268,7 @@ function registerOneRiskRoutes(app: App): void {
     description:
       'From `identified` to `analysed`, `mitigation_planned`, `in_progress`, `mitigated`, `monitoring` and `closed`; `accepted` from any but `mitigated` and `closed`, with a rationale; back to `in_progress` from `mitigated`, `monitoring`, `accepted` and `closed`. A refusal names what is `allowed`. A closed risk can only be reopened.',
     body: RiskPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The risk', RiskSchema),
+    responses: ok('The risk', RiskSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchRisk(ctx, params.risk_id, body as RiskInput),
   });
@@ -293,7 +277,7 @@ function registerOneRiskRoutes(app: App): void {
     id: 'deleteRisk',
     summary: 'Delete a risk',
     description: 'With its tasks and links. The findings that it tracked are `in_review`.',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteRisk(ctx, params.risk_id),
   });
 
@@ -302,8 +286,8 @@ function registerOneRiskRoutes(app: App): void {
     summary: 'Link cards to a risk',
     description: 'Cards that are linked already take the role.',
     body: CardLinkBody,
-    headers: ['If-Match'],
-    answers: ok('The risk', RiskSchema, 'ETag'),
+    ifMatch: true,
+    responses: ok('The risk', RiskSchema, 'ETag'),
     errors: ['conflict', 'wrong_state'],
     handler: ({ ctx, params, body }) => linkCards(ctx, params.risk_id, body.card_ids, body.role as CardRole),
   });
@@ -311,8 +295,8 @@ function registerOneRiskRoutes(app: App): void {
   maintaining.delete('/api/v1/risks/:risk_id/cards/:card_id', {
     id: 'unlinkRiskCard',
     summary: 'Unlink a card from a risk',
-    headers: ['If-Match'],
-    answers: ok('The risk', RiskSchema, 'ETag'),
+    ifMatch: true,
+    responses: ok('The risk', RiskSchema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => unlinkCard(ctx, params.risk_id, params.card_id),
   });
@@ -322,7 +306,7 @@ function registerOneRiskRoutes(app: App): void {
     summary: 'List the risks of a card',
     permissionNote: 'inventory.view, or a stakeholder role that shows the card',
     query: listQuery(riskSorts, 'updated_at', cardRiskFilters),
-    answers: ok('Risks, last changed first', listed),
+    responses: ok('Risks, last changed first', listed),
     handler: ({ ctx, params, query }) => listCardRisks(ctx, params.card_id, query),
   });
 }

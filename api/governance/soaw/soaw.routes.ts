@@ -18,17 +18,29 @@ import {
   sections,
   VersionHistory,
 } from '../../../domain/governance/soaw/soaw.model.ts';
-import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Clearable,
+  component,
+  itemComponent,
+  Nullable,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { readSoawFile } from '../../../reports/governance/documents/document.soaw.ts';
 import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import { bodiesOf, listAnswer, listQuery } from '../../schemas/common.ts';
-import { FileContent } from '../../schemas/decision-files.ts';
-import { IntegrityMember, RejectionMember, signedMembers } from '../../schemas/signatures.ts';
+import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import {
+  FileContent,
+  IntegrityMember,
+  RejectionMember,
+  signedMembers,
+} from '../signatures/signatures.schemas.ts';
 import { registerSigning } from '../signatures/signing.routes.ts';
 
-const Status = Type.Union(signedStatuses.map((status) => Type.Literal(status)));
+const Status = Choice(signedStatuses);
 const content = {
   name: Type.String({ minLength: 1, maxLength: MAX_NAME }),
   initiative_id: Nullable(Type.String({ ...Uuid, description: 'A card of the type Initiative' })),
@@ -63,18 +75,16 @@ const SoawCreateBody = object({
 });
 const SoawPatchBody = object({
   ...bodies.patch.properties,
-  status: Type.Optional(
-    Nullable(
-      Type.String({
-        description: 'Can change between `draft` and `approved`; others are refused with `use_operation`',
-      }),
-    ),
+  status: Clearable(
+    Type.String({
+      description: 'Can change between `draft` and `approved`; others are refused with `use_operation`',
+    }),
   ),
 });
 
 const tag = 'Statements of architecture work';
 const url = '/api/v1/soaw';
-const listed = listAnswer(SoawItemSchema);
+const listed = listResponse(SoawItemSchema);
 
 /** Statements of architecture work, about an initiative or none. */
 export function registerSoawRoutes(app: App): void {
@@ -86,7 +96,7 @@ export function registerSoawRoutes(app: App): void {
     summary: 'List statements of architecture work',
     description: '`search` searches all contents. With `fields` the sections can be left out.',
     query: listQuery(soawSorts, 'created_at', soawFilters),
-    answers: ok('Statements, newest first', listed),
+    responses: ok('Statements, newest first', listed),
     handler: ({ ctx, query }) => listSoaws(ctx, query),
   });
 
@@ -94,8 +104,7 @@ export function registerSoawRoutes(app: App): void {
     id: 'createSoaw',
     summary: 'Create a statement of architecture work as a draft',
     body: SoawCreateBody,
-
-    answers: created('The statement', SoawSchema),
+    responses: created('The statement', SoawSchema),
     errors: ['use_operation'],
     handler: ({ ctx, body }) => createSoaw(ctx, body as Parameters<typeof createSoaw>[1]),
   });
@@ -103,7 +112,7 @@ export function registerSoawRoutes(app: App): void {
   reading.get('/api/v1/soaw/:soaw_id', {
     id: 'getSoaw',
     summary: 'Read a statement of architecture work',
-    answers: ok('The statement', SoawSchema),
+    responses: ok('The statement', SoawSchema),
     handler: ({ ctx, params }) => readRecord(ctx, soawKind, params.soaw_id),
   });
 
@@ -113,9 +122,7 @@ export function registerSoawRoutes(app: App): void {
     description:
       '`document_info`, `version_history` and `sections` are replaced completely. A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
     body: SoawPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The statement', SoawSchema, 'ETag'),
+    responses: ok('The statement', SoawSchema, 'ETag'),
     errors: ['document_signed', 'wrong_state', 'use_operation'],
     handler: ({ ctx, params, body }) =>
       patchSoaw(ctx, params.soaw_id, body as Parameters<typeof patchSoaw>[2]),
@@ -125,7 +132,7 @@ export function registerSoawRoutes(app: App): void {
     id: 'deleteSoaw',
     summary: 'Delete a statement of architecture work',
     description: 'In any state; its other revisions remain.',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteSoaw(ctx, params.soaw_id),
   });
 
@@ -135,13 +142,13 @@ export function registerSoawRoutes(app: App): void {
     description:
       'With title block, version history, sections that are not hidden, tables, and signatures with their hash.',
     query: object({
-      format: Type.Union([Type.Literal('docx'), Type.Literal('pdf')], {
+      format: Choice(['docx', 'pdf'], {
         default: 'docx',
         description: 'The format of the file',
       }),
     }),
     errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
-    answers: {
+    responses: {
       200: {
         description: 'The file',
         schema: FileContent,

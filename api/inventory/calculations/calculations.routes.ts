@@ -17,17 +17,10 @@ import {
 } from '../../../domain/inventory/calculations/calculations.list.ts';
 import { startRecalculation } from '../../../domain/inventory/calculations/recalculate.type.ts';
 import { Calculation, CalculationRun } from '../../../domain/kernel/formulas/calculations.model.ts';
-import {
-  component,
-  itemComponent,
-  Nullable,
-  object,
-  partialObject,
-  Uuid,
-} from '../../../domain/kernel/shapes.ts';
-import { type Answer, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
+import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { started } from '../../kernel/jobs/jobs.schemas.ts';
+import { type OperationResponse, ok, page, routesOf } from '../../operation.ts';
+import { bodiesOf, listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { last_error, last_run_at } = CalculationRun.columns;
@@ -67,14 +60,14 @@ const FormulaCheckSchema = component('FormulaCheck', {
 
 const { name, target_type_key, target_field_key, formula, description, execution_order } =
   Calculation.columns;
-const required = { name, target_type_key, target_field_key, formula };
-const optional = Type.Partial(Type.Object({ description, execution_order })).properties;
-const CalculationCreateBody = object({ ...required, ...optional });
-const CalculationPatchBody = partialObject({ ...required, ...optional });
+const bodies = bodiesOf(
+  { name, target_type_key, target_field_key, formula },
+  { description, execution_order },
+);
 const CalculationTrialBody = object({ card_id: Uuid });
 const FormulaCheckBody = object({ formula, target_type_key });
 
-const answer: Answer = {
+const answer: OperationResponse = {
   description: 'The calculation',
   schema: CalculationSchema,
   headers: ['ETag'],
@@ -89,16 +82,15 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'List the formulas of calculated fields',
     permission: 'login',
     query: listQuery(calculationSorts, 'execution_order', calculationFilters),
-    answers: page('Calculations', CalculationSchema),
+    responses: page('Calculations', CalculationSchema),
     handler: ({ ctx, query }) => listCalculations(ctx, query),
   });
 
   routes.post('/api/v1/calculations', {
     id: 'createCalculation',
     summary: 'Create an inactive formula',
-    body: CalculationCreateBody,
-
-    answers: { 201: answer },
+    body: bodies.create,
+    responses: { 201: answer },
     handler: ({ ctx, body }) => createCalculation(ctx, body),
   });
 
@@ -106,7 +98,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'listCalculatedFields',
     summary: 'Read which fields active formulas compute, by card type',
     permission: 'login',
-    answers: ok('Field keys', Type.Record(Type.String(), Type.Array(Type.String()))),
+    responses: ok('Field keys', Type.Record(Type.String(), Type.Array(Type.String()))),
     handler: ({ ctx }) => readCalculatedFields(ctx),
   });
 
@@ -115,8 +107,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Check a formula without storing it',
     description: '`preview_result` is its result for a card without values.',
     body: FormulaCheckBody,
-
-    answers: ok('Whether it can be used', FormulaCheckSchema),
+    responses: ok('Whether it can be used', FormulaCheckSchema),
     handler: async ({ ctx, body }) => checkFormula(ctx, body.formula, body.target_type_key),
   });
 
@@ -124,8 +115,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'recalculateType',
     summary: 'Run the active formulas over all cards of a type',
     description: 'The result and the counts of the job have the members `processed`, `updated` and `errors`.',
-    params: object({ type_key: Type.String({ minLength: 1, maxLength: 100 }) }),
-    answers: { 202: { description: 'The job has been started', schema: StartedJobSchema } },
+    responses: started,
     handler: ({ ctx, params }) => startRecalculation(ctx, params.type_key),
   });
 
@@ -133,7 +123,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'getCalculation',
     summary: 'Read a formula',
     permission: 'login',
-    answers: { 200: answer },
+    responses: { 200: answer },
     handler: ({ ctx, params }) => readCalculation(ctx.db, ctx.metamodel, params.id),
   });
 
@@ -142,10 +132,8 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Change a formula',
     description:
       'A change of an active formula is refused if it would create a cycle; its cards are computed again.',
-    body: CalculationPatchBody,
-
-    headers: ['If-Match'],
-    answers: { 200: answer },
+    body: bodies.patch,
+    responses: { 200: answer },
     errors: ['calculation_cycle', 'field_calculated', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => patchCalculation(ctx, params.id, body),
   });
@@ -163,7 +151,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Activate a formula',
     description:
       'Its field can no longer be written and is computed again whenever a field that the formula reads changes. Its cards are computed immediately; by a job if the type has more than 2,000. A formula that computes a field visible to everybody from costs requires `costs.view`.',
-    answers: { 200: answer },
+    responses: { 200: answer },
     errors: ['calculation_cycle', 'field_calculated', 'wrong_state', 'metamodel_busy'],
     handler: ({ ctx, params }) => activateCalculation(ctx, params.id),
   });
@@ -172,7 +160,7 @@ export function registerCalculationRoutes(app: App): void {
     id: 'deactivateCalculation',
     summary: 'Deactivate a formula',
     description: 'The values that it has computed remain, and the field can be written again.',
-    answers: { 200: answer },
+    responses: { 200: answer },
     errors: ['wrong_state', 'metamodel_busy'],
     handler: ({ ctx, params }) => deactivateCalculation(ctx, params.id),
   });
@@ -182,7 +170,7 @@ export function registerCalculationRoutes(app: App): void {
     summary: 'Test a formula on a card',
     description: 'Nothing is written. For callers who do not see costs it is computed without costs.',
     body: CalculationTrialBody,
-    answers: ok('What it gives', CalculationTrialSchema),
+    responses: ok('What it gives', CalculationTrialSchema),
     handler: ({ ctx, params, body }) => tryCalculation(ctx, params.id, body.card_id),
   });
 }

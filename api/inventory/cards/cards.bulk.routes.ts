@@ -3,10 +3,19 @@ import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts
 import { archiveCards, deleteCards, restoreCards } from '../../../domain/inventory/cards/bulk/bulk.each.ts';
 import { patchCards } from '../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { resolvePaths } from '../../../domain/inventory/cards/cards.refs.ts';
-import { Choice, component, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Clearable,
+  Count,
+  component,
+  Nullable,
+  OpenObject,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { CardPatchBody, ClearableText, cardValues, Name, removal } from '../../schemas/card-bodies.ts';
 import type { App } from '../../types.ts';
+import { CardPatchBody, cardValues, Name, removal } from './cards.schemas.ts';
 
 const MAX_CARDS = 10_000;
 const MAX_ROWS = 2_000;
@@ -19,7 +28,6 @@ const Ids = (description: string) =>
     description: `${description}; duplicates count once`,
   });
 const DryRun = Type.Boolean({ default: false, description: 'Return the same response without writing' });
-const Count = Type.Integer({ minimum: 0 });
 const IdList = (description: string) => Type.Array(Uuid, { description });
 const RowIndex = Type.Integer({ description: "A number of the caller's choice, returned with the result" });
 const CardBulkPatchBody = object({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
@@ -52,22 +60,19 @@ const CardBulkCreateBody = object({
       type: Type.String({ minLength: 1, maxLength: 100 }),
       name: Name,
       ...creatable,
-      parent_path: Type.Optional(
-        Type.Unsafe<string[] | null>({
-          type: ['array', 'null'],
-          items: PathStep,
+      parent_path: Clearable(
+        Type.Array(PathStep, {
           maxItems: 100,
           description:
             'Names from the root to the parent, or, with `parent_name`, to the parent’s parent; existing cards or earlier rows',
         }),
       ),
-      parent_name: ClearableText({ maxLength: 500, description: 'The name of the parent' }),
-      approval_status: Type.Optional(
-        Type.Unsafe<'DRAFT' | 'APPROVED' | 'REJECTED' | 'BROKEN' | null>({
-          type: ['string', 'null'],
-          enum: ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN', null],
-          description: 'A value other than `DRAFT` requires inventory.approval_status',
-        }),
+      parent_name: Clearable(Type.String({ maxLength: 500, description: 'The name of the parent' })),
+      approval_status: Clearable(
+        Choice(
+          ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'],
+          'A value other than `DRAFT` requires inventory.approval_status',
+        ),
       ),
     }),
     { minItems: 1, maxItems: MAX_ROWS },
@@ -170,15 +175,15 @@ export function registerCardBulkRoutes(app: App): void {
 
   routes.patch('/api/v1/cards/bulk', {
     id: 'patchCards',
+    ifMatch: false,
     summary: 'Apply one change to many cards',
     description:
       'The rules of PATCH /cards/{id} apply to each card: approvals break, data quality is computed, each changed card has an event. All cards are changed or, if one is refused, none; the problem names that card as `card_id`. Unknown ids are reported as `not_found`.',
     permission: 'inventory.bulk_edit',
     permissionNote: 'inventory.edit or card.edit on each card',
     body: CardBulkPatchBody,
-
     bodyLimit: 2 * MIB,
-    answers: ok('The result of each card', CardBulkPatchAnswer),
+    responses: ok('The result of each card', CardBulkPatchAnswer),
     errors: [
       'capability_too_deep',
       'external_id_taken',
@@ -198,9 +203,8 @@ export function registerCardBulkRoutes(app: App): void {
     permission: 'inventory.create',
     permissionNote: 'costs.view for cost attributes',
     body: CardBulkCreateBody,
-
     bodyLimit: 16 * MIB,
-    answers: ok('The result of each row', CardBulkCreateAnswer),
+    responses: ok('The result of each row', CardBulkCreateAnswer),
     errors: ['sibling_name_taken', 'external_id_taken'],
     handler: ({ ctx, body }) => createCards(ctx, body.cards, body.dry_run),
   });
@@ -210,19 +214,17 @@ export function registerCardBulkRoutes(app: App): void {
 
 /** Bulk changes of the status of cards. */
 function registerCardBulkStatusRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Cards' });
+  const routes = routesOf(app, { tag: 'Cards', permission: 'login' });
 
   routes.post('/api/v1/cards/bulk-archive', {
     id: 'archiveCards',
     summary: 'Archive many cards',
     description:
       'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Archived cards and unknown ids are skipped.',
-    permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: CardBulkRemovalBody,
-
     bodyLimit: 2 * MIB,
-    answers: ok('What was archived', CardBulkArchiveAnswer),
+    responses: ok('What was archived', CardBulkArchiveAnswer),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await archiveCards(ctx, body);
@@ -235,12 +237,10 @@ function registerCardBulkStatusRoutes(app: App): void {
     summary: 'Delete many cards permanently',
     description:
       'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Unknown ids are skipped.',
-    permission: 'login',
     permissionNote: 'inventory.delete or card.delete on each card',
     body: CardBulkRemovalBody,
-
     bodyLimit: 2 * MIB,
-    answers: ok('What was deleted', CardBulkDeleteAnswer),
+    responses: ok('What was deleted', CardBulkDeleteAnswer),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await deleteCards(ctx, body);
@@ -253,12 +253,10 @@ function registerCardBulkStatusRoutes(app: App): void {
     summary: 'Restore many archived cards',
     description:
       'All cards or, if one is refused, none. A card below another of the cards is restored together with it. Active cards and unknown ids are skipped.',
-    permission: 'login',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: CardBulkRestoreBody,
-
     bodyLimit: 2 * MIB,
-    answers: ok('What was restored', CardBulkRestoreAnswer),
+    responses: ok('What was restored', CardBulkRestoreAnswer),
     errors: ['sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, body }) => restoreCards(ctx, body),
   });
@@ -270,9 +268,8 @@ function registerCardBulkStatusRoutes(app: App): void {
       'Only active cards of the type, compared case-insensitively. A path can omit ancestors at its beginning; it is `ambiguous` if it matches several cards. A complete path from the root always resolves to its card.',
     permission: 'inventory.view',
     body: CardRefsBody,
-
     bodyLimit: 16 * MIB,
-    answers: ok('The result of each reference', CardRefsAnswer),
+    responses: ok('The result of each reference', CardRefsAnswer),
     handler: async ({ ctx, body }) => ({ results: await resolvePaths(ctx, body.refs) }),
   });
 }

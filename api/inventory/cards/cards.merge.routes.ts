@@ -1,4 +1,6 @@
+import Type from 'typebox';
 import { undoMerge } from '../../../domain/app/batches/merge.undo.ts';
+import { CardMerge } from '../../../domain/inventory/cards/cards.model.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import {
   listMerges,
@@ -6,10 +8,46 @@ import {
   mergeSorts,
   readMerge,
 } from '../../../domain/inventory/cards/merge/merge.list.ts';
+import { component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/card-merge.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { CardMergeAnswer, CardMergeBody, CardSchema, DryRun } from './cards.schemas.ts';
+
+const UndoMergeBody = object({
+  dry_run: DryRun,
+  force: Type.Boolean({
+    default: false,
+    description: 'Skip what has changed since the merge, and restore the rest',
+  }),
+});
+
+const UndoMergeAnswer = component('UndoMergeAnswer', {
+  merge_id: Uuid,
+  dry_run: Type.Boolean(),
+  survivor: CardSchema,
+  restored_card_ids: Type.Array(Uuid),
+  conflicts: Type.Array(
+    object({
+      entity: Type.String(),
+      id: Uuid,
+      field: Nullable(Type.String()),
+      code: Type.String(),
+      message: Type.String(),
+    }),
+    { description: 'Skipped changes; empty without `force`' },
+  ),
+});
+
+const members = {
+  ...CardMerge.columns,
+  survivor_name: Nullable(Type.String({ description: 'Null if the card was deleted' })),
+  created_by_name: Nullable(Type.String()),
+  undone_by_name: Nullable(Type.String()),
+};
+
+const CardMergeSchema = component('CardMerge', members);
+const CardMergeList = listResponse(CardMergeSchema);
 
 const writing = {
   permission: 'login',
@@ -26,9 +64,8 @@ export function registerCardMergeRoutes(app: App): void {
     description:
       'The survivor gets all relations, children, tags, stakeholders, comments, to-dos, links and files of the merged cards, and its history includes theirs. The merged cards are deleted; reads of their ids are redirected to the survivor with 308, writes are refused with `merged_card`. Duplicate relations are combined into one. A merge can be undone.',
     ...writing,
-    body: schemas.CardMergeBody,
-
-    answers: ok('The survivor and the merged objects', schemas.CardMergeAnswer),
+    body: CardMergeBody,
+    responses: ok('The survivor and the merged objects', CardMergeAnswer),
     errors: [
       'capability_too_deep',
       'cardinality_exceeded',
@@ -50,7 +87,7 @@ export function registerCardMergeRoutes(app: App): void {
     summary: 'List merges of cards',
     permission: 'inventory.view',
     query: listQuery(mergeSorts, 'created_at', mergeFilters),
-    answers: ok('Merges', schemas.CardMergeList),
+    responses: ok('Merges', CardMergeList),
     handler: ({ ctx, query }) => listMerges(ctx, query),
   });
 
@@ -58,7 +95,7 @@ export function registerCardMergeRoutes(app: App): void {
     id: 'readCardMerge',
     summary: 'Read one merge',
     permission: 'inventory.view',
-    answers: ok('The merge', schemas.CardMergeSchema),
+    responses: ok('The merge', CardMergeSchema),
     handler: ({ ctx, params }) => readMerge(ctx, params.id),
   });
 
@@ -68,12 +105,11 @@ export function registerCardMergeRoutes(app: App): void {
     description:
       'The merged cards are restored with their ids, values and related objects; the values that the merge changed in the survivor are restored. Later changes of other fields, and objects attached to the survivor later, remain. If something that the merge changed has been changed since, the problem lists it as `conflicts` and nothing is written, unless `force` is true.',
     ...writing,
-    body: schemas.UndoMergeBody,
-
-    answers: ok('The survivor after the undo', schemas.UndoMergeAnswer),
+    body: UndoMergeBody,
+    responses: ok('The survivor after the undo', UndoMergeAnswer),
     errors: ['merge_conflict', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {
-      const request = { dry_run: body?.dry_run ?? false, force: body?.force ?? false };
+      const request = body;
       const { survivor, ...rest } = await undoMerge(ctx, params.id, request);
       return `{"survivor":${survivor},${JSON.stringify(rest).slice(1)}`;
     },

@@ -5,6 +5,7 @@ import {
   listMyCreatedCards,
   listStakeholderCards,
 } from '../../../domain/inventory/cards/cards.list.ts';
+import { Card } from '../../../domain/inventory/cards/cards.model.ts';
 import {
   countCards,
   createCountCache,
@@ -16,11 +17,124 @@ import {
   readRelationSummary,
   readRestoreImpact,
 } from '../../../domain/inventory/cards/cards.read.ts';
-import { object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Count,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/cards.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { CardListSchema, CardSchema } from './cards.schemas.ts';
+
+const ApprovalStatus = Card.columns.approval_status;
+
+const cardRef = { id: Uuid, name: Type.String(), type: Type.String() };
+const CardRef = object(cardRef);
+const subtypedRef = { ...cardRef, subtype: Nullable(Type.String()) };
+
+const CardHierarchySchema = component('CardHierarchy', {
+  ancestors: Type.Array(CardRef, { description: 'All ancestors, the root first' }),
+  children: Type.Array(CardRef),
+  children_total: Count,
+  page: Type.Integer({ minimum: 1 }),
+  page_size: Type.Integer({ minimum: 1 }),
+  level: Type.Integer({ minimum: 1, description: 'A root has level 1' }),
+});
+
+const CardEventSchema = itemComponent('CardEvent', {
+  id: Uuid,
+  position: Type.String(),
+  event_type: Type.String(),
+  data: OpenObject,
+  relation_id: Nullable(Uuid),
+  batch_id: Nullable(Uuid),
+  user_id: Nullable(Uuid),
+  user_display_name: Nullable(Type.String()),
+  origin: Nullable(Type.String()),
+  request_id: Nullable(Type.String()),
+  created_at: Timestamp,
+});
+
+const Flags = Type.Record(Type.String(), Type.Boolean());
+
+const CardPermissionsSchema = component('CardPermissions', {
+  app_level: Flags,
+  stakeholder_roles: Type.Array(Type.String()),
+  card_level: Flags,
+  effective: Flags,
+});
+
+const CardCountsSchema = component('CardCounts', {
+  by_type: Type.Array(object({ type: Type.String(), count: Count })),
+  total: Count,
+});
+
+const Direction = Choice(['outgoing', 'incoming']);
+
+const ArchiveImpactSchema = component('ArchiveImpact', {
+  child_count: Count,
+  descendant_count: Count,
+  approved_descendant_count: Count,
+  related_count: Count,
+  grandparent: Nullable(object(subtypedRef)),
+  children: Type.Array(
+    object({ ...subtypedRef, descendants_count: Count, approval_status: ApprovalStatus }),
+    { description: 'By name, at most 200; `child_count` counts all' },
+  ),
+  related_cards: Type.Array(
+    object({
+      ...subtypedRef,
+      relation_id: Uuid,
+      relation_type_key: Type.String(),
+      relation_label: Type.String(),
+      direction: Direction,
+    }),
+    { description: 'By name, at most 200; `related_count` counts all' },
+  ),
+});
+
+const RestoreImpactSchema = component('RestoreImpact', {
+  passengers: Type.Array(object({ ...subtypedRef, role: Choice(['child', 'related']) })),
+});
+
+const RelationSummarySchema = component('RelationSummary', {
+  by_type: Type.Array(
+    object({
+      relation_type_key: Type.String(),
+      label: Type.String(),
+      direction: Direction,
+      peer_type_key: Nullable(Type.String()),
+      count: Count,
+    }),
+  ),
+  hierarchy: object({
+    children_count: Count,
+    parent_id: Nullable(Uuid),
+    parent_name: Nullable(Type.String()),
+    parent_type: Nullable(Type.String()),
+  }),
+});
+
+const RoleRef = object({
+  key: Type.String(),
+  label: Type.String(),
+  color: Type.String(),
+  translations: OpenObject,
+});
+
+const StakeholderCardsSchema = component('StakeholderCards', {
+  ...CardListSchema.properties,
+  roles_by_card_id: Type.Record(Type.String(), Type.Array(RoleRef), {
+    description: 'The roles of the user on each item with an `id`',
+  }),
+});
 
 const sorts = [
   'name',
@@ -45,7 +159,7 @@ const onCard = { permission: 'login', permissionNote: 'inventory.view or card.vi
 
 /** Read operations of cards: lists, search, one card and its related data. */
 export function registerCardReadRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Cards' });
+  const routes = routesOf(app, { tag: 'Cards', permission: 'inventory.view' });
 
   const memory = createCardListMemory();
   const counts = createCountCache();
@@ -55,7 +169,6 @@ export function registerCardReadRoutes(app: App): void {
     summary: 'List and search cards',
     description:
       'Active cards, unless `status` selects others. `search` matches words in name, alias, external id and description by prefix and without accents; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
-    permission: 'inventory.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       type: text('Card types, comma-separated', 2000),
       status: text('`ACTIVE` (default), `ARCHIVED`, both separated by a comma, or `all`'),
@@ -67,7 +180,7 @@ export function registerCardReadRoutes(app: App): void {
       ids: text('Card ids, comma-separated', 8000),
       filter: text('A condition in the filter language', 4000),
     }),
-    answers: ok('Cards', schemas.CardListSchema),
+    responses: ok('Cards', CardListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listCards(ctx, query, { topics: request.topics, memory }),
   });
@@ -75,9 +188,8 @@ export function registerCardReadRoutes(app: App): void {
   routes.get('/api/v1/cards/my-created', {
     id: 'listMyCreatedCards',
     summary: 'List the cards that I have created',
-    permission: 'inventory.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {}),
-    answers: ok('Cards, active and archived', schemas.CardListSchema),
+    responses: ok('Cards, active and archived', CardListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listMyCreatedCards(ctx, query, { topics: request.topics, memory }),
   });
@@ -85,12 +197,11 @@ export function registerCardReadRoutes(app: App): void {
   routes.get('/api/v1/cards/my-stakeholder', {
     id: 'listStakeholderCards',
     summary: 'List the cards on which I, or the given user, have a role',
-    permission: 'inventory.view',
     permissionNote: 'stakeholders.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       user_id: Type.Optional(Type.String({ ...Uuid, description: 'Default: the caller' })),
     }),
-    answers: ok('Cards with the roles of the user', schemas.StakeholderCardsSchema),
+    responses: ok('Cards with the roles of the user', StakeholderCardsSchema),
     handler: ({ ctx, query, request }) =>
       listStakeholderCards(ctx, query, { topics: request.topics, memory }),
   });
@@ -98,8 +209,7 @@ export function registerCardReadRoutes(app: App): void {
   routes.get('/api/v1/cards/counts', {
     id: 'countCards',
     summary: 'Count active cards by type',
-    permission: 'inventory.view',
-    answers: ok('Counts', schemas.CardCountsSchema),
+    responses: ok('Counts', CardCountsSchema),
     handler: ({ ctx, request }) => countCards(ctx, request.topics, counts),
   });
 
@@ -114,7 +224,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readCard',
     summary: 'Read one card with tags and stakeholders',
     ...onCard,
-    answers: ok('The card', schemas.CardSchema),
+    responses: ok('The card', CardSchema),
     handler: ({ ctx, params }) => readCard(ctx, params.id),
   });
 
@@ -123,7 +233,7 @@ function registerSingleCardRoutes(app: App): void {
     summary: 'Read the ancestors of a card, its level and a page of its children',
     ...onCard,
     query: object(paged),
-    answers: ok('The position in the hierarchy', schemas.CardHierarchySchema),
+    responses: ok('The position in the hierarchy', CardHierarchySchema),
     handler: ({ ctx, params, query }) => readHierarchy(ctx, params.id, query),
   });
 
@@ -133,7 +243,7 @@ function registerSingleCardRoutes(app: App): void {
     description: 'The history of a deleted card requires `admin.events`.',
     ...onCard,
     query: listQuery(['position'], 'position', {}),
-    answers: page('Events', schemas.CardEventSchema),
+    responses: page('Events', CardEventSchema),
     errors: ['cursor_mismatch'],
     handler: ({ ctx, params, query }) => listCardHistory(ctx, params.id, query),
   });
@@ -142,7 +252,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readMyCardPermissions',
     summary: 'Read what I may do on a card',
     ...onCard,
-    answers: ok('My rights on the card', schemas.CardPermissionsSchema),
+    responses: ok('My rights on the card', CardPermissionsSchema),
     handler: ({ ctx, params }) => readMyPermissions(ctx, params.id),
   });
 
@@ -151,7 +261,7 @@ function registerSingleCardRoutes(app: App): void {
     summary: 'Count the relations of a card by type and direction',
     permission: 'relations.view',
     permissionNote: 'inventory.view or card.view',
-    answers: ok('Counts', schemas.RelationSummarySchema),
+    responses: ok('Counts', RelationSummarySchema),
     handler: ({ ctx, params }) => readRelationSummary(ctx, params.id),
   });
 
@@ -159,7 +269,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readCardArchiveImpact',
     summary: 'Preview what archiving or deleting a card would affect',
     ...onCard,
-    answers: ok('Children and related cards', schemas.ArchiveImpactSchema),
+    responses: ok('Children and related cards', ArchiveImpactSchema),
     handler: ({ ctx, params }) => readArchiveImpact(ctx, params.id),
   });
 
@@ -167,7 +277,7 @@ function registerSingleCardRoutes(app: App): void {
     id: 'readCardRestoreImpact',
     summary: 'List the cards that were archived together with a card',
     ...onCard,
-    answers: ok('Passengers', schemas.RestoreImpactSchema),
+    responses: ok('Passengers', RestoreImpactSchema),
     handler: ({ ctx, params }) => readRestoreImpact(ctx, params.id),
   });
 }

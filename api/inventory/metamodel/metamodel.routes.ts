@@ -10,94 +10,62 @@ import {
   roleFilters,
   typeFilters,
 } from '../../../domain/inventory/metamodel/metamodel.list.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
-import { negotiateLanguage } from '../../language.ts';
-import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
-import { CardTypeSchema, RelationTypeSchema, StakeholderRoleSchema } from '../../schemas/metamodel.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { localised, localisedAnswer, tag } from './metamodel.answers.ts';
-import { Key, KeyParams } from './metamodel.parameters.ts';
+import { languages, tag } from './metamodel.answers.ts';
+import { CardTypeSchema, RelationTypeSchema, StakeholderRoleSchema } from './metamodel.schemas.ts';
 
 const sorts = definitionSorts();
 
 /** Read operations of card types, relation types and stakeholder roles. */
 export function registerMetamodelRoutes(app: App): void {
-  const routes = routesOf(app, { tag: tag });
+  const routes = routesOf(app, { tag, permission: 'login', languages });
 
   routes.get('/api/v1/metamodel/types', {
     id: 'listCardTypes',
     summary: 'List card types',
-    permission: 'login',
-    ...localised,
     query: listQuery(sorts, 'sort_order', typeFilters),
-    answers: { 200: localisedAnswer('Card types', listAnswer(CardTypeSchema)) },
-    handler: ({ ctx, query, request, reply }) =>
-      listCardTypes(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
+    responses: page('Card types', CardTypeSchema),
+    handler: ({ ctx, query, language }) => listCardTypes(ctx, query, language),
   });
 
   routes.get('/api/v1/metamodel/types/:key', {
     id: 'readCardType',
     summary: 'Read one card type',
-    permission: 'login',
-    ...localised,
-    params: KeyParams,
-    answers: { 200: localisedAnswer('The card type', CardTypeSchema) },
-    handler: async ({ ctx, params, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      return await readCardType(ctx.db, params.key, language);
-    },
+    responses: ok('The card type', CardTypeSchema),
+    handler: ({ ctx, params, language }) => readCardType(ctx.db, params.key, language),
   });
 
   routes.get('/api/v1/metamodel/relation-types', {
     id: 'listRelationTypes',
     summary: 'List relation types',
-    permission: 'login',
-    ...localised,
     query: listQuery(sorts, 'sort_order', relationTypeFilters),
-    answers: { 200: localisedAnswer('Relation types', listAnswer(RelationTypeSchema)) },
-    handler: ({ ctx, query, request, reply }) =>
-      listRelationTypes(ctx, query, negotiateLanguage(request, reply, ctx.metamodel.languages)),
+    responses: page('Relation types', RelationTypeSchema),
+    handler: ({ ctx, query, language }) => listRelationTypes(ctx, query, language),
   });
 
   routes.get('/api/v1/metamodel/relation-types/:key', {
     id: 'readRelationType',
     summary: 'Read one relation type',
-    permission: 'login',
-    ...localised,
-    params: KeyParams,
-    answers: { 200: localisedAnswer('The relation type', RelationTypeSchema) },
-    handler: async ({ ctx, params, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      return await readRelationType(ctx.db, params.key, language);
-    },
+    responses: ok('The relation type', RelationTypeSchema),
+    handler: ({ ctx, params, language }) => readRelationType(ctx.db, params.key, language),
   });
 
   routes.get('/api/v1/metamodel/types/:type_key/stakeholder-roles', {
     id: 'listStakeholderRoles',
     summary: 'List the stakeholder roles of one card type',
-    permission: 'login',
-    ...localised,
-    params: object({ type_key: Key }),
     query: listQuery(sorts, 'sort_order', roleFilters),
-    answers: { 200: localisedAnswer('Stakeholder roles', listAnswer(StakeholderRoleSchema)) },
-    handler: async ({ ctx, params, query, request, reply }) => {
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      return await listStakeholderRoleDefinitions(ctx, params.type_key, query, language);
-    },
+    responses: page('Stakeholder roles', StakeholderRoleSchema),
+    handler: ({ ctx, params, query, language }) =>
+      listStakeholderRoleDefinitions(ctx, params.type_key, query, language),
   });
 
   routes.get('/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key', {
     id: 'readStakeholderRole',
     summary: 'Read one stakeholder role',
-    permission: 'login',
-    ...localised,
-    params: object({ type_key: Key, role_key: Key }),
-    answers: { 200: localisedAnswer('The stakeholder role', StakeholderRoleSchema) },
-    handler: async ({ ctx, params, request, reply }) => {
-      const { type_key, role_key } = params;
-      const language = negotiateLanguage(request, reply, ctx.metamodel.languages);
-      return await readStakeholderRoleDefinition(ctx.db, type_key, role_key, language);
-    },
+    responses: ok('The stakeholder role', StakeholderRoleSchema),
+    handler: ({ ctx, params, language }) =>
+      readStakeholderRoleDefinition(ctx.db, params.type_key, params.role_key, language),
   });
 }

@@ -8,7 +8,16 @@ import {
 } from '../../../domain/inventory/reference/reference.catalogues.ts';
 import { ReferenceCatalogue } from '../../../domain/inventory/reference/reference.extension.ts';
 import type { CatalogueKind } from '../../../domain/inventory/reference/reference.rules.ts';
-import { component, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Clearable,
+  Count,
+  component,
+  Nullable,
+  object,
+  optional,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
@@ -24,17 +33,15 @@ const CatalogueVersionSchema = component('CatalogueVersion', {
   catalogue_version: Type.String(),
   schema_version: Type.String(),
   generated_at: Timestamp,
-  node_count: Type.Integer({ minimum: 0 }),
-  process_count: Type.Optional(Type.Integer({ minimum: 0 })),
-  value_stream_count: Type.Optional(Type.Integer({ minimum: 0 })),
-  macro_count: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Of capabilities: number of first-level nodes' }),
-  ),
-  macro_warnings: Type.Optional(
-    Type.Array(Type.String(), {
+  node_count: Count,
+  ...optional({
+    process_count: Count,
+    value_stream_count: Count,
+    macro_count: Type.Integer({ minimum: 0, description: 'Of capabilities: number of first-level nodes' }),
+    macro_warnings: Type.Array(Type.String(), {
       description: 'Of capabilities: number of first-level nodes without children',
     }),
-  ),
+  }),
   source: Type.String({ description: '`bundled`, or the source given when it was loaded' }),
   bundled_version: Type.String(),
 });
@@ -52,10 +59,10 @@ const CatalogueNodeSchema = component('CatalogueNode', {
 
 const CatalogueImportBody = object({
   catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 2000, description: 'Duplicates count once' }),
-  locale: Type.Optional(Nullable(Locale)),
+  locale: Clearable(Locale),
 });
 const ImportedNodesSchema = component('ImportedCatalogueNodes', {
-  created: Type.Integer({ minimum: 0 }),
+  created: Count,
   skipped: Type.Integer({ minimum: 0, description: 'Number of nodes that already had cards' }),
   ids: Type.Array(Uuid, { description: 'The cards of the chosen nodes, both new and existing' }),
 });
@@ -65,26 +72,24 @@ const Texts = (maxLength: number) =>
   Type.Record(Locale, Type.String({ maxLength }), { maxProperties: 20, description: 'By language' });
 const CatalogueBody = object({
   catalogue_version,
-  source: Type.Optional(source),
-  nodes: Type.Optional(
-    Type.Array(
+  ...optional({
+    source: source,
+    nodes: Type.Array(
       object({
         id: Id,
-        parent_id: Type.Optional(Nullable(Id)),
+        parent_id: Clearable(Id),
         names: Texts(500),
         descriptions: Type.Optional(Texts(10_000)),
         industry: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       }),
       { minItems: 1, maxItems: 20_000, description: 'Parents before their children' },
     ),
-  ),
-  csv: Type.Optional(
-    Type.String({
+    csv: Type.String({
       maxLength: 16_000_000,
       description:
         'Instead of `nodes`, a table: `id`, `parent_id`, `industry`, `name`, `description`, and by language `name.de`; or one of cards, with `type`, `external_id` and `parent_external_id`',
     }),
-  ),
+  }),
 });
 const LoadedCatalogueSchema = component('LoadedCatalogue', {
   kind,
@@ -152,7 +157,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     description: 'All nodes, parents before their children.',
     permission: 'inventory.view',
     query: CatalogueQuery,
-    answers: ok('The catalogue', catalogue),
+    responses: ok('The catalogue', catalogue),
     handler: async ({ ctx, query }) => {
       const { version, nodes } = await readCatalogue(ctx, kind, query.locale);
       return { version, [member]: nodes };
@@ -167,7 +172,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     permission: 'inventory.create',
     body: CatalogueImportBody,
     bodyExample: { catalogue_ids: [example], locale: 'en' },
-    answers: ok('What was made', ImportedNodesSchema),
+    responses: ok('What was made', ImportedNodesSchema),
     errors: ['conflict'],
     handler: ({ ctx, body }) => importNodes(ctx, kind, body),
   });
@@ -184,7 +189,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
       nodes: [{ id: example, names: { en: 'Steering', de: 'Steuerung' } }],
     },
     bodyLimit: 32 * MIB,
-    answers: ok('What was loaded', LoadedCatalogueSchema),
+    responses: ok('What was loaded', LoadedCatalogueSchema),
     handler: ({ ctx, body }) => loadCatalogue(ctx, kind, body as CatalogueDocument),
   });
 
@@ -192,7 +197,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     id: `unload${name}Catalogue`,
     summary: `Restore the bundled catalogue of ${many}`,
     permission: 'admin.metamodel',
-    answers: { 204: { description: 'Done' } },
+    responses: { 204: { description: 'Done' } },
     errors: ['not_found'],
     handler: ({ ctx }) => unloadCatalogue(ctx, kind),
   });

@@ -13,23 +13,25 @@ import {
 } from '../../../domain/inventory/relations/relations.list.ts';
 import { Relation } from '../../../domain/inventory/relations/relations.model.ts';
 import { createResultCache } from '../../../domain/kernel/lists/result.cache.ts';
-import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Clearable,
+  Count,
+  component,
+  Nullable,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { sendResource } from '../../json.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
 
 const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = Relation.columns;
-const members = { ...columns, source: CardRef, target: CardRef };
-
-const RelationSchema = component('Relation', members);
-
-/** A relation in a list, with the requested `fields`. */
-const RelationItemSchema = itemComponent('RelationItem', members);
-
-const RelationListSchema = listAnswer(RelationItemSchema);
+const RelationSchema = component('Relation', { ...columns, source: CardRef, target: CardRef });
+const RelationListSchema = listResponse(RelationSchema);
 
 const TypeKey = Type.String({ minLength: 1, maxLength: 100 });
 const Attributes = Type.Optional(
@@ -40,9 +42,7 @@ const Attributes = Type.Optional(
     description: 'By attribute key of the relation type. Merged key by key; null clears.',
   }),
 );
-const Description = Type.Optional(
-  Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 10_000 }),
-);
+const Description = Clearable(Type.String({ maxLength: 10_000 }));
 
 const RelationCreateBody = object({
   type: TypeKey,
@@ -54,18 +54,15 @@ const RelationCreateBody = object({
 
 const RelationPatchBody = object({ attributes: Attributes, description: Description });
 
-const optionalText = (maxLength: number) =>
-  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength }));
+const optionalText = (maxLength: number) => Clearable(Type.String({ maxLength }));
 
 const Reference = object(
   {
-    id: Type.Optional(Type.Unsafe<string | null>({ ...Uuid, type: ['string', 'null'] })),
+    id: Clearable(Uuid),
     type: optionalText(100),
     external_id: optionalText(500),
-    parent_path: Type.Optional(
-      Type.Unsafe<string[] | null>({
-        type: ['array', 'null'],
-        items: { type: 'string', maxLength: 500 },
+    parent_path: Clearable(
+      Type.Array(Type.String({ maxLength: 500 }), {
         maxItems: 100,
         description:
           'Names of all ancestors, the root first; without it: a card of this name at any place in the hierarchy',
@@ -80,7 +77,7 @@ const RelationBulkBody = object({
   operations: Type.Array(
     object({
       row_index: Type.Integer({ description: "A number of the caller's choice, returned with the result" }),
-      action: Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' }),
+      action: Choice(['upsert', 'delete'], { default: 'upsert' }),
       type: TypeKey,
       source: Reference,
       target: Reference,
@@ -92,13 +89,11 @@ const RelationBulkBody = object({
   dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
 });
 
-const Count = Type.Integer({ minimum: 0 });
-
 const RelationBulkSchema = component('RelationBulkAnswer', {
   results: Type.Array(
     object({
       row_index: Type.Integer(),
-      status: Type.Union(['upserted', 'deleted', 'noop', 'failed'].map((status) => Type.Literal(status))),
+      status: Choice(['upserted', 'deleted', 'noop', 'failed']),
       relation_id: Nullable(Uuid),
       error: Nullable(Type.String()),
       code: Nullable(Type.String()),
@@ -130,7 +125,7 @@ export function registerRelationRoutes(app: App): void {
     description: '`search` searches the names of both cards.',
     ...reading,
     query: listQuery(relationSorts, 'created_at', relationFilters),
-    answers: ok('Relations', RelationListSchema),
+    responses: ok('Relations', RelationListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listRelations(ctx, query, { topics: request.topics, totals }),
   });
@@ -142,12 +137,10 @@ export function registerRelationRoutes(app: App): void {
       'The relation type determines the card types of both ends and the cardinality. A duplicate relation is refused.',
     ...writing,
     body: RelationCreateBody,
-
-    answers: {
+    responses: {
       201: {
         description: 'The relation',
         schema: RelationSchema,
-
         headers: ['Location', 'ETag'],
       },
     },
@@ -165,9 +158,8 @@ export function registerRelationRoutes(app: App): void {
       'Rows are executed in order by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code`; the other rows are executed.',
     ...writing,
     body: RelationBulkBody,
-
     bodyLimit: 16 * MIB,
-    answers: ok('The result of each row', RelationBulkSchema),
+    responses: ok('The result of each row', RelationBulkSchema),
     errors: ['duplicate_relation'],
     handler: ({ ctx, body }) => bulkRelations(ctx, body.operations, body.dry_run),
   });
@@ -183,7 +175,7 @@ function registerSingleRelationRoutes(app: App): void {
     id: 'readRelation',
     summary: 'Read one relation',
     ...reading,
-    answers: ok('The relation', RelationSchema),
+    responses: ok('The relation', RelationSchema),
     handler: ({ ctx, params }) => readRelation(ctx, params.id),
   });
 
@@ -193,9 +185,7 @@ function registerSingleRelationRoutes(app: App): void {
     description: 'Attributes merge key by key; null clears. A patch without changes writes nothing.',
     ...writing,
     body: RelationPatchBody,
-
-    answers: ok('The relation', RelationSchema, 'ETag'),
-    errors: ['precondition_failed'],
+    responses: ok('The relation', RelationSchema, 'ETag'),
     handler: ({ ctx, params, body }) => patchRelation(ctx, params.id, body),
   });
 
@@ -203,7 +193,7 @@ function registerSingleRelationRoutes(app: App): void {
     id: 'deleteRelation',
     summary: 'Delete a relation',
     ...writing,
-    errors: ['precondition_failed'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteRelation(ctx, params.id),
   });
 }

@@ -2,6 +2,8 @@ import Type from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
+import { itemComponent, Nullable, object, Position, Timestamp } from '../../../domain/kernel/shapes.ts';
+import { figureSchemas } from '../../../reports/inventory/kpis/kpis.figures.ts';
 import { streamKpiFile } from '../../../reports/inventory/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC, listKpiSnapshots } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
@@ -12,10 +14,16 @@ import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { clientGone } from '../../gone.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
-import { KpiSnapshotSchema } from '../../schemas/reports.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { acceptedFormat, disposition, formats, mediaOf, sendPicture } from './report.file.ts';
+
+const KpiSnapshotSchema = itemComponent('KpiSnapshot', {
+  slot: Timestamp,
+  position: Nullable(Position),
+  metrics: Nullable(object(figureSchemas)),
+  taken_at: Nullable(Timestamp),
+});
 
 /** The time series of the key figures. */
 export function registerKpiRoutes(app: App, services: Services, runner: ReportRunner): void {
@@ -40,10 +48,10 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         }),
       ),
     }),
-    answers: {
+    responses: {
       200: {
         description: 'Snapshots',
-        schema: listAnswer(KpiSnapshotSchema),
+        schema: listResponse(KpiSnapshotSchema),
         otherMedia: formats.slice(1).map(mediaOf),
         headers: ['Vary'],
       },

@@ -5,11 +5,11 @@ import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
 import { sendStream } from '../../exchange/exports/exports.send.ts';
 import { clientGone } from '../../gone.ts';
 import { sendJson } from '../../json.ts';
+import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
 import { routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
-import { QueryAnswerSchema, ReportQueryBody } from '../../schemas/reports.query.ts';
 import type { App } from '../../types.ts';
+import { QueryAnswerSchema, ReportQueryBody } from './query.schemas.ts';
 import { acceptedFormat, formats, mediaOf, sendPicture } from './report.file.ts';
 
 /** Ad-hoc queries. */
@@ -27,7 +27,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
     headers: ['Accept'],
     body: ReportQueryBody,
     errors: ['query_too_heavy', 'too_many_requests', 'as_of_expired', 'not_acceptable'],
-    answers: {
+    responses: {
       200: {
         description: 'The groups',
         schema: QueryAnswerSchema,

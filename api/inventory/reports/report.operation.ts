@@ -19,9 +19,9 @@ import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.run
 import { openReportStream } from '../../../reports/kernel/report.stream.ts';
 import { checkReport, type Report } from '../../../reports/kernel/report.ts';
 import { sendJson } from '../../json.ts';
+import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
 import { routesOf } from '../../operation.ts';
 import { prefersAsync } from '../../prefer.ts';
-import { StartedJobSchema } from '../../schemas/jobs.ts';
 import type { App } from '../../types.ts';
 import { acceptedFormat, disposition, formats, mediaOf, pictureVersion, sendFile } from './report.file.ts';
 import type { ResponseCache } from './report.response-cache.ts';
@@ -108,7 +108,7 @@ export function reportOperation(
       ...(report.isCurrentOnly ? [] : (['as_of_expired'] as const)),
       ...(report.errors ?? []),
     ],
-    answers: {
+    responses: {
       200: {
         description: report.summary,
         schema: report.answer,

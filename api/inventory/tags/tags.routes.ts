@@ -11,24 +11,20 @@ import {
 import { listTagGroups, tagGroupFilters, tagGroupSorts } from '../../../domain/inventory/tags/tags.list.ts';
 import { Tag } from '../../../domain/inventory/tags/tags.model.ts';
 import { TagGroup } from '../../../domain/kernel/metamodel/metamodel.model.ts';
-import { component, itemComponent, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { component, itemComponent, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { CardSchema } from '../../schemas/cards.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { bodiesOf, listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { CardSchema } from '../cards/cards.schemas.ts';
 
 const TagSchema = component('Tag', Tag.columns);
 const TagGroupSchema = itemComponent('TagGroup', { ...TagGroup.columns, tags: Type.Array(TagSchema) });
 
 const { name, description, mode, mandatory, restrict_to_types } = TagGroup.columns;
-const group = Type.Partial(Type.Object({ description, mode, mandatory, restrict_to_types })).properties;
-const TagGroupCreateBody = object({ name, ...group });
-const TagGroupPatchBody = object({ name: Type.Optional(name), ...group });
+const groupBodies = bodiesOf({ name }, { description, mode, mandatory, restrict_to_types });
 
 const { color, sort_order } = Tag.columns;
-const tag = Type.Partial(Type.Object({ description, color, sort_order })).properties;
-const TagCreateBody = object({ name, ...tag });
-const TagPatchBody = object({ name: Type.Optional(name), ...tag });
+const tagBodies = bodiesOf({ name }, { description, color, sort_order });
 
 const CardTagsBody = Type.Array(Uuid, {
   minItems: 1,
@@ -47,16 +43,15 @@ export function registerTagRoutes(app: App): void {
     summary: 'List tag groups with their tags',
     permission: 'login',
     query: listQuery(tagGroupSorts, 'name', tagGroupFilters),
-    answers: page('Tag groups', TagGroupSchema),
+    responses: page('Tag groups', TagGroupSchema),
     handler: ({ ctx, query }) => listTagGroups(ctx, query),
   });
 
   routes.post('/api/v1/tag-groups', {
     id: 'createTagGroup',
     summary: 'Create a tag group',
-    body: TagGroupCreateBody,
-
-    answers: created('The group', TagGroupSchema),
+    body: groupBodies.create,
+    responses: created('The group', TagGroupSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, body }) => createTagGroup(ctx, body),
   });
@@ -66,10 +61,8 @@ export function registerTagRoutes(app: App): void {
     summary: 'Change a tag group',
     description:
       'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several tags of a `single` group, or a tag on a card whose type is not in `restrict_to_types`.',
-    body: TagGroupPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The group', TagGroupSchema),
+    body: groupBodies.patch,
+    responses: ok('The group', TagGroupSchema),
     errors: ['name_taken', 'tag_in_use', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => patchTagGroup(ctx, params.group_id, body),
   });
@@ -85,9 +78,8 @@ export function registerTagRoutes(app: App): void {
   routes.post('/api/v1/tag-groups/:group_id/tags', {
     id: 'createTag',
     summary: 'Add a tag to a group',
-    body: TagCreateBody,
-
-    answers: created('The tag', TagSchema),
+    body: tagBodies.create,
+    responses: created('The tag', TagSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => createTag(ctx, params.group_id, body),
   });
@@ -95,10 +87,8 @@ export function registerTagRoutes(app: App): void {
   routes.patch('/api/v1/tag-groups/:group_id/tags/:tag_id', {
     id: 'patchTag',
     summary: 'Change a tag',
-    body: TagPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The tag', TagSchema),
+    body: tagBodies.patch,
+    responses: ok('The tag', TagSchema),
     errors: ['name_taken', 'metamodel_busy'],
     handler: ({ ctx, params, body }) => patchTag(ctx, params.group_id, params.tag_id, body),
   });
@@ -116,7 +106,7 @@ export function registerTagRoutes(app: App): void {
     summary: 'Add tags to a card',
     ...onCard,
     body: CardTagsBody,
-    answers: created('The card', CardSchema),
+    responses: created('The card', CardSchema),
     errors: ['single_tag'],
     handler: ({ ctx, params, body }) => addTags(ctx, params.id, body),
   });
@@ -125,7 +115,7 @@ export function registerTagRoutes(app: App): void {
     id: 'removeCardTag',
     summary: 'Remove a tag from a card',
     ...onCard,
-    answers: { 204: { description: 'Removed' } },
+    responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => removeTag(ctx, params.id, params.tag_id),
   });
 }

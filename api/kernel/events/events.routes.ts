@@ -9,6 +9,7 @@ import { JOB_STATE_CHANNEL } from '../../../domain/kernel/jobs/jobs.lease.ts';
 import { readJobStates } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
+  Choice,
   component,
   itemComponent,
   Nullable,
@@ -20,7 +21,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { createStreams, type Streams } from './stream.open.ts';
 
@@ -72,7 +73,7 @@ const AuditEventSchema = itemComponent('AuditEvent', {
   id: Uuid,
   position: Position,
   event_type: Type.String(),
-  scope: Type.Union([Type.Literal('inventory'), Type.Literal('audit'), Type.Literal('user')]),
+  scope: Choice(['inventory', 'audit', 'user']),
   card_id: Nullable(Uuid),
   card_name: Nullable(Type.String()),
   peer_card_id: Nullable(Uuid),
@@ -141,7 +142,7 @@ function checkNames(field: string, given: string[] | undefined, isKnown: (name: 
 
 /** The audit log, the change feed and the live stream. */
 export function registerEventRoutes(app: App, services: Services): void {
-  const routes = routesOf(app, { tag: 'Events' });
+  const routes = routesOf(app, { tag: 'Events', permission: 'inventory.view' });
 
   const streams = createStreams(services);
   const stopNotifying = notifyJobStates(services, streams);
@@ -161,7 +162,7 @@ export function registerEventRoutes(app: App, services: Services): void {
       since: Type.Optional(Type.String({ format: 'date-time' })),
       until: Type.Optional(Type.String({ format: 'date-time' })),
     }),
-    answers: page('Events', AuditEventSchema),
+    responses: page('Events', AuditEventSchema),
     handler: ({ ctx, query }) => listAuditEvents(ctx, query),
   });
 
@@ -171,7 +172,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     description: 'Cards on which I have a role, and my favorites.',
     permission: 'login',
     query: listQuery(['position'], 'position', {}),
-    answers: page('Events', FollowedEventSchema),
+    responses: page('Events', FollowedEventSchema),
     handler: ({ ctx, query }) => listMyCardEvents(ctx, query),
   });
 
@@ -180,7 +181,6 @@ export function registerEventRoutes(app: App, services: Services): void {
     summary: 'Read the change feed after a position, in commit order',
     description:
       'Continue with `next` while `has_more` is true, and poll with it later. Deleted objects leave a tombstone. The manifest of a full export contains the position to continue from.',
-    permission: 'inventory.view',
     query: object({
       after: Type.Optional(
         Type.String({
@@ -193,7 +193,7 @@ export function registerEventRoutes(app: App, services: Services): void {
       card_id: Type.Optional(Uuid),
       event_type: Names('Comma-separated event types'),
     }),
-    answers: ok('Changes', ChangesSchema),
+    responses: ok('Changes', ChangesSchema),
     errors: ['position_expired'],
     handler: ({ ctx, query }) => readChanges(ctx, query),
   });
@@ -201,9 +201,8 @@ export function registerEventRoutes(app: App, services: Services): void {
   routes.post('/api/v1/events/ticket', {
     id: 'createStreamTicket',
     summary: 'Get a single-use ticket that opens the stream without a header',
-    permission: 'inventory.view',
-    secretAnswer: true,
-    answers: {
+    secretResponse: true,
+    responses: {
       201: {
         description: 'The ticket',
         schema: object({ ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }),
@@ -220,7 +219,6 @@ export function registerEventRoutes(app: App, services: Services): void {
     summary: 'Follow changes live as server-sent events',
     description:
       'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames report the state of own jobs, and of ITSM synchronisation runs to users with `itsm_sync.view`; they have no id, and a slow client does not get them. A user can have at most 8 open streams per API process. Stored events are sent as fast as the client reads them; a client that reads nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
-    permission: 'inventory.view',
     ticket: true,
     query: object({
       ticket: Type.Optional(
@@ -229,7 +227,7 @@ export function registerEventRoutes(app: App, services: Services): void {
       events: Names('Comma-separated event types or their prefixes, such as card,relation.created'),
       types: Names('Comma-separated card types'),
     }),
-    answers: {
+    responses: {
       200: { description: 'Server-sent events', schema: Type.String(), mediaType: 'text/event-stream' },
     },
     errors: ['position_expired', 'too_many_requests', 'unavailable'],

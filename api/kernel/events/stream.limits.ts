@@ -1,4 +1,5 @@
 import { EstateError } from '../../../platform/errors.ts';
+import { createUsage } from '../../../platform/usage.ts';
 
 /** Limits of the event streams of one process. */
 export const streamLimits = {
@@ -16,47 +17,28 @@ export const streamLimits = {
   replays: 2,
 } as const;
 
-/** Counts the open streams of a process. */
-export interface StreamSlots {
-  /**
-   * Takes a slot for the user and returns the function that releases it.
-   * @throws EstateError `too_many_requests` or `unavailable`, both with `Retry-After`.
-   */
-  take(userId: string): () => void;
-}
-
-export function createStreamSlots({ perUser, perProcess } = streamLimits as StreamBounds): StreamSlots {
-  const byUser = new Map<string, number>();
-  let total = 0;
-  return {
-    take(userId) {
-      const own = byUser.get(userId) ?? 0;
-      if (own >= perUser) {
-        throw new EstateError('too_many_requests', `A user can have at most ${perUser} open event streams.`, {
-          headers: { 'retry-after': '5' },
-        });
-      }
-      if (total >= perProcess) {
-        throw new EstateError('unavailable', 'This process has reached its limit of event streams.', {
-          headers: { 'retry-after': '5' },
-        });
-      }
-      byUser.set(userId, own + 1);
-      total += 1;
-      let isTaken = true;
-      return () => {
-        if (!isTaken) return;
-        isTaken = false;
-        total -= 1;
-        const left = byUser.get(userId)! - 1;
-        if (left === 0) byUser.delete(userId);
-        else byUser.set(userId, left);
-      };
-    },
-  };
-}
-
 interface StreamBounds {
   perUser: number;
   perProcess: number;
+}
+
+/**
+ * Counts the open streams of a process. `take` takes a slot for a user and returns the function that releases it; it throws
+ * EstateError `too_many_requests` or `unavailable`, both with `Retry-After`.
+ */
+export function createStreamSlots({ perUser, perProcess }: StreamBounds = streamLimits) {
+  const open = createUsage();
+  const refusal = (code: 'too_many_requests' | 'unavailable', message: string) =>
+    new EstateError(code, message, { headers: { 'retry-after': '5' } });
+  return {
+    take(userId: string): () => void {
+      if (open.of(userId) >= perUser) {
+        throw refusal('too_many_requests', `A user can have at most ${perUser} open event streams.`);
+      }
+      if (open.total() >= perProcess) {
+        throw refusal('unavailable', 'This process has reached its limit of event streams.');
+      }
+      return open.take(userId);
+    },
+  };
 }

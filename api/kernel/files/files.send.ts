@@ -5,10 +5,10 @@ import parseRange from 'range-parser';
 import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import type { StoredFile } from '../../../domain/kernel/files/files.store.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { AnswerHeader } from '../../openapi/headers.ts';
+import type { ResponseHeader } from '../../openapi/headers.ts';
 
 /** The headers of a download, for the API's description. */
-export const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag', 'Repr-Digest'];
+export const fileHeaders: ResponseHeader[] = ['Content-Disposition', 'ETag', 'Repr-Digest'];
 
 /** Bytes of a file, both included. */
 interface ByteRange {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { createReadiness } from '../../../domain/kernel/health.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
@@ -15,7 +15,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     summary: 'Read the version',
     permission: 'public',
     alone: true,
-    answers: ok('The service runs', object({ status: Type.Literal('ok'), version: Type.String() })),
+    responses: ok('The service runs', object({ status: Type.Literal('ok'), version: Type.String() })),
     handler: async () => ({ status: 'ok', version: appVersion }),
   });
 
@@ -24,13 +24,13 @@ export function registerHealthRoutes(app: App, services: Services): void {
     summary: 'Liveness: restart the process if it does not respond',
     permission: 'public',
     alone: true,
-    answers: ok('It lives', object({ status: Type.Literal('ok') })),
+    responses: ok('It lives', object({ status: Type.Literal('ok') })),
     handler: async () => ({ status: 'ok' }),
   });
 
   const readiness = createReadiness(services);
   const Ready = object({
-    status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
+    status: Choice(['ready', 'not_ready']),
     checks: Type.Record(Type.String(), Type.String()),
   });
   routes.get('/api/health/ready', {
@@ -38,7 +38,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     summary: 'Readiness: whether requests can be served',
     permission: 'public',
     alone: true,
-    answers: {
+    responses: {
       200: {
         description: 'Ready',
         schema: Ready,

@@ -4,14 +4,73 @@ import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.t
 import { listJobs, missingResult, readJob, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import { listSchedules, patchSchedule, readSchedule } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { OpenObject, object } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  component,
+  Nullable,
+  OpenObject,
+  object,
+  partialObject,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import { JobItemSchema, JobScheduleItemSchema, JobScheduleSchema, JobSchema } from '../../schemas/jobs.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
+
+const JobStatus = Choice(
+  ['queued', 'running', 'succeeded', 'failed', 'cancelled'],
+  'The last three are final; a failed or cancelled job can be run again',
+);
+
+const jobMembers = {
+  id: Uuid,
+  kind: Type.String({ examples: ['export'] }),
+  status: JobStatus,
+  outcome: Nullable(
+    Choice(['complete', 'partial'], 'Of a succeeded job: `partial` if some of its rows failed'),
+  ),
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  message: Nullable(Type.String({ description: 'Progress as text' })),
+  counts: Type.Record(Type.String(), Type.Number(), { description: 'Figures that depend on the kind' }),
+  owner_id: Nullable(Type.String({ format: 'uuid', description: 'Null for system jobs' })),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  finished_at: Nullable(Timestamp),
+  result: Nullable(OpenObject),
+  error: Nullable(object({ code: Type.String(), message: Type.String() })),
+  attempt: Type.Integer({
+    minimum: 1,
+    description: 'Increases with each run, including after the loss of a worker',
+  }),
+  links: object({
+    self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
+    result: Nullable(Type.String({ description: 'The URL of its file, while it is stored' })),
+  }),
+};
+
+const JobSchema = component('Job', jobMembers, { description: 'A background job' });
+
+const scheduleMembers = {
+  key: Type.String({ examples: ['kpi_snapshot'] }),
+  kind: Type.String({ description: 'The kind of job that it starts', examples: ['kpi_snapshot'] }),
+  cron: Type.String({
+    description: 'Minute, hour, day of month, month, day of week',
+    examples: ['0 2 * * *'],
+  }),
+  time_zone: Type.String({ description: 'IANA name', examples: ['Europe/Berlin'] }),
+  enabled: Type.Boolean(),
+  last_slot: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+const JobScheduleSchema = component('JobSchedule', scheduleMembers, {
+  description: 'When a kind of job is started',
+});
 
 const mediaType = [
   'text/csv',
@@ -35,7 +94,7 @@ function registerDownloadRoute(app: App, { blobs }: Services): void {
     permission: 'login',
     permissionNote:
       "admin.events and admin.export_workspace for others' files; costs.view for files that may contain costs",
-    answers: {
+    responses: {
       200: {
         description: 'The file',
         schema: OpenObject,
@@ -62,27 +121,22 @@ function registerDownloadRoute(app: App, { blobs }: Services): void {
   });
 }
 
-const Key = object({ key: Type.String({ minLength: 1, maxLength: 100 }) });
-
 /** Schedules of recurring jobs. */
 function registerScheduleRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Jobs' });
+  const routes = routesOf(app, { tag: 'Jobs', permission: 'admin.settings' });
 
   routes.get('/api/v1/job-schedules', {
     id: 'listJobSchedules',
     summary: 'List schedules',
-    permission: 'admin.settings',
     query: listQuery(['key', 'kind', 'last_slot'], 'key', {}),
-    answers: page('Schedules', JobScheduleItemSchema),
+    responses: page('Schedules', JobScheduleSchema),
     handler: ({ ctx, query }) => listSchedules(ctx, query),
   });
 
   routes.get('/api/v1/job-schedules/:key', {
     id: 'readJobSchedule',
     summary: 'Read one schedule',
-    permission: 'admin.settings',
-    params: Key,
-    answers: ok('The schedule', JobScheduleSchema),
+    responses: ok('The schedule', JobScheduleSchema),
     handler: ({ ctx, params }) => readSchedule(ctx, params.key),
   });
 
@@ -90,16 +144,12 @@ function registerScheduleRoutes(app: App): void {
     id: 'patchJobSchedule',
     summary: 'Change the time of a schedule, or disable it',
     description: 'Runs that were missed before the change are skipped.',
-    permission: 'admin.settings',
-    params: Key,
-    body: object({
-      cron: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-      enabled: Type.Optional(Type.Boolean()),
+    body: partialObject({
+      cron: Type.String({ minLength: 1, maxLength: 200 }),
+      time_zone: Type.String({ minLength: 1, maxLength: 100 }),
+      enabled: Type.Boolean(),
     }),
-
-    answers: ok('The schedule', JobScheduleSchema),
-    headers: ['If-Match'],
+    responses: ok('The schedule', JobScheduleSchema),
     handler: async ({ ctx, params, body }) => {
       await patchSchedule(ctx, params.key, body);
       return await readSchedule(ctx, params.key);
@@ -109,14 +159,13 @@ function registerScheduleRoutes(app: App): void {
 
 /** Jobs, their result files and schedules. */
 export function registerJobRoutes(app: App, services: Services): void {
-  const routes = routesOf(app, { tag: 'Jobs' });
+  const routes = routesOf(app, { tag: 'Jobs', permission: 'login' });
 
   routes.get('/api/v1/jobs', {
     id: 'listJobs',
     summary: 'List jobs',
     description:
       'The caller’s jobs; for a token with scopes only jobs within its scopes; with `admin.events` all jobs.',
-    permission: 'login',
     query: listQuery(['created_at', 'finished_at', 'kind', 'status'], 'created_at', {
       kind: Type.Optional(Type.String({ maxLength: 500, description: 'Comma-separated kinds' })),
       status: Type.Optional(
@@ -126,16 +175,15 @@ export function registerJobRoutes(app: App, services: Services): void {
         }),
       ),
     }),
-    answers: page('Jobs, newest first', JobItemSchema),
+    responses: page('Jobs, newest first', JobSchema),
     handler: ({ ctx, query }) => listJobs(ctx, query),
   });
 
   routes.get('/api/v1/jobs/:id', {
     id: 'readJob',
     summary: 'Read one job',
-    permission: 'login',
     permissionNote: "admin.events for others' jobs",
-    answers: ok('The job', JobSchema),
+    responses: ok('The job', JobSchema),
     handler: ({ ctx, params }) => readJob(ctx, params.id),
   });
 
@@ -144,9 +192,8 @@ export function registerJobRoutes(app: App, services: Services): void {
     summary: 'Cancel a job',
     description:
       'A queued job is cancelled immediately, a running one when its worker notices, within about two seconds. What it has committed remains.',
-    permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
-    answers: ok('The job as it is now', JobSchema),
+    responses: ok('The job as it is now', JobSchema),
     errors: ['job_not_cancellable'],
     handler: async ({ ctx, params, reply }) => {
       await cancelJob(ctx, params.id);
@@ -159,9 +206,8 @@ export function registerJobRoutes(app: App, services: Services): void {
     summary: 'Run a failed or cancelled job again',
     description:
       'It resumes from its last checkpoint, if its kind has checkpoints, with the rights of its owner; the caller needs these rights too.',
-    permission: 'login',
     permissionNote: "admin.events and admin.settings for others' jobs",
-    answers: ok('The job as it is now', JobSchema),
+    responses: ok('The job as it is now', JobSchema),
     errors: ['job_not_retryable'],
     handler: async ({ ctx, params, reply }) => {
       await retryJob(ctx, params.id);

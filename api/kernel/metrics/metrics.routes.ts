@@ -37,7 +37,7 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
     summary: 'Read the metrics of this process, of jobs and of the change feed',
     description: 'In the Prometheus text format. Each API process has its own metrics.',
     permission: 'admin.settings',
-    answers: { 200: { description: 'Figures', schema: Type.String(), mediaType: 'text/plain' } },
+    responses: { 200: { description: 'Figures', schema: Type.String(), mediaType: 'text/plain' } },
     handler: async ({ reply }) =>
       reply
         .header('content-type', metrics.contentType)

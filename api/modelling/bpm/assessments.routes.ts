@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, component, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, closed, component, itemComponent, Nullable } from '../../../domain/kernel/shapes.ts';
 import {
   type AssessmentInput,
   assessmentSorts,
@@ -11,10 +11,8 @@ import {
 import { ProcessAssessment } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { listTemplates, readTemplate } from '../../../domain/modelling/bpm/templates.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { answersOf, bodiesOf, listQuery } from '../../schemas/common.ts';
+import { bodiesOf, listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-
-const TemplateParams = object({ template_key: Type.String({ minLength: 1, maxLength: 100 }) });
 
 const Score = Type.Integer({
   minimum: -1_000_000,
@@ -30,7 +28,6 @@ const scores = {
   automation: Score,
 };
 const bodies = bodiesOf({ assessment_date, ...scores }, { notes, action_items: Nullable(action_items) });
-const AssessmentCreateBody = bodies.create;
 const AssessmentUpdateBody = Type.Omit(bodies.patch, ['assessment_date'], closed);
 const { updated_at: _internal, ...columns } = ProcessAssessment.columns;
 const Stored = Type.Integer({ minimum: 1, maximum: 5 });
@@ -43,16 +40,13 @@ const assessmentMembers = {
   automation: Stored,
   assessor_name: Nullable(Type.String()),
 };
-const { whole: AssessmentSchema, item: AssessmentItemSchema } = answersOf(
-  'ProcessAssessment',
-  assessmentMembers,
-);
+const AssessmentSchema = component('ProcessAssessment', assessmentMembers);
 
 const template = {
   key: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  category: Type.Union(['General', 'Enterprise', 'HR', 'ITIL'].map((name) => Type.Literal(name))),
+  category: Choice(['General', 'Enterprise', 'HR', 'ITIL']),
 };
 const TemplateItemSchema = itemComponent('ProcessTemplateItem', template);
 const TemplateSchema = component('ProcessTemplate', {
@@ -70,7 +64,7 @@ const idsOf = (params: { process_id: string; assessment_id: string }) => ({
 
 /** Assessments of processes, and process templates. */
 export function registerProcessAssessmentRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Processes' });
+  const routes = routesOf(app, { tag: 'Processes', permission: 'login', module: 'bpm' });
   const assessing = routesOf(app, {
     tag,
     module: 'bpm',
@@ -82,7 +76,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'listProcessAssessments',
     summary: 'List the assessments of a process',
     query: listQuery(assessmentSorts, 'assessment_date', {}),
-    answers: page('Assessments, the latest first', AssessmentItemSchema),
+    responses: page('Assessments, the latest first', AssessmentSchema),
     handler: ({ ctx, params, query }) => listAssessments(ctx, params.process_id, query),
   });
 
@@ -90,9 +84,8 @@ export function registerProcessAssessmentRoutes(app: App): void {
     id: 'createProcessAssessment',
     summary: 'Assess a process',
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
-    body: AssessmentCreateBody,
-
-    answers: created('The assessment', AssessmentSchema),
+    body: bodies.create,
+    responses: created('The assessment', AssessmentSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => createAssessment(ctx, params.process_id, body as AssessmentInput),
   });
@@ -102,9 +95,8 @@ export function registerProcessAssessmentRoutes(app: App): void {
     summary: 'Change an assessment',
     description: 'Absent members do not change. The date and the assessor never change.',
     body: AssessmentUpdateBody,
-
-    headers: ['If-Match'],
-    answers: ok('The assessment', AssessmentSchema, 'ETag'),
+    ifMatch: true,
+    responses: ok('The assessment', AssessmentSchema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => changeAssessment(ctx, idsOf(params), body as AssessmentInput),
   });
@@ -112,28 +104,23 @@ export function registerProcessAssessmentRoutes(app: App): void {
   assessing.delete('/api/v1/bpm/processes/:process_id/assessments/:assessment_id', {
     id: 'deleteProcessAssessment',
     summary: 'Delete an assessment',
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteAssessment(ctx, idsOf(params)),
   });
 
   routes.get('/api/v1/bpm/templates', {
-    module: 'bpm',
-    permission: 'login',
     id: 'listProcessTemplates',
     summary: 'List templates of models',
     query: listQuery(templateSorts, 'place', {}),
-    answers: page('Templates', TemplateItemSchema),
+    responses: page('Templates', TemplateItemSchema),
     handler: ({ ctx, query }) => listTemplates(ctx, query),
   });
 
   routes.get('/api/v1/bpm/templates/:template_key', {
-    module: 'bpm',
-    permission: 'login',
     id: 'getProcessTemplate',
     summary: 'Read a template of a model',
-    params: TemplateParams,
-    answers: ok('The template', TemplateSchema),
+    responses: ok('The template', TemplateSchema),
     handler: async ({ params }) => readTemplate(params.template_key),
   });
 }

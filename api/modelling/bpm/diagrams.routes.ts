@@ -1,5 +1,15 @@
 import Type from 'typebox';
+import {
+  Count,
+  component,
+  itemComponent,
+  Nullable,
+  OpenObject,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { requireWriter, rights } from '../../../domain/modelling/bpm/bpm.access.ts';
+import { ProcessDiagram } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { modelLimits } from '../../../domain/modelling/bpm/bpmn.model.ts';
 import { readModelFile, readModelText, readThumbnail } from '../../../domain/modelling/bpm/bpmn.read.ts';
 import {
@@ -13,14 +23,108 @@ import { deleteDiagram, saveDiagram } from '../../../domain/modelling/bpm/diagra
 import { elementFilters, elementSorts, listElements } from '../../../domain/modelling/bpm/elements.list.ts';
 import { type LinkInput, linkElement } from '../../../domain/modelling/bpm/links.save.ts';
 import { sha256 } from '../../../platform/crypto.ts';
-import type { AnswerHeader } from '../../openapi/headers.ts';
+import type { ResponseHeader } from '../../openapi/headers.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import * as schemas from '../../schemas/bpm.ts';
-import { listQuery } from '../../schemas/common.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, receiveBuffer, registerUploads } from '../../uploads.ts';
 import { sendDiagramFile } from './bpm.file.ts';
+import {
+  BpmnXml,
+  DifferenceCounts,
+  differenceMembers,
+  LinkBody,
+  linkedCards,
+  MODEL_BODY,
+  modelElement,
+  Thumbnail,
+} from './bpm.schemas.ts';
+
+const DiagramSaveBody = object({
+  bpmn_xml: BpmnXml,
+  svg_thumbnail: Thumbnail,
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Preview the save without writing',
+  }),
+});
+const DryRunQuery = object({
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Preview the import without writing',
+  }),
+});
+const VersionQuery = object({
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'An earlier version; by default the current one',
+    }),
+  ),
+});
+const FileForm = object({
+  file: Type.String({ format: 'binary', description: 'A BPMN 2.0 file, at most 2 MiB' }),
+});
+
+const Warnings = Type.Array(Type.String(), {
+  description: 'What the parser did not understand; the model is stored unchanged',
+});
+const { id, process_id, version, created_by, created_at } = ProcessDiagram.columns;
+const diagram = object({
+  id,
+  process_id,
+  bpmn_xml: Type.String(),
+  svg_thumbnail: Nullable(Type.String({ description: 'As it was sent' })),
+  version,
+  element_count: Count,
+  warnings: Warnings,
+  created_by,
+  created_at,
+});
+/** Null for a process that has none. */
+const DiagramSchema = Type.Unsafe({ ...Nullable(diagram), $id: 'ProcessDiagram' });
+const VersionItemSchema = itemComponent('ProcessDiagramVersion', {
+  id,
+  version,
+  created_by,
+  created_at,
+});
+const outcome = {
+  links_removed: Type.Integer({ minimum: 0, description: 'Removed elements that had links' }),
+  relations_removed: Type.Integer({
+    minimum: 0,
+    description: 'Relations that were created for links of which none is left',
+  }),
+};
+const SavedDiagramSchema = component('SavedProcessDiagram', {
+  id: Nullable(Uuid),
+  process_id: Uuid,
+  version,
+  element_count: Count,
+  dry_run: Type.Boolean(),
+  warnings: Warnings,
+  element_changes: DifferenceCounts,
+  elements_added: differenceMembers.added,
+  elements_removed: differenceMembers.removed,
+  elements_changed: differenceMembers.changed,
+  ...outcome,
+  relations_created: Count,
+});
+const DeletedDiagramSchema = component('DeletedProcessDiagram', {
+  ok: Type.Literal(true),
+  versions_removed: Count,
+  ...outcome,
+});
+const element = {
+  id: Type.String({ ...Uuid, description: 'The same in all versions of the diagram' }),
+  process_id: Uuid,
+  ...modelElement,
+  ...linkedCards,
+  custom_fields: Nullable(OpenObject),
+};
+const ElementSchema = component('ProcessElement', element);
 
 const tag = 'Processes';
 const readingGroup = {
@@ -39,8 +143,8 @@ const relatingGroup = {
   ...editing,
   permissionNote: 'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations to write relations',
 } as const;
-const fileHeaders: AnswerHeader[] = ['Content-Disposition', 'ETag'];
-const saved = { description: 'The result of the save', schema: schemas.SavedDiagramSchema };
+const fileHeaders: ResponseHeader[] = ['Content-Disposition', 'ETag'];
+const saved = { description: 'The result of the save', schema: SavedDiagramSchema };
 
 /** Diagrams of processes, and the elements in them. */
 export async function registerProcessDiagramRoutes(app: App): Promise<void> {
@@ -51,8 +155,8 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'getProcessDiagram',
     summary: 'Read the diagram of a process',
     description: 'Null for a process that has none.',
-    query: schemas.VersionQuery,
-    answers: ok('The diagram', schemas.DiagramSchema),
+    query: VersionQuery,
+    responses: ok('The diagram', DiagramSchema),
     handler: ({ ctx, params, query }) => readDiagram(ctx, params.process_id, query.version),
   });
 
@@ -61,11 +165,10 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     summary: 'Save the diagram of a process as its next version',
     description:
       'The model is stored unchanged. Links of elements are retained by element id. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
-    body: schemas.DiagramSaveBody,
-
-    bodyLimit: schemas.MODEL_BODY,
-    headers: ['If-Match'],
-    answers: { 200: saved },
+    body: DiagramSaveBody,
+    bodyLimit: MODEL_BODY,
+    ifMatch: true,
+    responses: { 200: saved },
     errors: ['wrong_state', 'query_too_heavy'],
     handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.edit);
@@ -80,8 +183,8 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'deleteProcessDiagram',
     summary: 'Delete the diagram of a process with all its versions, elements and links',
     description: 'Flow versions remain. The batch can be rolled back.',
-    headers: ['If-Match'],
-    answers: ok('The result of the deletion', schemas.DeletedDiagramSchema),
+    ifMatch: true,
+    responses: ok('The result of the deletion', DeletedDiagramSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteDiagram(ctx, params.process_id),
   });
@@ -90,7 +193,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'listProcessDiagramVersions',
     summary: 'List the versions of a diagram',
     query: listQuery(versionSorts, 'version', {}),
-    answers: page('Versions, newest first', schemas.VersionItemSchema),
+    responses: page('Versions, newest first', VersionItemSchema),
     handler: ({ ctx, params, query }) => listDiagramVersions(ctx, params.process_id, query),
   });
 
@@ -98,9 +201,9 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     id: 'exportProcessModel',
     summary: 'Download the model',
     description: 'The bytes that were sent, in the encoding of `charset`.',
-    query: schemas.VersionQuery,
+    query: VersionQuery,
     headers: ['If-None-Match'],
-    answers: {
+    responses: {
       200: {
         description: 'BPMN 2.0',
         schema: Type.String({ contentMediaType: 'application/xml' }),
@@ -119,9 +222,9 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     summary: 'Download the image of a diagram',
     description:
       'The image that was sent with the model, or else one that is generated from its diagram interchange. Always an attachment that cannot run scripts.',
-    query: schemas.VersionQuery,
+    query: VersionQuery,
     headers: ['If-None-Match'],
-    answers: {
+    responses: {
       200: {
         description: 'SVG',
         schema: Type.String({ contentMediaType: 'image/svg+xml' }),
@@ -147,7 +250,7 @@ async function registerElementRoutes(app: App): Promise<void> {
     id: 'listProcessElements',
     summary: 'List the elements of a diagram with the cards to which they are linked',
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
-    answers: page('Elements, in the order of the document', schemas.ElementItemSchema),
+    responses: page('Elements, in the order of the document', ElementSchema),
     handler: ({ ctx, params, query }) => listElements(ctx, params.process_id, query),
   });
 
@@ -156,10 +259,9 @@ async function registerElementRoutes(app: App): Promise<void> {
     summary: 'Link an element to an application, a data object and an IT component',
     description:
       'Replaces the links of the element; absent ones are removed. The first link to a card creates a relation of the process to it; removing the last one deletes that relation, unless somebody has changed it.',
-    body: schemas.LinkBody,
-
-    headers: ['If-Match'],
-    answers: ok('The element', schemas.ElementSchema, 'ETag'),
+    body: LinkBody,
+    ifMatch: true,
+    responses: ok('The element', ElementSchema, 'ETag'),
     errors: ['wrong_state', 'cardinality_exceeded'],
     handler: ({ ctx, params, body }) =>
       linkElement(ctx, params.process_id, params.element_id, body as LinkInput),
@@ -167,15 +269,16 @@ async function registerElementRoutes(app: App): Promise<void> {
 
   await registerUploads(app, [FORM], (uploads) => {
     const relating = routesOf(uploads, relatingGroup);
+
     relating.post('/api/v1/bpm/processes/:process_id/diagram/import', {
       id: 'importProcessDiagram',
       summary: 'Save a BPMN file as the next version of a diagram',
       description: 'Like a save; the file is stored unchanged, in its declared encoding.',
-      query: schemas.DryRunQuery,
-      consumes: { 'multipart/form-data': { schema: schemas.FileForm } },
-      bodyLimit: schemas.MODEL_BODY + FORM_OVERHEAD,
+      query: DryRunQuery,
+      consumes: { 'multipart/form-data': { schema: FileForm } },
+      bodyLimit: MODEL_BODY + FORM_OVERHEAD,
       ownIdempotency: true,
-      answers: { 200: saved },
+      responses: { 200: saved },
       errors: ['wrong_state', 'query_too_heavy'],
       handler: async ({ ctx, params, query, request, reply }) => {
         await requireWriter(ctx, params.process_id, rights.edit);

@@ -1,4 +1,15 @@
+import Type from 'typebox';
+import {
+  Clearable,
+  Count,
+  component,
+  Nullable,
+  OpenObject,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { requireWriter, rights } from '../../../domain/modelling/bpm/bpm.access.ts';
+import { CustomFields, FlowVersion } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { readModelText, readThumbnail } from '../../../domain/modelling/bpm/bpmn.read.ts';
 import { elementFilters, elementSorts } from '../../../domain/modelling/bpm/elements.list.ts';
 import {
@@ -21,10 +32,100 @@ import {
 } from '../../../domain/modelling/bpm/flow.list.ts';
 import type { LinkInput } from '../../../domain/modelling/bpm/links.save.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import * as schemas from '../../schemas/bpm.flow.ts';
-import { LinkBody, MODEL_BODY } from '../../schemas/bpm.ts';
-import { listAnswer, listQuery } from '../../schemas/common.ts';
+import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import {
+  BpmnXml,
+  DifferenceCounts,
+  differenceMembers,
+  LinkBody,
+  linkedCards,
+  MODEL_BODY,
+  modelElement,
+  Thumbnail,
+} from './bpm.schemas.ts';
+
+const DraftElementParams = object({
+  process_id: Uuid,
+  version_id: Uuid,
+  bpmn_element_id: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The element’s id in the model',
+  }),
+});
+const CompareQuery = object({
+  base_id: Type.String({ ...Uuid, description: 'The version to compare with' }),
+  other_id: Type.String({ ...Uuid, description: 'The version that is compared' }),
+});
+
+const FlowCreateBody = object({
+  bpmn_xml: BpmnXml,
+  svg_thumbnail: Thumbnail,
+  based_on_id: Clearable(
+    Type.String({ ...Uuid, description: 'A version of the process, whose planned links are copied' }),
+  ),
+});
+const FlowPatchBody = object({ bpmn_xml: Type.Optional(BpmnXml), svg_thumbnail: Thumbnail });
+
+const {
+  content_id: _content,
+  thumbnail_id: _thumbnail,
+  updated_at: _updated,
+  ...columns
+} = FlowVersion.columns;
+const flowMembers = {
+  ...columns,
+  bpmn_xml: Type.String(),
+  svg_thumbnail: Nullable(Type.String()),
+  warnings: Type.Array(Type.String()),
+  created_by_name: Nullable(Type.String()),
+  submitted_by_name: Nullable(Type.String()),
+  approved_by_name: Nullable(Type.String()),
+  draft_element_links: Nullable(
+    Type.Record(
+      Type.String(),
+      object({
+        application_id: Nullable(Uuid),
+        data_object_id: Nullable(Uuid),
+        it_component_id: Nullable(Uuid),
+        custom_fields: Nullable(OpenObject),
+      }),
+      {
+        description: 'The planned links of elements, by their ids in the model; null without planned links',
+      },
+    ),
+  ),
+};
+const FlowSchema = component('ProcessFlowVersion', flowMembers);
+/** Null for a process whose flow was never approved. */
+const PublishedSchema = Type.Unsafe({
+  ...Nullable(FlowSchema),
+  $id: 'PublishedProcessFlow',
+});
+
+const draftElement = {
+  ...modelElement,
+  ...linkedCards,
+  custom_fields: Nullable(CustomFields),
+  is_planned: Type.Boolean({
+    description: 'Whether the version has planned links; otherwise the active links are returned',
+  }),
+};
+const DraftElementSchema = component('ProcessDraftElement', draftElement);
+const compared = object({ id: Uuid, revision: columns.revision, status: columns.status });
+const ComparisonSchema = component('ProcessFlowComparison', {
+  base: compared,
+  other: compared,
+  counts: DifferenceCounts,
+  ...differenceMembers,
+  unchanged: Count,
+});
+const FlowPermissionsSchema = component('ProcessFlowPermissions', {
+  can_view_drafts: Type.Boolean(),
+  can_edit_draft: Type.Boolean(),
+  can_approve: Type.Boolean(),
+});
 
 const tag = 'Processes';
 const viewingGroup = {
@@ -39,12 +140,11 @@ const draftingGroup = {
   permission: 'login',
   permissionNote: 'bpm.manage_drafts or card.bpm_manage_drafts',
 } as const;
-const flow = schemas.FlowSchema;
-const listed = listAnswer(schemas.FlowItemSchema);
-const written = ok('The version', flow, 'ETag');
+const listed = listResponse(FlowSchema);
+const written = ok('The version', FlowSchema, 'ETag');
 const changing = {
-  headers: ['If-Match' as const],
-  answers: written,
+  ifMatch: true,
+  responses: written,
   errors: ['wrong_state' as const, 'query_too_heavy' as const],
 };
 const idsOf = (params: { process_id: string; version_id: string }) => ({
@@ -67,7 +167,7 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'getPublishedProcessFlow',
     summary: 'Read the published version of a flow',
     description: 'Null for a process whose flow was never approved.',
-    answers: ok('The version', schemas.PublishedSchema),
+    responses: ok('The version', PublishedSchema),
     handler: ({ ctx, params }) => readPublished(ctx, params.process_id),
   });
 
@@ -76,7 +176,7 @@ export function registerProcessFlowRoutes(app: App): void {
     summary: 'List the drafts and pending versions of a flow',
     description: 'A page of more than 32 MiB is refused: use `fields` without `bpmn_xml`, or a smaller page.',
     query: listQuery(flowSorts, 'revision', {}),
-    answers: ok('Versions, newest first', listed),
+    responses: ok('Versions, newest first', listed),
     handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['draft', 'pending'], query),
   });
 
@@ -84,10 +184,9 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'createProcessFlowDraft',
     summary: 'Create a draft',
     description: 'With `based_on_id` it plans the links of that version for the elements that both contain.',
-    body: schemas.FlowCreateBody,
-
+    body: FlowCreateBody,
     bodyLimit: MODEL_BODY,
-    answers: created('The draft', flow),
+    responses: created('The draft', FlowSchema),
     errors: ['wrong_state', 'query_too_heavy'],
     handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
@@ -103,14 +202,14 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'listArchivedProcessFlows',
     summary: 'List the archived versions of a flow',
     query: listQuery(flowSorts, 'revision', {}),
-    answers: ok('Versions, newest first', listed),
+    responses: ok('Versions, newest first', listed),
     handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['archived'], query),
   });
 
   viewing.get('/api/v1/bpm/processes/:process_id/flow/permissions', {
     id: 'getProcessFlowPermissions',
     summary: 'Read what the caller may do with a flow',
-    answers: ok('What is allowed', schemas.FlowPermissionsSchema),
+    responses: ok('What is allowed', FlowPermissionsSchema),
     handler: ({ ctx, params }) => readFlowPermissions(ctx, params.process_id),
   });
 
@@ -118,8 +217,8 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'compareProcessFlows',
     summary: 'Compare two versions of a flow, element by element',
     description: 'Elements are compared by their ids, with their planned links.',
-    query: schemas.CompareQuery,
-    answers: ok('The differences', schemas.ComparisonSchema),
+    query: CompareQuery,
+    responses: ok('The differences', ComparisonSchema),
     handler: async ({ ctx, params, query }) => {
       const ids = { base: query.base_id, other: query.other_id };
       return await compareFlows(ctx, params.process_id, ids);
@@ -129,7 +228,7 @@ export function registerProcessFlowRoutes(app: App): void {
   viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     id: 'getProcessFlow',
     summary: 'Read one version of a flow',
-    answers: ok('The version', flow),
+    responses: ok('The version', FlowSchema),
     handler: ({ ctx, params }) => readFlow(ctx, params.process_id, params.version_id),
   });
 
@@ -138,8 +237,7 @@ export function registerProcessFlowRoutes(app: App): void {
     id: 'patchProcessFlow',
     summary: 'Change a draft',
     description: 'Planned links of elements that a new model does not contain are deleted.',
-    body: schemas.FlowPatchBody,
-
+    body: FlowPatchBody,
     bodyLimit: MODEL_BODY,
     handler: async ({ ctx, params, body }) => {
       await requireWriter(ctx, params.process_id, rights.drafts);
@@ -151,7 +249,7 @@ export function registerProcessFlowRoutes(app: App): void {
 
   drafting.delete('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     ...changing,
-    answers: { 204: { description: 'Deleted' } },
+    responses: { 204: { description: 'Deleted' } },
     id: 'deleteProcessFlow',
     summary: 'Delete a draft',
     handler: ({ ctx, params }) => deleteDraft(ctx, idsOf(params)),
@@ -201,7 +299,7 @@ function registerFlowApprovalRoutes(app: App): void {
     id: 'listProcessDraftElements',
     summary: 'List the elements of a version with the cards to which they are to be linked',
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
-    answers: page('Elements, in the order of the document', schemas.DraftElementItemSchema),
+    responses: page('Elements, in the order of the document', DraftElementSchema),
     handler: ({ ctx, params, query }) => listDraftElements(ctx, idsOf(params), query),
   });
 
@@ -211,10 +309,9 @@ function registerFlowApprovalRoutes(app: App): void {
       id: 'planProcessDraftLink',
       summary: 'Plan the links of an element of a draft',
       description: 'Replaces the planned links; they take effect with the approval.',
-      params: schemas.DraftElementParams,
+      params: DraftElementParams,
       body: LinkBody,
-
-      answers: ok('The element', schemas.DraftElementSchema),
+      responses: ok('The element', DraftElementSchema),
       errors: ['wrong_state'],
       handler: ({ ctx, params, body }) =>
         planLink(ctx, idsOf(params), params.bpmn_element_id, body as LinkInput),

@@ -1,6 +1,19 @@
 import Type from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Clearable,
+  Count,
+  component,
+  itemComponent,
+  Key,
+  Nullable,
+  object,
+  optional,
+  partialObject,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import {
   createDiagram,
   deleteDiagram,
@@ -14,7 +27,14 @@ import {
   listDiagrams,
   readDiagram,
 } from '../../../domain/modelling/diagrams/diagrams.list.ts';
-import type { DiagramInput } from '../../../domain/modelling/diagrams/diagrams.load.ts';
+import {
+  Diagram,
+  DiagramGroup,
+  type DiagramInput,
+  visibilities,
+} from '../../../domain/modelling/diagrams/diagrams.load.ts';
+import { MAX_DRAWING } from '../../../domain/modelling/diagrams/drawing.work.ts';
+import { MAX_THUMBNAIL } from '../../../domain/modelling/diagrams/drawings.store.ts';
 import {
   createGroup,
   deleteGroup,
@@ -29,14 +49,149 @@ import {
 } from '../../../domain/modelling/diagrams/groups.ts';
 import { generateDrawing } from '../../../reports/modelling/diagrams/generate.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/diagrams.ts';
-import { DiagramSchema, GenerateBody, GeneratedDrawingSchema } from '../../schemas/diagrams.ts';
+import { bodiesOf, listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+
+const { name: Name, description: Description } = Diagram.columns;
+const Visibility = Choice(
+  visibilities,
+  '`private`: only its owner sees it; `shared`: those in `shared_with` as well; for others it does not exist',
+);
+const SharedWith = Type.Array(
+  object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean({ default: false })) }),
+  { maxItems: 100, description: 'The users who see it in addition to its owner; replaces the existing ones' },
+);
+const Data = Type.Object(
+  {
+    xml: Clearable(
+      Type.String({
+        maxLength: MAX_DRAWING,
+        description:
+          'draw.io XML: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells refer to cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
+      }),
+    ),
+    thumbnail: Clearable(
+      Type.String({
+        maxLength: MAX_THUMBNAIL,
+        description: 'A thumbnail as a `data:` URL: PNG, JPEG, WebP or SVG',
+      }),
+    ),
+  },
+  {
+    additionalProperties: true,
+    maxProperties: 100,
+    description: 'The drawing, and display settings of the client',
+  },
+);
+const CardIds = Nullable(
+  Type.Array(Uuid, { maxItems: 1000, description: 'All cards that are linked to it' }),
+);
+
+const bodies = bodiesOf(
+  { name: Name },
+  {
+    description: Description,
+    data: Nullable(Data),
+    card_ids: CardIds,
+    visibility: Visibility,
+    shared_with: Nullable(SharedWith),
+  },
+);
+
+const Ids = (description: string) => Type.Array(Uuid, { description });
+const { id, name, description, created_by, created_at, updated_at } = Diagram.columns;
+const common = {
+  id,
+  name,
+  description,
+  card_ids: Ids('Linked cards that you see'),
+  group_ids: Ids('Groups that it is in'),
+  visibility: Choice(visibilities),
+  shared_with: Type.Array(object({ user_id: Uuid, display_name: Type.String(), can_edit: Type.Boolean() }), {
+    description: 'The users with whom it is shared; users other than the owner only see themselves',
+  }),
+  can_edit: Type.Boolean({ description: 'Whether you may change it' }),
+  created_by,
+  created_by_name: Nullable(Type.String()),
+  is_favorite: Type.Boolean(),
+  created_at,
+  updated_at,
+};
+const DiagramSchema = component('Diagram', {
+  ...common,
+  card_refs: Ids('Cards in the drawing that you see'),
+  data: Type.Object(
+    { xml: Type.String(), thumbnail: Type.Optional(Type.String()) },
+    { additionalProperties: true },
+  ),
+});
+/** A diagram in a list, with the requested members. */
+const DiagramItemSchema = itemComponent('DiagramItem', {
+  ...common,
+  thumbnail: Nullable(Type.String()),
+  card_count: Type.Integer({ minimum: 0, description: 'Cards that it contains or is linked to' }),
+});
+
+const DiagramFavoriteSchema = itemComponent('DiagramFavorite', {
+  diagram_id: Uuid,
+  name: Type.String(),
+  created_at: Timestamp,
+});
+
+const groupBodies = bodiesOf(
+  { name: Name },
+  { color: DiagramGroup.columns.color, sort_order: Nullable(DiagramGroup.columns.sort_order) },
+);
+const DiagramGroupSchema = component('DiagramGroup', {
+  ...DiagramGroup.columns,
+  diagram_count: Type.Integer({ minimum: 0, description: 'Diagrams in it that you see' }),
+});
+
+const View = Choice(['dependencies', 'landscape']);
+
+const GenerateBody = object({
+  view: View,
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'For dependencies: the central card' })),
+  depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Maximum distance in relations' }),
+  direction: Choice(['both', 'outgoing', 'incoming'], {
+    default: 'both',
+    description: 'Whether relations are followed to their targets, to their sources, or both',
+  }),
+  relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; empty: all' }),
+  ...optional({
+    type: Type.String({ ...Key, description: 'For a landscape: the type of its cards' }),
+    group_by: Type.String({
+      ...Key,
+      description: 'For a landscape: the type of the cards that they are grouped by',
+    }),
+    filter: Type.String({ maxLength: 4000, description: 'Only these cards, in the filter language' }),
+  }),
+  max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+  save: Type.Optional(
+    partialObject(
+      {
+        name: Name,
+        description: Description,
+        visibility: Visibility,
+        shared_with: Nullable(SharedWith),
+      },
+      { description: 'Saves it as a diagram; by default its name is the title' },
+    ),
+  ),
+});
+
+const GeneratedDrawingSchema = component('GeneratedDrawing', {
+  view: View,
+  title: Type.String(),
+  xml: Type.String({ description: 'draw.io XML' }),
+  card_ids: Ids('Cards in the diagram'),
+  relation_count: Count,
+  truncated: Type.Boolean({ description: 'Whether there are more cards' }),
+});
 
 const BODY_LIMIT = 16 * 1024 * 1024;
 const linkNote = 'diagrams.manage or card.manage_diagram_links';
-const diagram = schemas.DiagramSchema;
+const diagram = DiagramSchema;
 
 /** Diagrams, and the cards that are linked to them. */
 export function registerDiagramRoutes(app: App): void {
@@ -47,7 +202,7 @@ export function registerDiagramRoutes(app: App): void {
     summary: 'List diagrams',
     permission: 'diagrams.view',
     query: listQuery(diagramSorts, 'updated_at', diagramFilters),
-    answers: page('Diagrams, last changed first', schemas.DiagramItemSchema),
+    responses: page('Diagrams, last changed first', DiagramItemSchema),
     handler: ({ ctx, query }) => listDiagrams(ctx, query),
   });
 
@@ -55,11 +210,10 @@ export function registerDiagramRoutes(app: App): void {
     id: 'createDiagram',
     summary: 'Create a diagram',
     permission: 'diagrams.manage',
-    body: schemas.DiagramCreateBody,
-
+    body: bodies.create,
     bodyLimit: BODY_LIMIT,
     errors: ['query_too_heavy'],
-    answers: created('The diagram', diagram),
+    responses: created('The diagram', diagram),
     handler: ({ ctx, body }) => createDiagram(ctx, body as DiagramInput),
   });
 
@@ -70,7 +224,7 @@ export function registerDiagramRoutes(app: App): void {
       'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is returned as it was sent.',
     permission: 'diagrams.view',
     errors: ['query_too_heavy'],
-    answers: ok('The diagram', diagram),
+    responses: ok('The diagram', diagram),
     handler: ({ ctx, params }) => readDiagram(ctx, params.diagram_id),
   });
 
@@ -80,12 +234,10 @@ export function registerDiagramRoutes(app: App): void {
     description:
       '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its owner may change `visibility` and `shared_with`; `shared_with` alone makes a private diagram shared, and an empty one makes it private again.',
     permission: 'diagrams.manage',
-    body: schemas.DiagramPatchBody,
-
+    body: bodies.patch,
     bodyLimit: BODY_LIMIT,
-    headers: ['If-Match'],
     errors: ['query_too_heavy'],
-    answers: ok('The diagram', diagram),
+    responses: ok('The diagram', diagram),
     handler: ({ ctx, params, body }) => patchDiagram(ctx, params.diagram_id, body as DiagramInput),
   });
 
@@ -93,7 +245,7 @@ export function registerDiagramRoutes(app: App): void {
     id: 'deleteDiagram',
     summary: 'Delete a diagram',
     permission: 'diagrams.manage',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteDiagram(ctx, params.diagram_id),
   });
 
@@ -105,7 +257,7 @@ export function registerDiagramRoutes(app: App): void {
     permissionNote: linkNote,
     body: object({ card_id: Uuid }),
     errors: ['query_too_heavy'],
-    answers: created('The diagram', diagram),
+    responses: created('The diagram', diagram),
     handler: ({ ctx, params, body }) => linkCard(ctx, params.diagram_id, body.card_id),
   });
 
@@ -115,8 +267,8 @@ export function registerDiagramRoutes(app: App): void {
     description: 'The drawing is not changed.',
     permission: 'diagrams.view',
     permissionNote: linkNote,
-    headers: ['If-Match'],
-    answers: { 204: { description: 'Unlinked' } },
+    ifMatch: true,
+    responses: { 204: { description: 'Unlinked' } },
     handler: ({ ctx, params }) => unlinkCard(ctx, params.diagram_id, params.card_id),
   });
 
@@ -125,26 +277,24 @@ export function registerDiagramRoutes(app: App): void {
     summary: 'Set all groups that a diagram is in',
     permission: 'diagrams.manage',
     body: object({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }),
-
-    headers: ['If-Match'],
+    ifMatch: true,
     errors: ['query_too_heavy'],
-    answers: ok('The diagram', diagram),
+    responses: ok('The diagram', diagram),
     handler: ({ ctx, params, body }) => setDiagramGroups(ctx, params.diagram_id, body.group_ids),
   });
 }
 
-const group = schemas.DiagramGroupSchema;
+const group = DiagramGroupSchema;
 
 /** Favourite diagrams, and groups of diagrams. */
 export function registerDiagramGroupRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Diagrams' });
+  const routes = routesOf(app, { tag: 'Diagrams', permission: 'diagrams.view' });
 
   routes.get('/api/v1/diagrams/favorites', {
     id: 'listDiagramFavorites',
     summary: 'List your favourite diagrams',
-    permission: 'diagrams.view',
     query: listQuery(favoriteSorts, 'created_at', {}),
-    answers: page('Ids of diagrams', schemas.DiagramFavoriteSchema),
+    responses: page('Ids of diagrams', DiagramFavoriteSchema),
     handler: ({ ctx, query }) => listDiagramFavorites(ctx, query),
   });
 
@@ -152,25 +302,22 @@ export function registerDiagramGroupRoutes(app: App): void {
     id: 'starDiagram',
     summary: 'Make a diagram a favourite',
     description: 'Has no effect if it is one already.',
-    permission: 'diagrams.view',
-    answers: created('The favourite', schemas.DiagramFavoriteSchema),
+    responses: created('The favourite', DiagramFavoriteSchema),
     handler: ({ ctx, params }) => starDiagram(ctx, params.diagram_id),
   });
 
   routes.delete('/api/v1/diagrams/:diagram_id/favorite', {
     id: 'unstarDiagram',
     summary: 'Remove a diagram from your favourites',
-    permission: 'diagrams.view',
-    answers: { 204: { description: 'Removed' } },
+    responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => unstarDiagram(ctx, params.diagram_id),
   });
 
   routes.get('/api/v1/diagram-groups', {
     id: 'listDiagramGroups',
     summary: 'List groups of diagrams',
-    permission: 'diagrams.view',
     query: listQuery(groupSorts, 'sort_order', {}),
-    answers: page('Groups', schemas.DiagramGroupItemSchema),
+    responses: page('Groups', DiagramGroupSchema),
     handler: ({ ctx, query }) => listGroups(ctx, query),
   });
 
@@ -178,9 +325,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     id: 'createDiagramGroup',
     summary: 'Create a group of diagrams',
     permission: 'diagrams.manage',
-    body: schemas.GroupCreateBody,
-
-    answers: created('The group', group),
+    body: groupBodies.create,
+    responses: created('The group', group),
     errors: ['name_taken'],
     handler: ({ ctx, body }) => createGroup(ctx, body),
   });
@@ -189,10 +335,8 @@ export function registerDiagramGroupRoutes(app: App): void {
     id: 'patchDiagramGroup',
     summary: 'Change a group of diagrams',
     permission: 'diagrams.manage',
-    body: schemas.GroupPatchBody,
-
-    headers: ['If-Match'],
-    answers: ok('The group', group),
+    body: groupBodies.patch,
+    responses: ok('The group', group),
     errors: ['name_taken'],
     handler: ({ ctx, params, body }) => patchGroup(ctx, params.group_id, body),
   });
@@ -201,7 +345,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     id: 'deleteDiagramGroup',
     summary: 'Delete a group without its diagrams',
     permission: 'diagrams.manage',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deleteGroup(ctx, params.group_id),
   });
 }
@@ -219,9 +363,8 @@ export function registerGenerateRoutes(app: App): void {
     permission: 'diagrams.view',
     permissionNote: 'inventory.view; relations.view; diagrams.manage to save',
     body: GenerateBody,
-
     errors: ['not_found'],
-    answers: {
+    responses: {
       200: { description: 'The preview', schema: GeneratedDrawingSchema },
       201: { description: 'The saved diagram', schema: DiagramSchema, headers: ['ETag'] },
     },

@@ -28,9 +28,9 @@ import {
   ppmSorts,
 } from '../../../domain/modelling/ppm/ppm.kinds.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas/common.ts';
-import * as schemas from '../../schemas/ppm.ts';
+import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import * as schemas from './ppm.schemas.ts';
 
 /** The routes that read plans and figures of initiatives. */
 const readingRoutes = (app: App) =>
@@ -60,7 +60,7 @@ interface PpmOperations {
   phrase: `a ${string}`;
   /** The path parameter with the id of a row. */
   param: string;
-  schema: { whole: TSchema; item: TSchema; create: TSchema; patch: TSchema };
+  schema: { row: TSchema; create: TSchema; patch: TSchema };
   list?: { description: string };
   create: { example: object; description?: string };
   patch: { example: object };
@@ -89,7 +89,7 @@ function registerPpmKind(app: App, declared: PpmOperations): void {
     summary: `List the ${many} of an initiative`,
     ...described(declared.list?.description),
     query: listQuery(ppmSorts(kind), defaultSort, filters),
-    answers: page(`A page of ${many}`, schema.item),
+    responses: page(`A page of ${many}`, schema.row),
     handler: async ({ ctx, params, query }) => {
       const asked = Object.entries(query).filter(([key]) => key in filters);
       const list = query as unknown as ListParams;
@@ -103,7 +103,7 @@ function registerPpmKind(app: App, declared: PpmOperations): void {
     ...described(declared.create.description, note),
     body: schema.create,
     bodyExample: declared.create.example,
-    answers: created('The new row', schema.whole),
+    responses: created('The new row', schema.row),
     errors: ['limit_reached'],
     handler: ({ ctx, params, body }) => createPpm(ctx, kind, params.initiative_id!, body as Partial<PpmRow>),
   });
@@ -114,8 +114,7 @@ function registerPpmKind(app: App, declared: PpmOperations): void {
     ...described(note),
     body: schema.patch,
     bodyExample: declared.patch.example,
-    headers: ['If-Match'],
-    answers: ok('The changed row', schema.whole),
+    responses: ok('The changed row', schema.row),
     handler: ({ ctx, params, body }) => patchPpm(ctx, kind, params[param]!, body as Partial<PpmRow>),
   });
 
@@ -123,7 +122,7 @@ function registerPpmKind(app: App, declared: PpmOperations): void {
     id: `delete${name}`,
     summary: `Delete ${phrase}`,
     ...described(declared.remove?.description, note),
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deletePpm(ctx, kind, params[param]!),
   });
 }
@@ -172,7 +171,7 @@ export function registerPlanRoutes(app: App): void {
     summary: 'Read the completion of an initiative',
     description:
       'The mean of the roots of its work breakdown. For an item with tasks it is the share of completed tasks, at the item and below, weighted by their days from start to due date (at least 1); for an item that only contains items it is their mean; for any other it is the completion that was entered.',
-    answers: ok('Percent with one decimal', schemas.CompletionSchema),
+    responses: ok('Percent with one decimal', schemas.CompletionSchema),
     handler: ({ ctx, params }) => readCompletion(ctx, params.initiative_id),
   });
 
@@ -181,7 +180,7 @@ export function registerPlanRoutes(app: App): void {
     summary: 'Read the critical path of a plan',
     description:
       'Nothing starts before its predecessors have ended, nor before its own start date. A dependency of a WBS item applies to everything below it. Days are calendar days.',
-    answers: ok('The schedule of the plan', schemas.CriticalPathSchema),
+    responses: ok('The schedule of the plan', schemas.CriticalPathSchema),
     errors: ['conflict'],
     // the domain writes the JSON, which is faster for thousands of items than serialising by schema
     handler: ({ ctx, params }) => readCriticalPath(ctx, params.initiative_id),
@@ -197,7 +196,7 @@ function registerDependencyRoutes(app: App): void {
     id: 'listTaskDependencies',
     summary: 'List the dependencies in the plan of an initiative',
     query: listQuery(ppmSorts(dependencies), 'created_at', {}),
-    answers: page('A page of dependencies', schemas.dependency.item),
+    responses: page('A page of dependencies', schemas.dependency),
     handler: ({ ctx, params, query }) => listPpm(ctx, dependencies, params.initiative_id, query),
   });
 
@@ -207,8 +206,7 @@ function registerDependencyRoutes(app: App): void {
     description:
       'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, including those through parent items.',
     body: schemas.DependencyBody,
-
-    answers: created('The dependency', schemas.dependency.whole),
+    responses: created('The dependency', schemas.dependency),
     errors: ['duplicate_dependency', 'limit_reached'],
     handler: ({ ctx, params, body }) => createDependency(ctx, params.initiative_id, body as DependencyInput),
   });
@@ -216,7 +214,7 @@ function registerDependencyRoutes(app: App): void {
   writing.delete('/api/v1/ppm/dependencies/:dep_id', {
     id: 'deleteTaskDependency',
     summary: 'Delete a dependency',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deletePpm(ctx, dependencies, params.dep_id),
   });
 }
@@ -226,13 +224,13 @@ function registerCommentRoutes(app: App): void {
   const writing = writingRoutes(app);
   const url = '/api/v1/ppm/tasks/:task_id/comments';
   const one = '/api/v1/ppm/task-comments/:comment_id';
-  const comment = schemas.taskComment.whole;
+  const comment = schemas.taskComment;
 
   reading.get(url, {
     id: 'listTaskComments',
     summary: 'List the comments on a task',
     query: listQuery(ppmSorts(taskComments), 'created_at', {}),
-    answers: page('A page of comments', schemas.taskComment.item),
+    responses: page('A page of comments', schemas.taskComment),
     handler: ({ ctx, params, query }) => listTaskComments(ctx, params.task_id, query),
   });
 
@@ -240,8 +238,7 @@ function registerCommentRoutes(app: App): void {
     id: 'createTaskComment',
     summary: 'Comment on a task',
     body: schemas.TaskCommentBody,
-
-    answers: created('The comment', comment),
+    responses: created('The comment', comment),
     errors: ['limit_reached'],
     handler: ({ ctx, params, body }) => createTaskComment(ctx, params.task_id, body),
   });
@@ -250,16 +247,14 @@ function registerCommentRoutes(app: App): void {
     id: 'patchTaskComment',
     summary: 'Change the caller’s comment on a task',
     body: schemas.TaskCommentBody,
-
-    headers: ['If-Match'],
-    answers: ok('The comment', comment),
+    responses: ok('The comment', comment),
     handler: ({ ctx, params, body }) => patchPpm(ctx, taskComments, params.comment_id, body),
   });
 
   writing.delete(one, {
     id: 'deleteTaskComment',
     summary: 'Delete the caller’s comment on a task',
-    headers: ['If-Match'],
+    ifMatch: true,
     handler: ({ ctx, params }) => deletePpm(ctx, taskComments, params.comment_id),
   });
 }
@@ -320,7 +315,7 @@ export function registerInitiativeRoutes(app: App): void {
     id: 'readHasCosts',
     summary: 'Read whether an initiative has cost and budget lines',
     description: 'While it has such lines, `costActual` or `costBudget` is their sum and cannot be written.',
-    answers: ok('Which kinds of lines exist', schemas.HasCostsSchema),
+    responses: ok('Which kinds of lines exist', schemas.HasCostsSchema),
     handler: ({ ctx, params }) => readHasCosts(ctx, params.initiative_id),
   });
 

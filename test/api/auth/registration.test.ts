@@ -11,7 +11,7 @@ import {
   roleWith,
   unthrottled,
 } from '../../support/accounts.ts';
-import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
+import { closeAfterAll, expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
@@ -39,14 +39,8 @@ const tokenOf = async (email: string, count = 1) => /token=([\w-]{43})/.exec(awa
 
 it('is off until it is switched on, for which a mail server is needed', async () => {
   expect((await t.anonymous.get(`${settings}/registration`)).body).toEqual({ enabled: false });
-  expect(await register('a@estate.example')).toMatchObject({
-    status: 403,
-    body: { code: 'registration_closed' },
-  });
-  expect(await admin.patch(`${settings}/registration`, { enabled: true })).toMatchObject({
-    status: 422,
-    body: { errors: [{ field: 'enabled', code: 'mail_needed' }] },
-  });
+  await expectProblem(register('a@estate.example'), 403, 'registration_closed');
+  await expectInvalid(admin.patch(`${settings}/registration`, { enabled: true }), 'enabled mail_needed');
   await useSmtp(t.services, smtp.port, { app_base_url: 'https://estate.example/app/' });
   expect((await t.anonymous.get('/api/v1/auth/sso/config')).body.registration_enabled).toBe(false);
   await ok(admin.patch(`${settings}/registration`, { enabled: true }));
@@ -70,10 +64,7 @@ describe('switched on', () => {
     expect(stored).not.toContain(token);
     expect(stored).not.toContain(password);
 
-    expect(await confirm(token, { password: 'somebody else opened it' })).toMatchObject({
-      status: 401,
-      body: { code: 'invalid_credentials' },
-    });
+    await expectProblem(confirm(token, { password: 'somebody else opened it' }), 401, 'invalid_credentials');
     await expectProblem(confirm('x'.repeat(43)), 404);
     const both = await Promise.all([confirm(token), confirm(token)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
@@ -110,14 +101,13 @@ describe('switched on', () => {
 
   it('takes addresses of the allowed domains alone', async () => {
     await admin.patch(`${settings}/registration-policy`, { allowed_domains: ['Estate.example'] });
-    expect(await register('x@other.example')).toMatchObject({
-      status: 422,
-      body: { errors: [{ field: 'email', code: 'domain_not_allowed' }] },
-    });
+    await expectInvalid(register('x@other.example'), 'email domain_not_allowed');
     await expectProblem(register('x@sub.estate.example'), 422);
     await ok(register('domain@ESTATE.example'));
-    const wrong = await admin.patch(`${settings}/registration-policy`, { allowed_domains: ['a b'] });
-    expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'allowed_domains.0']);
+    await expectInvalid(
+      admin.patch(`${settings}/registration-policy`, { allowed_domains: ['a b'] }),
+      'allowed_domains.0',
+    );
   });
 
   it('leaves an account inactive until an administrator activates it, where approval is required', async () => {

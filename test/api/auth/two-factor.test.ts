@@ -10,7 +10,7 @@ import {
   type TestPerson,
   unthrottled,
 } from '../../support/accounts.ts';
-import { expectProblem, ok, openApp } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
 
 const url = '/api/v1/auth/two-factor';
 const STEP = 30_000;
@@ -48,8 +48,7 @@ describe('setting up', () => {
   it('takes a password, shows the secret, and is in force with a code of it', async () => {
     const who = await person(t);
     const token = (await loginAs(t, who)).body.access_token;
-    const wrong = await post('', token, { password: 'not the password' });
-    expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'password']);
+    await expectInvalid(post('', token, { password: 'not the password' }), 'password');
     expect((await post('/confirm', token, { code: '123456' })).body.code).toBe('wrong_state');
 
     const begun = await post('', token, { password });
@@ -59,8 +58,7 @@ describe('setting up', () => {
     expect((await loginAs(t, who)).status, 'not in force yet').toBe(200);
     // also of characters that are no digits, and longer in bytes
     for (const code of ['000000', 'äöüäöü']) {
-      const guess = await post('/confirm', token, { code });
-      expect([guess.status, guess.body.errors[0].field]).toEqual([422, 'code']);
+      await expectInvalid(post('/confirm', token, { code }), 'code');
     }
 
     const confirmed = await post('/confirm', token, { code: totpCode(begun.body.secret) });

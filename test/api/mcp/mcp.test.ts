@@ -74,10 +74,7 @@ describe('the protocol', () => {
       headers: { 'www-authenticate': 'Bearer realm="estate"' },
     });
     const page = { origin: 'https://page.example' };
-    expect(await viewer.post('/mcp', ping, page)).toMatchObject({
-      status: 403,
-      body: { code: 'origin_refused' },
-    });
+    await expectProblem(viewer.post('/mcp', ping, page), 403, 'origin_refused');
     await admin.patch('/api/v1/settings/cors-origins', { origins: ['https://page.example'] });
     expect(await viewer.post('/mcp', ping, page)).toMatchObject({ status: 200, body: { id: 1, result: {} } });
     await switchMcp(false);
@@ -91,10 +88,7 @@ describe('the protocol', () => {
   it('answers broken messages without failing, and keeps no session', async () => {
     expect(await viewer.get('/mcp')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
     expect(await viewer.post('/mcp', { method: 'ping' })).toMatchObject({ status: 422 });
-    expect(await viewer.post('/mcp', message('ping'), { accept: 'text/html' })).toMatchObject({
-      status: 406,
-      body: { code: 'not_acceptable' },
-    });
+    await expectProblem(viewer.post('/mcp', message('ping'), { accept: 'text/html' }), 406, 'not_acceptable');
     const unknown = await viewer.post('/mcp', message('no/such/method'));
     expect(unknown.body).toMatchObject({ id: 1, error: { code: -32601 } });
     expect(await viewer.post('/mcp', [message('ping'), { ...message('ping'), id: 2 }])).toMatchObject({

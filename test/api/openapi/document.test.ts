@@ -192,7 +192,7 @@ test('examples of problems and of headers fit their schemas', () => {
     expect(faults(problem, value), code).toEqual([]);
   }
   for (const [name, parameter] of Object.entries(document.components.parameters ?? {})) {
-    const { in: place, schema, example } = parameter as { in: string; schema: Schema; example: unknown };
+    const { in: place, schema, example } = parameter;
     if (place === 'header') expect(example, name).toBeDefined();
     if (example !== undefined) expect(faults(schema, example), name).toEqual([]);
   }

@@ -8,7 +8,7 @@ import { candidateKey, singular } from '../../../api/openapi/schema-names.ts';
 import { shareParameters } from '../../../api/openapi/shared.parameters.ts';
 import { shareResponses } from '../../../api/openapi/shared.responses.ts';
 import { shareSchemas } from '../../../api/openapi/shared.schemas.ts';
-import { mapParts, mapSchemas, type Visit } from '../../../api/openapi/walk.ts';
+import { mapParts, replaceInComponents, replaceInOperations, type Visit } from '../../../api/openapi/walk.ts';
 import { openApp } from '../../support/harness.ts';
 
 const { t } = await openApp();
@@ -25,8 +25,15 @@ function documentOf(operations: OpenApiOperation[], schemas: Record<string, Sche
     servers: [],
     tags: [],
     paths,
-    components: { schemas, parameters: {} },
+    components: { schemas, parameters: {}, responses: {} },
   };
+}
+
+/** The document after `share` has changed a copy of it. */
+function changed(share: (document: OpenApiDocument) => void, document: OpenApiDocument): OpenApiDocument {
+  const copy: OpenApiDocument = JSON.parse(JSON.stringify(document));
+  share(copy);
+  return copy;
 }
 
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } });
@@ -44,7 +51,10 @@ test('no schema that is worth a name stands at two places', () => {
     if (key) places.set(key, [...(places.get(key) ?? []), [root, ...steps].join('.')]);
     return mapParts(schema, { kind: 'answer', root, path: steps }, visit);
   };
-  mapSchemas(document, visit);
+  changed((copy) => {
+    replaceInOperations(copy, visit);
+    replaceInComponents(copy, visit);
+  }, document);
   expect([...places.values()].filter((list) => list.length > 1)).toEqual([]);
 });
 
@@ -84,7 +94,8 @@ test('a schema that stands twice is a component, and what is said of its place s
     type: 'object',
     properties: { impact: { ...level, description: 'Before measures' }, residual: level },
   };
-  const { paths, components } = shareSchemas(
+  const { paths, components } = changed(
+    shareSchemas,
     documentOf([operation('readRisk', { responses: { 200: { description: '', ...json(risk) } } })]),
   );
   expect(paths['/0']!.post!.responses['200']!.content!['application/json']!.schema.properties).toEqual({
@@ -100,7 +111,8 @@ test('bodies and lists have names, and copies of components refer to them', () =
     type: 'object',
     properties: { items: { type: 'array', items: { $ref: '#/components/schemas/Card' } }, page_size: {} },
   };
-  const { paths, components } = shareSchemas(
+  const { paths, components } = changed(
+    shareSchemas,
     documentOf(
       [
         operation('createCard', {
@@ -112,7 +124,7 @@ test('bodies and lists have names, and copies of components refer to them', () =
       { Card: card },
     ),
   );
-  expect(Object.keys(components.schemas!)).toEqual(['Card', 'CardList', 'CreateCardBody']);
+  expect(Object.keys(components.schemas).sort()).toEqual(['Card', 'CardList', 'CreateCardBody']);
   const refOf = (index: number, status: string) =>
     paths[`/${index}`]!.post!.responses[status]!.content!['application/json']!.schema;
   expect(refOf(0, '201')).toEqual({ $ref: '#/components/schemas/Card' });
@@ -142,7 +154,8 @@ test('refusals that several operations give are components, named after their co
     409: refusal(...codes),
     410: refusal('gone'),
   };
-  const { paths, components } = shareResponses(
+  const { paths, components } = changed(
+    shareResponses,
     documentOf([
       operation('a', { responses }),
       operation('b', { responses: { ...responses, 410: refusal('left') } }),
@@ -153,14 +166,15 @@ test('refusals that several operations give are components, named after their co
     401: { $ref: '#/components/responses/Unauthorized' },
     409: { $ref: '#/components/responses/IdempotencyOrWrongState' },
   });
-  expect(Object.keys(components.responses!)).toEqual(['IdempotencyOrWrongState', 'Unauthorized']);
+  expect(Object.keys(components.responses).sort()).toEqual(['IdempotencyOrWrongState', 'Unauthorized']);
 });
 
 test('parameters that several operations take are components', () => {
   const parameter = { name: 'id', in: 'path', description: 'Id of the card', schema: { type: 'string' } };
   const other = { ...parameter, description: 'Id of the job' };
   const operations = ['a', 'b', 'c'].map((id) => operation(id, { parameters: [parameter] }));
-  const { paths, components } = shareParameters(
+  const { paths, components } = changed(
+    shareParameters,
     documentOf([...operations, operation('d', { parameters: [other] })]),
   );
   expect(components.parameters).toEqual({ IdOfCard: parameter });
@@ -178,7 +192,8 @@ test('choices of values are enumerations, and scalars that may be null have two 
       note: { anyOf: [{ type: 'string', maxLength: 10 }, { type: 'null' }], default: null },
     },
   };
-  const { paths } = plainSchemas(
+  const { paths } = changed(
+    plainSchemas,
     documentOf([operation('a', { responses: { 200: { description: '', ...json(answer) } } })]),
   );
   expect(paths['/0']!.post!.responses['200']!.content!['application/json']!.schema.properties).toEqual({

@@ -23,7 +23,7 @@ test('every operation whose answer holds a secret is kept by no cache', () => {
     }),
   );
   const declared = [...t.app.operations.values()]
-    .filter(({ secretAnswer }) => secretAnswer)
+    .filter(({ secretResponse }) => secretResponse)
     .map(({ id }) => id);
   expect(told.length).toBeGreaterThan(10);
   // credentials of connections are masked

@@ -12,7 +12,7 @@ for (const permission of ['public', 'inventory.view'] as const) {
     summary: 'Read nothing',
     permission,
     module: 'grc',
-    answers: { 204: { description: 'Nothing' } },
+    responses: { 204: { description: 'Nothing' } },
     handler: async ({ reply }) => reply.code(204).send(),
   });
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { visibleConnection } from '../../domain/exchange/itsm/itsm.model.ts';
+import { visibleConnection } from '../../../domain/exchange/itsm/itsm.model.ts';
 import {
   arrayOf,
   Choice,
@@ -8,8 +8,8 @@ import {
   Nullable,
   object,
   Timestamp,
-} from '../../domain/kernel/shapes.ts';
-import { advice } from '../../integrations/exchange/itsm/remote.ts';
+} from '../../../domain/kernel/shapes.ts';
+import { advice } from '../../../integrations/exchange/itsm/remote.ts';
 
 const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
 

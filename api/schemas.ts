@@ -1,23 +1,15 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
-import type { SortField } from '../../domain/kernel/lists/lists.types.ts';
-import { component, itemComponent, Nullable, object, partialObject } from '../../domain/kernel/shapes.ts';
+import type { SortField } from '../domain/kernel/lists/lists.types.ts';
+import { Choice, Count, Nullable, object, optional, partialObject } from '../domain/kernel/shapes.ts';
 
 /** Normalises an id: UUIDs are accepted in either case. */
 export const plainId = (id: string): string => id.toLowerCase();
 
-/** Response schemas of a resource: `whole`, and `item` of a list, of which `fields` can select members. */
-export function answersOf<P extends TProperties>(name: string, members: P) {
-  return {
-    whole: component(name, members),
-    item: itemComponent(`${name}Item`, members),
-  };
-}
-
 /** The bodies that create and change a resource: with the members that a creation requires, and others. */
-export function bodiesOf<R extends TProperties, O extends TProperties>(required: R, optional: O) {
+export function bodiesOf<R extends TProperties, O extends TProperties>(required: R, more: O) {
   return {
-    create: object({ ...required, ...Type.Partial(Type.Object(optional)).properties }),
-    patch: partialObject({ ...required, ...optional }),
+    create: object({ ...required, ...optional(more) }),
+    patch: partialObject({ ...required, ...more }),
   };
 }
 
@@ -36,36 +28,38 @@ export function listQuery<T extends Record<string, TSchema>>(
       description: 'From 1; not together with `cursor`',
     }),
     page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items per page' }),
-    sort_by: Type.Optional(
-      Type.String({
+    ...optional({
+      sort_by: Type.String({
         maxLength: 120,
         // names in backticks, or <key> would be rendered as a tag
         description: `One of ${names.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
       }),
-    ),
-    sort_dir: Type.Optional(
-      Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: 'Ties are broken by id' }),
-    ),
-    search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to search for' })),
-    cursor: Type.Optional(
-      Type.String({
+      sort_dir: Choice(['asc', 'desc'], 'Ties are broken by id'),
+      search: Type.String({ maxLength: 200, description: 'Words to search for' }),
+      cursor: Type.String({
         maxLength: 1000,
         description:
           'Empty for the first page, then the `next_cursor` of the previous response. Every row that exists during the whole iteration is returned exactly once, regardless of concurrent writes. Without `total`.',
       }),
-    ),
-    fields: Type.Optional(
-      Type.String({ maxLength: 1000, description: 'Comma-separated members of the items to return' }),
-    ),
+      fields: Type.String({ maxLength: 1000, description: 'Comma-separated members of the items to return' }),
+    }),
     ...more,
   });
 }
 
-/** The response of a list: a page with `total`, or a cursor page with `next_cursor`. */
-export function listAnswer(item: TSchema) {
+/** The schema of a resource as an item of a list, from which `fields` can select members. */
+function itemSchema({ required, ...schema }: TSchema & { $id?: string; required?: string[] }): TSchema {
+  return schema.$id && required ? { ...schema, $id: `${schema.$id}Item` } : { ...schema, required };
+}
+
+/**
+ * The response of a list: a page with `total`, or a cursor page with `next_cursor`.
+ * @param resource the schema of one resource; its component for items has the suffix `Item`.
+ */
+export function listResponse(resource: TSchema) {
   return object({
-    items: Type.Array(item),
-    total: Type.Optional(Type.Integer({ minimum: 0 })),
+    items: Type.Array(itemSchema(resource)),
+    total: Type.Optional(Count),
     page: Type.Optional(Type.Integer({ minimum: 1 })),
     page_size: Type.Integer({ minimum: 1 }),
     next_cursor: Type.Optional(Nullable(Type.String())),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { rowActions, rowProgress, runStages, shownRun } from '../../domain/exchange/itsm/itsm.model.ts';
+import { rowActions, rowProgress, runStages, shownRun } from '../../../domain/exchange/itsm/itsm.model.ts';
 import {
   arrayOf,
   Choice,
@@ -8,7 +8,7 @@ import {
   object,
   Timestamp,
   Uuid,
-} from '../../domain/kernel/shapes.ts';
+} from '../../../domain/kernel/shapes.ts';
 
 export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipped', 'error'];
 

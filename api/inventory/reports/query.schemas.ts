@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { reportQueryMembers } from '../../domain/inventory/reports/report.job.ts';
-import { component, Nullable, object, Position } from '../../domain/kernel/shapes.ts';
+import { reportQueryMembers } from '../../../domain/inventory/reports/report.job.ts';
+import { Choice, component, Nullable, object, Position } from '../../../domain/kernel/shapes.ts';
 
 /** The body of a query, with the page of groups to return. */
 export const ReportQueryBody = object({
@@ -20,9 +20,7 @@ export const QueryAnswerSchema = component('QueryAnswer', {
   columns: Type.Array(
     object({
       name: Type.String(),
-      type: Type.Union(
-        ['text', 'key', 'number', 'boolean', 'date', 'datetime'].map((type) => Type.Literal(type)),
-      ),
+      type: Choice(['text', 'key', 'number', 'boolean', 'date', 'datetime']),
       unit: Type.Optional(
         Type.String({ description: 'The currency (ISO 4217) of costs, % for data quality' }),
       ),

@@ -5,7 +5,7 @@ import {
   MappingCreate,
   RelationMappingInput,
   TransformConfig,
-} from '../../domain/exchange/itsm/mappings.input.ts';
+} from '../../../domain/exchange/itsm/mappings.input.ts';
 import {
   arrayOf,
   Choice,
@@ -16,7 +16,7 @@ import {
   object,
   Timestamp,
   Uuid,
-} from '../../domain/kernel/shapes.ts';
+} from '../../../domain/kernel/shapes.ts';
 
 const {
   connection_id: _,

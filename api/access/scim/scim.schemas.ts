@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Timestamp, Uuid } from '../../domain/kernel/shapes.ts';
+import { optional, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 
 const open = { additionalProperties: true } as const;
 const Text = Type.String({ maxLength: 4000 });
@@ -20,44 +20,38 @@ export const ScimUserSchema = Type.Object(
   {
     schemas: Type.Array(Type.String(), { examples: [['urn:ietf:params:scim:schemas:core:2.0:User']] }),
     id: Uuid,
-    externalId: Type.Optional(Type.String({ examples: ['00u1a2b3c4d5'] })),
-    userName: Type.Optional(Type.String({ examples: ['ada@example.org'] })),
-    displayName: Type.Optional(Type.String({ examples: ['Ada Lovelace'] })),
-    name: Type.Optional(
-      Type.Object({
+    ...optional({
+      externalId: Type.String({ examples: ['00u1a2b3c4d5'] }),
+      userName: Type.String({ examples: ['ada@example.org'] }),
+      displayName: Type.String({ examples: ['Ada Lovelace'] }),
+      name: Type.Object({
         formatted: Type.Optional(Type.String({ examples: ['Ada Lovelace'] })),
         givenName: Type.Optional(Type.String({ examples: ['Ada'] })),
         familyName: Type.Optional(Type.String({ examples: ['Lovelace'] })),
       }),
-    ),
-    active: Type.Optional(Type.Boolean()),
-    emails: Type.Optional(
-      Type.Array(
+      active: Type.Boolean(),
+      emails: Type.Array(
         Type.Object({
           value: Type.Optional(Type.String({ examples: ['ada@example.org'] })),
           type: Type.Optional(Type.Literal('work')),
           primary: Type.Optional(Type.Literal(true)),
         }),
       ),
-    ),
-    groups: Type.Optional(
-      Type.Array(
+      groups: Type.Array(
         Type.Object({
           value: Type.Optional(Uuid),
           display: Type.Optional(Type.String({ examples: ['Architects'] })),
           type: Type.Optional(Type.Literal('direct')),
         }),
       ),
-    ),
-    roles: Type.Optional(
-      Type.Array(
+      roles: Type.Array(
         Type.Object({
           value: Type.Optional(Type.String({ examples: ['member'] })),
           primary: Type.Optional(Type.Literal(true)),
         }),
       ),
-    ),
-    meta: Type.Optional(Type.Partial(Meta)),
+      meta: Type.Partial(Meta),
+    }),
   },
   { $id: 'ScimUser', additionalProperties: false },
 );
@@ -111,36 +105,36 @@ export const scimList = (item: Parameters<typeof Type.Array>[0]) =>
 export const ScimDescription = Type.Object({ schemas: Type.Array(Type.String()) }, open);
 
 const projectionQuery = {
-  attributes: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'Comma-separated attributes to return' }),
-  ),
-  excludedAttributes: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'Comma-separated attributes to exclude' }),
-  ),
+  ...optional({
+    attributes: Type.String({ maxLength: 2000, description: 'Comma-separated attributes to return' }),
+    excludedAttributes: Type.String({
+      maxLength: 2000,
+      description: 'Comma-separated attributes to exclude',
+    }),
+  }),
 };
 
 /** The query parameters of operations that return one resource. */
 export const ScimProjectionQuery = Type.Object(projectionQuery, { additionalProperties: false });
 
 const listMembers = {
-  filter: Type.Optional(
-    Type.String({
+  ...optional({
+    filter: Type.String({
       minLength: 1,
       maxLength: 4000,
       description: 'A filter (RFC 7644, 3.4.2.2), such as `userName eq "ada@example.org"`',
     }),
-  ),
-  startIndex: Type.Optional(
-    Type.Integer({ maximum: 1_000_000_000, description: 'The 1-based index of the first resource' }),
-  ),
-  count: Type.Optional(
-    Type.Integer({
+    startIndex: Type.Integer({
+      maximum: 1_000_000_000,
+      description: 'The 1-based index of the first resource',
+    }),
+    count: Type.Integer({
       maximum: 1_000_000_000,
       description: 'Maximum number of resources; default 100, at most 200',
     }),
-  ),
-  sortBy: Type.Optional(Type.String({ maxLength: 200, description: 'Has no effect' })),
-  sortOrder: Type.Optional(Type.String({ maxLength: 20, description: 'Has no effect' })),
+    sortBy: Type.String({ maxLength: 200, description: 'Has no effect' }),
+    sortOrder: Type.String({ maxLength: 20, description: 'Has no effect' }),
+  }),
 };
 
 /** The query of a list. */

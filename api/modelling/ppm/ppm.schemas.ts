@@ -1,13 +1,23 @@
 import Type, { type TProperties } from 'typebox';
-import { Choice, component, DateOnly, Nullable, object, Uuid } from '../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Count,
+  component,
+  DateOnly,
+  Nullable,
+  object,
+  optional,
+  partialObject,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import {
   budgetLines,
   costLines,
   projectRisks,
   statusReports,
-} from '../../domain/modelling/ppm/initiative.kinds.ts';
-import { dependencies, taskComments, tasks, wbsItems } from '../../domain/modelling/ppm/plan.kinds.ts';
-import { type PpmKind, ppmColumns } from '../../domain/modelling/ppm/ppm.kinds.ts';
+} from '../../../domain/modelling/ppm/initiative.kinds.ts';
+import { dependencies, taskComments, tasks, wbsItems } from '../../../domain/modelling/ppm/plan.kinds.ts';
+import { type PpmKind, ppmColumns } from '../../../domain/modelling/ppm/ppm.kinds.ts';
 import {
   BudgetLine,
   CostLine,
@@ -17,42 +27,39 @@ import {
   Task,
   TaskComment,
   WbsItem,
-} from '../../domain/modelling/ppm/ppm.model.ts';
-import { answersOf } from './common.ts';
+} from '../../../domain/modelling/ppm/ppm.model.ts';
 
 const PlanKind = Choice(planKinds);
 const VisibleAmount = Nullable(
   Type.Number({ description: 'Null for users who may not see the costs of the initiative' }),
 );
-const Count = Type.Integer({ minimum: 0 });
 const Percent = Type.Number({ minimum: 0, maximum: 100 });
 const Name = Nullable(Type.String());
 
-/** The response schemas of a kind of rows: stored and computed columns. */
-const answers = (name: string, kind: PpmKind, computed: TProperties = {}) =>
-  answersOf(name, { ...ppmColumns(kind), ...computed });
+/** The response schema of a kind of rows: stored and computed columns. */
+const answer = (name: string, kind: PpmKind, computed: TProperties = {}) =>
+  component(name, { ...ppmColumns(kind), ...computed });
 
 /** The request bodies of a kind: required columns, columns with a default, and others. */
 function bodies<C extends TProperties>(
   columns: C,
   fields: { required: (keyof C)[]; defaults?: { [column in keyof C]?: unknown }; optional?: (keyof C)[] },
 ) {
-  const { required, defaults = {}, optional = [] } = fields;
+  const { required, defaults = {}, optional: others = [] } = fields;
   const pick = (names: readonly (keyof C)[]) =>
     Object.fromEntries(names.map((name) => [name, columns[name]!])) as TProperties;
   const defaulted = Object.entries(defaults).map(([name, value]) => [
     name,
     Type.Unsafe({ ...columns[name as keyof C], default: value }),
   ]);
-  const partial = (names: readonly (keyof C)[]) => Type.Partial(Type.Object(pick(names))).properties;
   return {
-    create: object({ ...pick(required), ...Object.fromEntries(defaulted), ...partial(optional) }),
-    patch: object(partial([...required, ...Object.keys(defaults), ...optional])),
+    create: object({ ...pick(required), ...Object.fromEntries(defaulted), ...optional(pick(others)) }),
+    patch: partialObject(pick([...required, ...Object.keys(defaults), ...others])),
   };
 }
 
 export const statusReport = {
-  ...answers('PpmStatusReport', statusReports, {
+  row: answer('PpmStatusReport', statusReports, {
     reporter: Nullable(object({ id: Uuid, display_name: Type.String() })),
   }),
   ...bodies(StatusReport.columns, {
@@ -63,7 +70,7 @@ export const statusReport = {
 };
 
 export const costLine = {
-  ...answers('PpmCostLine', costLines, { planned: VisibleAmount, actual: VisibleAmount }),
+  row: answer('PpmCostLine', costLines, { planned: VisibleAmount, actual: VisibleAmount }),
   ...bodies(CostLine.columns, {
     required: ['description', 'category'],
     defaults: { planned: 0, actual: 0 },
@@ -72,7 +79,7 @@ export const costLine = {
 };
 
 export const budgetLine = {
-  ...answers('PpmBudgetLine', budgetLines, { amount: VisibleAmount }),
+  row: answer('PpmBudgetLine', budgetLines, { amount: VisibleAmount }),
   ...bodies(BudgetLine.columns, { required: ['fiscal_year', 'category'], defaults: { amount: 0 } }),
 };
 export const HasCostsSchema = component('PpmHasCosts', {
@@ -81,7 +88,7 @@ export const HasCostsSchema = component('PpmHasCosts', {
 });
 
 export const projectRisk = {
-  ...answers('PpmRisk', projectRisks, {
+  row: answer('PpmRisk', projectRisks, {
     risk_score: Type.Integer({ minimum: 1, maximum: 25, description: 'Probability times impact' }),
     owner_name: Name,
   }),
@@ -93,7 +100,7 @@ export const projectRisk = {
 };
 
 export const task = {
-  ...answers('PpmTask', tasks, { assignee_name: Name, comment_count: Count }),
+  row: answer('PpmTask', tasks, { assignee_name: Name, comment_count: Count }),
   ...bodies(Task.columns, {
     required: ['title'],
     defaults: { status: 'todo', priority: 'medium', sort_order: 0, tags: [] },
@@ -101,11 +108,11 @@ export const task = {
   }),
 };
 
-export const taskComment = answers('PpmTaskComment', taskComments, { user_display_name: Type.String() });
+export const taskComment = answer('PpmTaskComment', taskComments, { user_display_name: Type.String() });
 export const TaskCommentBody = object({ content: TaskComment.columns.content });
 
 export const wbs = {
-  ...answers('PpmWbs', wbsItems, {
+  row: answer('PpmWbs', wbsItems, {
     assignee_name: Name,
     progress: Type.Number({ ...Percent, description: 'Computed from tasks and child items' }),
     task_count: Type.Integer({ minimum: 0, description: 'Tasks at the item and below' }),
@@ -119,7 +126,7 @@ export const wbs = {
 export const CompletionSchema = component('PpmCompletion', { completion: Percent });
 
 const FinishToStart = Type.Literal('FS', { default: 'FS' });
-export const dependency = answers('PpmDependency', dependencies, {
+export const dependency = answer('PpmDependency', dependencies, {
   pred_kind: PlanKind,
   pred_id: Uuid,
   succ_kind: PlanKind,

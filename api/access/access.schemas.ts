@@ -1,0 +1,18 @@
+import Type from 'typebox';
+import { component } from '../../domain/kernel/shapes.ts';
+
+export const Email = Type.String({ format: 'email', maxLength: 320 });
+
+/** A password as sent; the rules for new ones depend on the user. */
+export const Password = Type.String({ minLength: 1, maxLength: 1000 });
+
+export const token = {
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+  two_factor_setup_required: Type.Optional(
+    Type.Boolean({ description: 'Whether the token can only be used to set up the second factor' }),
+  ),
+};
+
+export const TokenAnswer = component('Token', token);
