@@ -78,30 +78,23 @@ async function cardNamed({ api }: Service, name: string): Promise<string> {
 async function writePictures(pngFolder: string | undefined): Promise<void> {
   const folder = path.resolve(import.meta.dirname, '../../docs/pictures');
   await mkdir(folder, { recursive: true });
-  const service = await startService({ DEMO: 'true' });
-  try {
-    await storeSnapshots(service.databaseUrl);
-    await takeOnWork(service.api);
-    await drawProcesses(service.api);
-    const around = `dependencies?depth=1&center_id=${await cardNamed(service, CENTER)}`;
-    const accept = 'image/svg+xml';
-    const write = async (name: string, answer: Response) => {
-      const svg = await answer.text();
-      if (!answer.ok) throw new Error(`${name}: ${svg}`);
-      await writeFile(path.join(folder, `${name}.svg`), svg);
-      if (pngFolder === undefined) return;
-      await writeFile(path.join(pngFolder, `${name}.png`), new Resvg(svg).render().asPng());
-    };
-    for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around })) {
-      await write(name, await service.api.fetch(`/reports/${report}`, { headers: { accept } }));
-    }
-    const headers = { accept, 'content-type': 'application/json' };
-    for (const [name, query] of Object.entries(queries)) {
-      const body = JSON.stringify(query);
-      await write(name, await service.api.fetch('/reports/query', { method: 'POST', headers, body }));
-    }
-  } finally {
-    await service.stop();
+  await using service = await startService({ DEMO: 'true' });
+  await storeSnapshots(service.client);
+  await takeOnWork(service.api);
+  await drawProcesses(service.api);
+  const around = `dependencies?depth=1&center_id=${await cardNamed(service, CENTER)}`;
+  const accept = 'image/svg+xml';
+  const write = async (name: string, answer: Response) => {
+    const svg = await answer.text();
+    await writeFile(path.join(folder, `${name}.svg`), svg);
+    if (pngFolder === undefined) return;
+    await writeFile(path.join(pngFolder, `${name}.png`), new Resvg(svg).render().asPng());
+  };
+  for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around })) {
+    await write(name, await service.api.fetch(`/reports/${report}`, { headers: { accept } }));
+  }
+  for (const [name, query] of Object.entries(queries)) {
+    await write(name, await service.api.send('POST', '/reports/query', query, { accept }));
   }
 }
 

@@ -30,22 +30,16 @@ export async function drawProcesses(api: Api): Promise<void> {
     columns: Named[];
     cells: { process_id: string; application_id: string }[];
   }>('/reports/bpm/process-application-matrix');
-  const send = async (path: string, body: object) =>
-    await api.fetch(path, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
   for (const { id } of rows.slice(0, 12)) {
     const used = cells.filter(({ process_id }) => process_id === id).slice(0, 3);
     if (used.length === 0) continue;
     const names = used.map(({ application_id }) => columns.find((one) => one.id === application_id)!.name);
     const process = `/bpm/processes/${id}`;
     const steps = names.map((name, at): [string, string] => [`step${at}`, `Work in ${name}`]);
-    await send(`${process}/diagram`, { bpmn_xml: chain(Object.fromEntries(steps)) });
+    await api.send('PUT', `${process}/diagram`, { bpmn_xml: chain(Object.fromEntries(steps)) });
     const { items } = await api.get<{ items: { id: string }[] }>(`${process}/elements`);
     for (const [at, { application_id }] of used.entries()) {
-      await send(`${process}/elements/${items[at]!.id}`, { application_id });
+      await api.send('PUT', `${process}/elements/${items[at]!.id}`, { application_id });
     }
   }
 }

@@ -15,14 +15,14 @@ export interface Child {
 /** Loading the service fills a young generation of the usual size ten times: collecting that takes a tenth of a start. */
 const FEW_COLLECTIONS = ['--min-semi-space-size=32', '--max-semi-space-size=64'];
 
-/** Starts a TypeScript file with the running Node. */
+/** Starts a TypeScript file with the running Node. @param options the account to run as, and options of Node. */
 export function startChild(
   file: string,
   args: string[] = [],
   env: Record<string, string | undefined> = {},
-  account: { uid?: number; gid?: number } = {},
+  { flags = FEW_COLLECTIONS, ...account }: { uid?: number; gid?: number; flags?: string[] } = {},
 ): Child {
-  const child = spawn(process.execPath, [...FEW_COLLECTIONS, file, ...args], {
+  const child = spawn(process.execPath, [...flags, file, ...args], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     ...account,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -19,7 +19,8 @@ export interface Place {
   /** The data folder that its processes share. */
   dataDir: string;
   admin: { email: string; password: string };
-  start(entry: keyof typeof entries, env?: Record<string, string | undefined>): Child;
+  /** @param flags options of Node in place of those that tests use. */
+  start(entry: keyof typeof entries, env?: Record<string, string | undefined>, flags?: string[]): Child;
   /** Kills whatever still runs and removes the folder. */
   clear(): Promise<void>;
 }
@@ -37,8 +38,8 @@ export async function createPlace(): Promise<Place> {
   return {
     dataDir,
     admin,
-    start(entry, env = {}) {
-      const child = startChild(path.join(import.meta.dirname, '../..', entries[entry]), [], {
+    start(entry, env = {}, flags) {
+      const settings = {
         HOST: '127.0.0.1',
         DATA_DIR: dataDir,
         DATABASE_URL: undefined,
@@ -48,7 +49,9 @@ export async function createPlace(): Promise<Place> {
         ADMIN_PASSWORD: admin.password,
         LOG_LEVEL: 'silent',
         ...env,
-      });
+      };
+      const file = path.join(import.meta.dirname, '../..', entries[entry]);
+      const child = startChild(file, [], settings, flags ? { flags } : {});
       children.push(child);
       return child;
     },

@@ -2,15 +2,16 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A logged-in caller. Paths begin after `/api/v1`. Answers that are not 2xx throw with their text. */
+/** A logged-in caller. Paths begin after `/api/v1`. Responses that are not 2xx throw with their text. */
 export interface Api {
   url: string;
-  token: string;
   headers: Record<string, string>;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: unknown): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
-  /** The raw answer, its body not read yet. */
+  /** The response to a JSON body, not read yet. */
+  send(method: string, path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** The response, not read yet. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -22,58 +23,66 @@ export interface Job {
   error: unknown;
 }
 
-const JSON_BODY = { 'content-type': 'application/json' };
-const POLL_MS = 20;
+const POLL_MS = 10;
 
-function apiOf(url: string, token: string): Api {
-  const headers = { authorization: `Bearer ${token}` };
+/** A caller at one API process, with the headers of a login. */
+export function apiAt(url: string, headers: Record<string, string>): Api {
   const request = async (path: string, init: RequestInit = {}) => {
-    const answer = await fetch(`${url}/api/v1${path}`, { ...init, headers: { ...headers, ...init.headers } });
-    if (!answer.ok) {
-      throw new Error(`${init.method ?? 'GET'} ${path} answered ${answer.status}: ${await answer.text()}`);
-    }
-    return answer;
+    const response = await fetch(`${url}/api/v1${path}`, {
+      ...init,
+      headers: { ...headers, ...init.headers },
+    });
+    if (!response.ok)
+      throw new Error(`${init.method ?? 'GET'} ${path}: ${response.status} ${await response.text()}`);
+    return response;
   };
-  const send = async <T>(method: string, path: string, body: unknown): Promise<T> => {
-    const answer = await request(path, { method, headers: JSON_BODY, body: JSON.stringify(body) });
-    return (await answer.json()) as T;
-  };
+  const send: Api['send'] = (method, path, body, more) =>
+    request(path, {
+      method,
+      headers: { 'content-type': 'application/json', ...more },
+      body: JSON.stringify(body),
+    });
   return {
     url,
-    token,
     headers,
-    get: async <T>(path: string) => (await (await request(path)).json()) as T,
-    post: (path, body) => send('POST', path, body),
-    patch: (path, body) => send('PATCH', path, body),
+    send,
     fetch: request,
+    get: async <T>(path: string) => (await (await request(path)).json()) as T,
+    post: async <T>(path: string, body: unknown) => (await (await send('POST', path, body)).json()) as T,
+    patch: async <T>(path: string, body: unknown) => (await (await send('PATCH', path, body)).json()) as T,
   };
 }
 
-/** Logs in and keeps the token for all further requests. */
-export async function login(url: string, credentials: { email: string; password: string }): Promise<Api> {
-  const answer = await fetch(`${url}/api/v1/auth/login`, {
-    method: 'POST',
-    headers: JSON_BODY,
-    body: JSON.stringify(credentials),
-  });
-  if (!answer.ok) throw new Error(`The login answered ${answer.status}: ${await answer.text()}`);
-  const { access_token } = (await answer.json()) as { access_token: string };
-  return apiOf(url, access_token);
-}
-
-/** The same caller at another API process of the same service. */
-export const at = (api: Api, url: string): Api => apiOf(url, api.token);
-
-/** Waits until a job has ended, and returns it; throws when it has not succeeded. */
+/** Waits until a job has ended, and returns it. @throws Error when it has not succeeded. */
 export async function untilDone(api: Api, jobId: string): Promise<Job> {
   for (;;) {
     const job = await api.get<Job>(`/jobs/${jobId}`);
     if (job.status === 'succeeded') return job;
-    if (job.status === 'failed' || job.status === 'cancelled') {
+    if (job.status === 'failed' || job.status === 'cancelled')
       throw new Error(`Job ${jobId} ${job.status}: ${JSON.stringify(job.error)}`);
-    }
     await delay(POLL_MS);
   }
+}
+
+/** What a request that starts a job returns. */
+export interface Started {
+  job_id: string;
+  /** Of an analysis. */
+  run_id: string;
+  /** Of a synchronisation run. */
+  id: string;
+}
+
+/** Starts a job by a request and waits for its end. */
+export async function runJob(
+  api: Api,
+  path: string,
+  body: object = {},
+): Promise<{ seconds: number; job: Job; started: Started }> {
+  const start = performance.now();
+  const started = await api.post<Started>(path, body);
+  const job = await untilDone(api, started.job_id);
+  return { seconds: (performance.now() - start) / 1_000, job, started };
 }
 
 /** Sends CSV to the import and waits for the job's end. @throws Error when a row failed. */
@@ -82,14 +91,43 @@ export async function importCsv(
   kind: 'cards' | 'relations',
   body: RequestInit['body'],
 ): Promise<Job> {
-  const headers = { 'content-type': 'text/csv' };
-  const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
-  const answer = await api.fetch(`/imports?kind=${kind}&mode=create`, init);
-  const { job_id } = (await answer.json()) as { job_id: string };
-  const job = await untilDone(api, job_id);
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body,
+    duplex: 'half',
+  } as RequestInit;
+  const response = await api.fetch(`/imports?kind=${kind}&mode=create`, init);
+  const job = await untilDone(api, ((await response.json()) as Started).job_id);
   if (job.counts?.failed) throw new Error(`The import of ${kind} left ${job.counts.failed} rows out.`);
   return job;
 }
 
 export const importFile = (api: Api, kind: 'cards' | 'relations', file: string): Promise<Job> =>
   importCsv(api, kind, Readable.toWeb(createReadStream(file)) as ReadableStream);
+
+/** What a downloaded file holds. */
+export interface Downloaded {
+  bytes: number;
+  lineBreaks: number;
+}
+
+/** Reads a response to its end as a client would. */
+export async function drain({ body }: Response): Promise<Downloaded> {
+  const seen: Downloaded = { bytes: 0, lineBreaks: 0 };
+  for await (const chunk of body!) {
+    seen.bytes += chunk.length;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen.lineBreaks += 1;
+  }
+  return seen;
+}
+
+/** An export job of all cards, or of those of some types, from the request to the last byte of the file. */
+export async function exportByJob(
+  api: Api,
+  format: 'csv' | 'xlsx' | 'ndjson' | 'parquet',
+  narrowed: { types?: string[] } = {},
+): Promise<Downloaded> {
+  const { started } = await runJob(api, '/exports', { format, kind: 'cards', ...narrowed });
+  return await drain(await api.fetch(`/jobs/${started.job_id}/result`));
+}

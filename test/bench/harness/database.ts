@@ -1,32 +1,19 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { to } from 'pg-copy-streams';
-import { median } from './stats.ts';
+import { median, timesOf } from './measure.ts';
 
 const ROUNDS = 5;
-
-/** Milliseconds that a statement takes. */
-export async function timed(client: pg.Client, sql: string): Promise<number> {
-  const start = performance.now();
-  await client.query(sql);
-  return performance.now() - start;
-}
 
 /**
  * U, the unit of the bench, in milliseconds: the median of five copies of all cards to nowhere by the server
  * itself, after one that warms up.
  */
 export async function measureU(client: pg.Client): Promise<number> {
-  const sql = `COPY (SELECT * FROM cards) TO '/dev/null'`;
-  await timed(client, sql);
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) times.push(await timed(client, sql));
-  return median(times);
+  const times = await timesOf(ROUNDS + 1, () => client.query(`COPY (SELECT * FROM cards) TO '/dev/null'`));
+  return median(times.slice(1));
 }
 
-/**
- * Lets the database clear up behind what was loaded: otherwise it does so by itself, for minutes, beside whatever is measured
- * meanwhile.
- */
+/** Vacuums what was loaded: otherwise autovacuum does so, for minutes, beside what is measured meanwhile. */
 export async function settle(client: pg.Client): Promise<void> {
   await client.query('vacuum analyze');
   await client.query('checkpoint');
@@ -40,9 +27,20 @@ export async function meanCopyLine(client: pg.Client): Promise<number> {
   return bytes / stream.rowCount;
 }
 
-/** A connection of the bench's own. */
-export async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: 'bench' });
-  await client.connect();
-  return client;
+/** Ids of so many active cards of a type, in an order that has nothing to do with their names. */
+export async function cardIds(client: pg.Client, type: string, count: number): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from cards where type = $1 and status = 'ACTIVE' order by md5(id::text) limit $2`,
+    [type, count],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Marks topics by which reports are cached as changed, those of all cards by default, without changing anything. */
+export async function invalidate(client: pg.Client, topics?: string[]): Promise<void> {
+  await client.query(
+    `select record_events('[]', coalesce($1::text[],
+       array(select topic from topic_versions where topic like 'cards:%')))`,
+    [topics],
+  );
 }

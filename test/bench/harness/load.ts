@@ -1,52 +1,46 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import type { LoadOptions, LoadResult } from './load-process.ts';
-import { median } from './stats.ts';
+import type { LoadOptions, LoadResult } from '../programs/load.ts';
+import type { Api } from './api.ts';
+import { median } from './measure.ts';
+import { startProgram } from './programs.ts';
 
-const run = promisify(execFile);
-const program = path.join(import.meta.dirname, 'load-process.ts');
-
+const CONNECTIONS = 8;
 const WARM_UP_SECONDS = 1;
 const ROUNDS = 3;
 
-/** Loads one target from a process of its own. Answers other than 2xx, and lost ones, throw. */
+/** Loads one target from a process of its own. @throws Error if responses are not 2xx or get lost. */
 export async function load(options: LoadOptions): Promise<LoadResult> {
-  const { stdout } = await run(process.execPath, [program, JSON.stringify(options)], { maxBuffer: 2 ** 20 });
-  const result = JSON.parse(stdout) as LoadResult;
-  if (result.failures > 0) {
+  using program = startProgram('load');
+  const result = await program.ask<LoadResult>(options);
+  if (result.failures > 0)
     throw new Error(
       `${result.failures} of ${result.requests} requests to ${options.url} failed: ${result.statuses}`,
     );
-  }
   return result;
 }
 
 /** Medians over the rounds. */
-export interface LoadMedians {
-  requestsPerSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-}
+type LoadMedians = Pick<LoadResult, 'requestsPerSecond' | 'p50Ms' | 'p99Ms'>;
 
 /**
- * Loads several targets in turn, three rounds after a short warm-up, so that a change in the machine's mood
- * meets all of them.
+ * Loads the service and a baseline in turn, three rounds after a short warm-up, so that a change of the machine's speed
+ * affects both.
  */
-export async function alternate<Name extends string>(
-  targets: Record<Name, Omit<LoadOptions, 'seconds'>>,
+export async function compareLoad(
+  { url, headers }: Api,
+  paths: string[],
+  baseline: Pick<LoadOptions, 'url' | 'paths'>,
   seconds = 5,
-): Promise<Record<Name, LoadMedians>> {
-  const names = Object.keys(targets) as Name[];
-  for (const name of names) await load({ ...targets[name], seconds: WARM_UP_SECONDS });
-  const results = new Map<Name, LoadResult[]>(names.map((name) => [name, []]));
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const name of names) results.get(name)!.push(await load({ ...targets[name], seconds }));
-  }
-  const medians = names.map((name) => {
-    const rounds = results.get(name)!;
-    const of = (key: 'requestsPerSecond' | 'p50Ms' | 'p99Ms') => median(rounds.map((round) => round[key]));
-    return [name, { requestsPerSecond: of('requestsPerSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms') }];
+): Promise<{ service: LoadMedians; baseline: LoadMedians }> {
+  const results: LoadResult[][] = [[], []];
+  const loadBoth = async (duration: number) => {
+    for (const [at, target] of [{ url, headers, paths }, baseline].entries())
+      results[at]!.push(await load({ ...target, connections: CONNECTIONS, seconds: duration }));
+  };
+  await loadBoth(WARM_UP_SECONDS);
+  for (let round = 0; round < ROUNDS; round += 1) await loadBoth(seconds);
+  const medians = results.map(([, ...rounds]): LoadMedians => {
+    const of = (key: keyof LoadMedians) => median(rounds.map((round) => round[key]));
+    return { requestsPerSecond: of('requestsPerSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms') };
   });
-  return Object.fromEntries(medians) as Record<Name, LoadMedians>;
+  return { service: medians[0]!, baseline: medians[1]! };
 }

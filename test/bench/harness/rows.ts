@@ -1,44 +1,49 @@
-/** One figure of the bench beside its floor from the same run. */
+/** One figure of the bench beside its baseline from the same run. */
 export interface Row {
   figure: string;
   value: number;
   unit: string;
-  /** What the value is held against, in the same unit; absent where the requirement is absolute. */
-  floor?: number;
+  /** What the value is compared with, in the same unit; absent where the requirement is absolute. */
+  baseline?: number | undefined;
   /** In words, such as `at least 40 %`. */
   required: string;
   ok: boolean;
 }
 
-interface Figure {
-  figure: string;
-  value: number;
-  unit: string;
-  floor?: number;
-}
+const limit = (bound: number, unit: string, baseline: number | undefined) =>
+  baseline === undefined ? `${bound} ${unit}` : `${bound} x baseline`;
 
-const limit = ({ floor, unit }: Figure, bound: number) =>
-  floor === undefined ? `${bound} ${unit}` : `${bound} x floor`;
-
-/** A figure that must reach `bound` times its floor, or `bound` itself where it has none. */
-export const atLeast = (figure: Figure, bound: number): Row => ({
-  ...figure,
-  required: `at least ${limit(figure, bound)}`,
-  ok: figure.value >= bound * (figure.floor ?? 1),
+/** A figure that must reach `bound` times its baseline, or `bound` itself where it has none. */
+export const atLeast = (
+  figure: string,
+  value: number,
+  unit: string,
+  bound: number,
+  baseline?: number,
+): Row => ({
+  ...{ figure, value, unit, baseline },
+  required: `at least ${limit(bound, unit, baseline)}`,
+  ok: value >= bound * (baseline ?? 1),
 });
 
-/** A figure that must stay under `bound` times its floor, or under `bound` itself where it has none. */
-export const under = (figure: Figure, bound: number): Row => ({
-  ...figure,
-  required: `under ${limit(figure, bound)}`,
-  ok: figure.value < bound * (figure.floor ?? 1),
+/** A figure that must stay under `bound` times its baseline, or under `bound` itself where it has none. */
+export const under = (
+  figure: string,
+  value: number,
+  unit: string,
+  bound: number,
+  baseline?: number,
+): Row => ({
+  ...{ figure, value, unit, baseline },
+  required: `under ${limit(bound, unit, baseline)}`,
+  ok: value < bound * (baseline ?? 1),
 });
 
-/** A figure that must lie from `low` to `high`. */
-export const within = (figure: Figure, low: number, high: number): Row => ({
-  ...figure,
-  required: `${low} to ${high} ${figure.unit}`,
-  ok: figure.value >= low && figure.value <= high,
+/** A figure that must lie from `low` to `high`; be exactly `low` unless `high` is given. */
+export const within = (figure: string, value: number, unit: string, low: number, high = low): Row => ({
+  ...{ figure, value, unit },
+  required: `${low} to ${high} ${unit}`,
+  ok: value >= low && value <= high,
 });
 
 const number = (value: number): string => {
@@ -46,24 +51,22 @@ const number = (value: number): string => {
   return value.toLocaleString('en', { maximumFractionDigits: digits });
 };
 
-/** The rows as a table of plain text: figure, value, floor, ratio, required, and ok or FAIL. */
+/** The rows as a table of plain text: figure, value, baseline, ratio, required, and ok or FAIL. */
 export function formatRows(rows: Row[]): string {
-  const cells = rows.map((row) => [
-    row.figure,
-    `${number(row.value)} ${row.unit}`,
-    row.floor === undefined ? '' : `${number(row.floor)} ${row.unit}`,
-    row.floor === undefined ? '' : number(row.value / row.floor),
-    row.required,
-    row.ok ? 'ok' : 'FAIL',
+  const cells = rows.map(({ figure, value, unit, baseline, required, ok }) => [
+    figure,
+    `${number(value)} ${unit}`,
+    baseline === undefined ? '' : `${number(baseline)} ${unit}`,
+    baseline === undefined ? '' : number(value / baseline),
+    required,
+    ok ? 'ok' : 'FAIL',
   ]);
-  const all = [['figure', 'value', 'floor', 'ratio', 'required', ''], ...cells];
+  const all = [['figure', 'value', 'baseline', 'ratio', 'required', ''], ...cells];
   const widths = all[0]!.map((_, column) => Math.max(...all.map((line) => line[column]!.length)));
-  const numeric = new Set([1, 2, 3]);
+  const isNumeric = (column: number) => column >= 1 && column <= 3;
   const lines = all.map((line) =>
     line
-      .map((text, column) =>
-        numeric.has(column) ? text.padStart(widths[column]!) : text.padEnd(widths[column]!),
-      )
+      .map((text, at) => (isNumeric(at) ? text.padStart(widths[at]!) : text.padEnd(widths[at]!)))
       .join('  ')
       .trimEnd(),
   );

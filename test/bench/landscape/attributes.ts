@@ -1,7 +1,8 @@
 import { cardTypeSeeds } from '../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import type { Field, Section } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { between, pick, type Random } from './random.ts';
-import { places } from './words.data.ts';
+import { between, type Random } from './random.ts';
+import { fill } from './texts.ts';
+import words from './words.json' with { type: 'json' };
 
 /** At most so many attributes of a card are filled; at least `FEWEST`. */
 const MOST = 12;
@@ -57,31 +58,8 @@ const isoDay = (random: Random, fromYear: number, toYear: number): string =>
 /** Money spreads over several orders of magnitude, as budgets do. */
 const money = (random: Random): number => Math.round(10 ** (3 + random() * 3.3) * 100) / 100;
 
-const texts: Record<string, (random: Random, coined: string) => string> = {
-  productName: (_, coined) => coined,
-  version: (random) => `${between(random, 1, 24)}.${between(random, 0, 12)}.${between(random, 0, 30)}`,
-  licenseType: (random) =>
-    pick(random, ['Open source', 'Subscription', 'Perpetual', 'Site licence', 'Named user']),
-  location: (random) => pick(random, places),
-  dataFormat: (random) => pick(random, ['JSON', 'XML', 'CSV', 'Avro', 'EDIFACT', 'Parquet']),
-  protocol: (random) => pick(random, ['HTTPS', 'SFTP', 'AMQP', 'Kafka', 'JDBC', 'SOAP']),
-  dataOwner: (random) => `${pick(random, places)} data office`,
-  costCentre: (random) => `CC${between(random, 1000, 9999)}`,
-  website: (_, coined) => `https://${coined.toLowerCase()}.example`,
-  site: (random) => pick(random, places),
-  budgetCode: (random) => `B-${between(random, 100, 999)}-${between(random, 10, 99)}`,
-  wave: (random) => `${between(random, 2024, 2031)} Q${between(random, 1, 4)}`,
-};
-
-const topOfNumber: Record<string, number> = {
-  progress: 100,
-  headCount: 800,
-  numberOfUsers: 25_000,
-  riskScore: 25,
-  tickets: 900,
-  rank: 500,
-  users: 5_000,
-};
+const texts: Record<string, string> = words.attributes;
+const highest: Record<string, number> = words.highest;
 
 function valueFor(field: Field, random: Random, coined: string): unknown {
   switch (field.type) {
@@ -93,13 +71,13 @@ function valueFor(field: Field, random: Random, coined: string): unknown {
     case 'cost':
       return money(random);
     case 'number':
-      return between(random, 0, topOfNumber[field.key]!);
+      return between(random, 0, highest[field.key]!);
     case 'date':
       return isoDay(random, 2022, 2032);
-    case 'url':
-      return `https://${coined.toLowerCase()}.example/${between(random, 100, 9999)}`;
-    default:
-      return texts[field.key]!(random, coined);
+    default: {
+      const template = texts[field.type === 'url' ? 'url' : field.key]!;
+      return fill(template, random, { coined, host: coined.toLowerCase() });
+    }
   }
 }
 

@@ -1,10 +1,9 @@
 import { cardTypeSeeds } from '../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { attributesOf, lifecycleOf } from './attributes.ts';
-import { descriptionOf } from './descriptions.ts';
-import { MAX_CARDS, nameOf } from './names.ts';
 import { benchTags, benchUsers } from './people.ts';
 import { mix, mulberry32, pick } from './random.ts';
 import { externalId, leavesOf, placeInTree, shapeOf, type TypeShape } from './shape.ts';
+import { descriptionOf, MAX_CARDS, nameOf } from './texts.ts';
 
 /** A card as an import row; `tags` hold `Group/Tag`, `stakeholders` hold `role:email`. */
 export interface BenchCard {

@@ -13,14 +13,14 @@ interface Share {
 /** 40 % applications, 20 % components, 10 % each interfaces and capabilities, the rest over the other types. */
 const shares: Share[] = shapeShares;
 
-/** Where a type's cards stand in the landscape, and how they nest. */
+/** The place of a type's cards in the landscape, and how they nest. */
 export interface TypeShape {
   type: string;
   prefix: string;
   /** Number of the first card. */
   first: number;
   count: number;
-  /** How many cards stand on each level, roots first. */
+  /** How many cards each level has, roots first. */
   levels: number[];
 }
 
@@ -73,7 +73,7 @@ export function shapeOf(cards: number): Shape {
 export const externalId = (shape: TypeShape, at: number): string =>
   `${shape.prefix}-${String(at + 1).padStart(5, '0')}`;
 
-/** Level (from 0) of the card that stands at a place within its type, and its parent's place. */
+/** Level (from 0) of the card at a place within its type, and its parent's place. */
 export function placeInTree(
   shape: TypeShape,
   at: number,

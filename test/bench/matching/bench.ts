@@ -9,7 +9,7 @@ import {
 import type { MatchResult } from '../../../integrations/analysis/matching/matching.types.ts';
 import { baselinePairs } from './baseline.ts';
 import { listClasses } from './classes.ts';
-import { type Judged, pairKey, readJudged } from './judged.ts';
+import { type Judged, pairKey, pairsWithin, readJudged } from './judged.ts';
 import { otherLists } from './others.ts';
 import { KINDS, planted, plantedIn } from './planted.ts';
 import { sampleOf, train } from './train.ts';
@@ -27,9 +27,8 @@ interface Run {
  * lists of many kinds, sizes and shares of duplicates, and/or `--lists`, ordinary lists by class. `--train` with `--data` trains the
  * prior from all of them and writes it.
  */
-export function benchMatching(args: string[]): void {
+function benchMatching(): void {
   const { values } = parseArgs({
-    args,
     options: {
       data: { type: 'string' },
       records: { type: 'string' },
@@ -55,26 +54,24 @@ function report(judged: Judged, errors: number): Run {
     `\n${name}: ${left.length}${right ? ` x ${right.length}` : ''} records, ${truth.size} true pairs`,
   );
   const { result, ms } = run(judged);
-  const keys = (least: number) =>
-    new Set(result.pairs.filter(({ score }) => score >= least).map((pair) => pairKey(pair.left, pair.right)));
   const matches = result.pairs.filter((pair) => pair.class === 'match');
-  const found = new Set(matches.map((pair) => pairKey(pair.left, pair.right)));
   if (left.length <= MOST_FOR_BASELINE) line('TF-IDF cosine', judge(baselinePairs(judged), truth));
-  line('match', judge(found, truth));
-  line('score from 0.9', judge(keys(0.9), truth));
-  line('match or possible', judge(keys(0), truth));
+  line('match', judge(keysOf(matches), truth));
+  line('score from 0.9', judge(keysOf(result.pairs.filter(({ score }) => score >= 0.9)), truth));
+  line('match or possible', judge(keysOf(result.pairs), truth));
   if (!right) line('clusters', judge(inClusters(result), truth));
   const all = right ? left.length * right.length : (left.length * (left.length - 1)) / 2;
   console.log(
     `  ${right ? '' : `blocking recall ${recallOf(judged, result as DuplicatesResult).toFixed(3)}, `}${result.compared} pairs compared (${((100 * result.compared) / all).toFixed(2)} %), transitivity ${result.model.transitivity.toFixed(2)}, ${ms.toFixed(0)} ms`,
   );
+  const records = new Map([...left, ...(right ?? [])].map(({ id, values }) => [id, values]));
   for (const pair of matches.filter((match) => !truth.has(pairKey(match.left, match.right))).slice(0, errors))
-    console.log(
-      pair,
-      [pair.left, pair.right].map((id) => [...left, ...(right ?? [])].find((one) => one.id === id)?.values),
-    );
+    console.log(pair, [records.get(pair.left), records.get(pair.right)]);
   return { result, ms };
 }
+
+const keysOf = (pairs: MatchResult['pairs']): Set<string> =>
+  new Set(pairs.map(({ left, right }) => pairKey(left, right)));
 
 const PRIOR_FILE = new URL('../../../integrations/analysis/matching/prior.json', import.meta.url);
 
@@ -92,26 +89,20 @@ function writePrior(known: readonly Judged[]): void {
 function classes(): void {
   console.log('\nprecision, recall, F1; pairs found, true pairs; certain and false ones among them');
   for (const { name, lists } of listClasses()) {
-    const runs = lists.map((judged) => ({ judged, result: run(judged).result }));
-    const sum = (count: (one: (typeof runs)[0]) => number) => runs.reduce((all, one) => all + count(one), 0);
-    const foundIn = ({ judged, result }: (typeof runs)[0]) =>
-      judged.right
-        ? new Set(
-            result.pairs
-              .filter((pair) => pair.class === 'match')
-              .map((pair) => pairKey(pair.left, pair.right)),
-          )
-        : inClusters(result);
-    const right = sum((one) => [...foundIn(one)].filter((key) => one.judged.truth.has(key)).length);
-    const [found, truth] = [sum((one) => foundIn(one).size), sum(({ judged }) => judged.truth.size)];
-    const certain = runs.flatMap(({ judged, result }) =>
-      result.pairs
-        .filter(({ score }) => score >= CERTAIN)
-        .map((pair) => judged.truth.has(pairKey(pair.left, pair.right))),
-    );
-    const numbers = [right / (found || 1), right / (truth || 1), (2 * right) / (found + truth || 1)];
+    let [right, found, truth, certain, wrong] = [0, 0, 0, 0, 0];
+    for (const judged of lists) {
+      const { result } = run(judged);
+      const { pairs } = result;
+      const keys = judged.right ? keysOf(pairs.filter((pair) => pair.class === 'match')) : inClusters(result);
+      const sure = [...keysOf(pairs.filter(({ score }) => score >= CERTAIN))];
+      right += [...keys].filter((key) => judged.truth.has(key)).length;
+      found += keys.size;
+      truth += judged.truth.size;
+      certain += sure.length;
+      wrong += sure.filter((key) => !judged.truth.has(key)).length;
+    }
     console.log(
-      `  ${numbers.map((value) => value.toFixed(3)).join('  ')}  ${found} of ${truth}; ${certain.length}, ${certain.filter((isTrue) => !isTrue).length} false  ${name}`,
+      `  ${numbersOf(figuresOf(right, found, truth))}  ${found} of ${truth}; ${certain}, ${wrong} false  ${name}`,
     );
   }
 }
@@ -123,10 +114,9 @@ function table(lists: readonly Judged[]): void {
   console.log('\nclusters: precision, recall, F1; pairs found, true pairs; transitivity');
   for (const judged of lists) {
     const { result } = run(judged);
-    const { precision, recall, f1, found } = judge(inClusters(result), judged.truth);
-    const numbers = [precision, recall, f1].map((value) => value.toFixed(3)).join('  ');
+    const figures = judge(inClusters(result), judged.truth);
     console.log(
-      `  ${numbers}  ${`${found}`.padStart(5)} ${`${judged.truth.size}`.padStart(5)}  ${result.model.transitivity.toFixed(2)}${result.model.exclusive ? ' rivals' : ''}  ${judged.name}`,
+      `  ${numbersOf(figures)}  ${`${figures.found}`.padStart(5)} ${`${judged.truth.size}`.padStart(5)}  ${result.model.transitivity.toFixed(2)}${result.model.exclusive ? ' rivals' : ''}  ${judged.name}`,
     );
   }
 }
@@ -147,26 +137,30 @@ function recallOf({ truth }: Judged, { snapshot: { ids, candidates } }: Duplicat
 
 /** All pairs of records that are in one cluster. */
 const inClusters = ({ pairs }: MatchResult): Set<string> =>
-  new Set(
-    clustersOf(pairs).flatMap(({ ids }) =>
-      ids.flatMap((id, at) => ids.slice(at + 1).map((other) => pairKey(id, other))),
-    ),
-  );
+  pairsWithin(clustersOf(pairs).map(({ ids }) => ids));
 
-function judge(found: Set<string>, truth: Set<string>) {
-  const right = [...found].filter((pair) => truth.has(pair)).length;
-  return {
-    precision: right / (found.size || 1),
-    recall: right / (truth.size || 1),
-    f1: (2 * right) / (found.size + truth.size || 1),
-    found: found.size,
-  };
+interface Figures {
+  precision: number;
+  recall: number;
+  f1: number;
+  found: number;
 }
 
-function line(what: string, { precision, recall, f1, found }: ReturnType<typeof judge>): void {
-  const numbers = [precision, recall, f1].map((value) => value.toFixed(3)).join('  ');
-  console.log(`  ${what.padEnd(18)} precision, recall, F1: ${numbers}  (${found} pairs)`);
-}
+const figuresOf = (right: number, found: number, truth: number): Figures => ({
+  precision: right / (found || 1),
+  recall: right / (truth || 1),
+  f1: (2 * right) / (found + truth || 1),
+  found,
+});
+
+const judge = (found: Set<string>, truth: Set<string>): Figures =>
+  figuresOf([...found].filter((pair) => truth.has(pair)).length, found.size, truth.size);
+
+const numbersOf = ({ precision, recall, f1 }: Figures): string =>
+  [precision, recall, f1].map((value) => value.toFixed(3)).join('  ');
+
+const line = (what: string, figures: Figures): void =>
+  console.log(`  ${what.padEnd(18)} precision, recall, F1: ${numbersOf(figures)}  (${figures.found} pairs)`);
 
 /** As many made-up applications as given in two lists, and with half as many of each other kind in lists of their own. */
 function scale(records: number, errors: number): void {
@@ -174,7 +168,7 @@ function scale(records: number, errors: number): void {
   const { result, ms } = run(judged);
   const found = result.pairs.filter((pair) => pair.class === 'match');
   console.log(`\n${judged.name}: ${judged.left.length} x ${judged.right!.length} records`);
-  line('match', judge(new Set(found.map((pair) => pairKey(pair.left, pair.right))), judged.truth));
+  line('match', judge(keysOf(found), judged.truth));
   console.log(`  ${result.compared} pairs compared, ${(ms / 1_000).toFixed(1)} s`);
   lists(records, errors);
 }
@@ -212,3 +206,5 @@ function again({ left, fields }: Judged, { model, snapshot }: DuplicatesResult):
   );
   if (!same) process.exitCode = 1;
 }
+
+benchMatching();

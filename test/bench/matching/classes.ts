@@ -1,6 +1,5 @@
 import type { Judged } from './judged.ts';
-import { numbered } from './lists.numbered.ts';
-import { applications, companies, DIFFERENCES, offers } from './lists.ts';
+import { applications, companies, DIFFERENCES, numbered, offers } from './lists.ts';
 
 /** Lists of one class; their results are added up. */
 export interface ListClass {

@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import type { MatchField, MatchRecord } from '../../../integrations/analysis/matching/matching.types.ts';
+import type {
+  MatchField,
+  MatchRecord,
+  MatchValue,
+} from '../../../integrations/analysis/matching/matching.types.ts';
 
 /** Records with the pairs that are known to match. */
 export interface Judged {
@@ -14,9 +18,42 @@ export interface Judged {
   truth: Set<string>;
 }
 
+export type Values = Record<string, MatchValue>;
+
+/** A list under construction: records of entities; every two of one entity are a true pair. */
+export class List {
+  readonly records: MatchRecord[] = [];
+  readonly #entities = new Map<unknown, string[]>();
+  readonly #prefix: string;
+
+  constructor(prefix = '') {
+    this.#prefix = prefix;
+  }
+
+  /** @returns the id of the record. */
+  add(entity: unknown, values: Values): string {
+    const id = `${this.#prefix}${`${this.records.length}`.padStart(7, '0')}`;
+    this.records.push({ id, values });
+    this.#entities.set(entity, [...(this.#entities.get(entity) ?? []), id]);
+    return id;
+  }
+
+  judged(name: string, fields: MatchField[]): Judged {
+    return { name, left: this.records, right: null, fields, truth: pairsWithin(this.#entities.values()) };
+  }
+}
+
+/** All pairs of ids within each group. */
+export const pairsWithin = (groups: Iterable<string[]>): Set<string> =>
+  new Set(
+    [...groups].flatMap((ids) =>
+      ids.flatMap((id, at) => ids.slice(at + 1).map((other) => pairKey(id, other))),
+    ),
+  );
+
 type Line = Record<string, string>;
 
-/** Columns that are compared, and how; all others are passed over. */
+/** Columns that are compared, and how; all others are ignored. */
 const KINDS: Record<string, MatchField['kind']> = {
   name: 'name',
   title: 'name',
@@ -101,20 +138,9 @@ function halved(left: MatchRecord[], right: MatchRecord[], truth: Set<string>) {
 }
 
 function readClusters(file: string, lines: Line[]): Judged {
-  const clusters = new Map<string, string[]>();
-  const left = lines.map((line, at) => {
-    const id = `${at}`.padStart(6, '0');
-    const cluster = clusters.get(line[CLUSTER]!);
-    if (cluster) cluster.push(id);
-    else clusters.set(line[CLUSTER]!, [id]);
-    return { id, values: valuesOf(line) };
-  });
-  const truth = new Set(
-    [...clusters.values()].flatMap((ids) =>
-      ids.flatMap((id, at) => ids.slice(at + 1).map((other) => pairKey(id, other))),
-    ),
-  );
-  return { name: `${file}, one list`, left, right: null, fields: fieldsOf(lines[0]!), truth };
+  const list = new List();
+  for (const line of lines) list.add(line[CLUSTER], valuesOf(line));
+  return list.judged(`${file}, one list`, fieldsOf(lines[0]!));
 }
 
 const valuesOf = (line: Line) =>

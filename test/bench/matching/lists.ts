@@ -1,36 +1,11 @@
-import type {
-  MatchField,
-  MatchRecord,
-  MatchValue,
-} from '../../../integrations/analysis/matching/matching.types.ts';
-import { type Judged, pairKey } from './judged.ts';
-import { Random } from './planted.ts';
+import type { MatchField } from '../../../integrations/analysis/matching/matching.types.ts';
+import { type Judged, List, type Values } from './judged.ts';
+import { Random, split } from './random.ts';
+import words from './words.json' with { type: 'json' };
 
-type Values = Record<string, MatchValue>;
-
-/** A list under construction: records by entity, of which two of one entity are a true pair. */
-class List {
-  readonly records: MatchRecord[] = [];
-  readonly #entities = new Map<string, string[]>();
-
-  add(entity: string, values: Values): void {
-    const id = `${this.records.length}`.padStart(7, '0');
-    this.records.push({ id, values });
-    const ids = this.#entities.get(entity);
-    if (ids) ids.push(id);
-    else this.#entities.set(entity, [id]);
-  }
-
-  judged(name: string, fields: MatchField[]): Judged {
-    const truth = new Set<string>();
-    for (const ids of this.#entities.values())
-      for (const [at, id] of ids.entries())
-        for (const other of ids.slice(at + 1)) truth.add(pairKey(id, other));
-    return { name: `${name}: ${this.records.length}`, left: this.records, right: null, fields, truth };
-  }
-}
-
-const split = (text: string): string[] => text.split(' ');
+const { subjects, roles, own, units } = words.applications;
+const { goods, titles, colours } = words.offers;
+const { legalForms, trades } = words.companies;
 
 const APP_FIELDS: MatchField[] = [
   { name: 'name', kind: 'name', without: 'vendor' },
@@ -45,26 +20,15 @@ const APP_FIELDS: MatchField[] = [
   { name: 'hosting', kind: 'choice', weight: 0.25 },
 ];
 
-const SUBJECTS = split(
-  'Customer Supplier Contract Invoice Order Delivery Product Price Claim Policy Payment Account Asset Vehicle Employee Salary Travel Expense Budget Project Risk Audit Document Content Mail Print Identity Access Network Server Backup Incident Knowledge Campaign Lead Loyalty Warehouse Transport Route Energy Meter Maintenance Quality Laboratory Patient Student Course Library Parking Visitor Facility Waste',
-);
-const ROLES = split(
-  'Management Portal Register Planner Hub Tracker Archive Gateway Monitor Desk Cockpit Workbench Engine Directory Reporting Analytics Scheduler Manager Suite Platform',
-);
-const OWN = split(
-  'Apollo Atlas Aurora Borealis Calypso Castor Cobalt Delphi Electra Falcon Gemini Helios Hermes Icarus Juno Kestrel Lynx Mercury Nimbus Orion Pegasus Phoenix Quasar Rigel Saturn Sirius Taurus Titan Ursa Vega Zephyr',
-);
-const UNITS = split('Retail Wholesale Leasing Corporate Nordics Iberia Benelux Logistics Insurance Health');
-
 /** A name of an application as people give it: own name, subject and role, or a subset of these. */
 function appName(random: Random): string {
   const kind = random.next();
-  if (kind < 0.35) return `${random.of(SUBJECTS)} ${random.of(ROLES)}`;
-  if (kind < 0.55) return `${random.of(OWN)} ${random.of(SUBJECTS)} ${random.of(ROLES)}`;
-  if (kind < 0.7) return `${random.of(SUBJECTS)} ${random.of(SUBJECTS)} ${random.of(ROLES)}`;
-  if (kind < 0.8) return `${random.word()} ${random.of(ROLES)}`;
+  if (kind < 0.35) return `${random.of(subjects)} ${random.of(roles)}`;
+  if (kind < 0.55) return `${random.of(own)} ${random.of(subjects)} ${random.of(roles)}`;
+  if (kind < 0.7) return `${random.of(subjects)} ${random.of(subjects)} ${random.of(roles)}`;
+  if (kind < 0.8) return `${random.word()} ${random.of(roles)}`;
   if (kind < 0.9) return random.word();
-  return `${random.word()} ${random.of(SUBJECTS)}`;
+  return `${random.word()} ${random.of(subjects)}`;
 }
 
 /** Distinct names: no two equal up to the order of their words. */
@@ -109,7 +73,7 @@ export const DIFFERENCES: Record<string, (random: Random, name: string) => strin
 function near(random: Random, name: string): string {
   return random.happens(0.5)
     ? `${name} ${random.of(['API', 'Mobile App', 'Batch', 'Interface', 'Database', 'Frontend'])}`
-    : `${name} ${random.of(UNITS)}`;
+    : `${name} ${random.of(units)}`;
 }
 
 interface AppPlan {
@@ -143,17 +107,10 @@ export function applications(plan: AppPlan, seed: number): Judged {
   }
   for (let at = 0; at < (plan.near ?? 0); at++)
     list.add(`near ${at}`, values(near(random, all[all.length - 1 - at]!), -1));
-  return list.judged(`applications ${JSON.stringify(plan)}`, APP_FIELDS);
+  return list.judged(`applications ${JSON.stringify(plan)}: ${list.records.length}`, APP_FIELDS);
 }
 
 const BRANDS = Array.from({ length: 60 }, (_, at) => new Random(5_000 + at).word());
-const GOODS = split(
-  'Camera Printer Router Switch Headphones Speaker Keyboard Monitor Projector Scanner Microwave Refrigerator Dishwasher Vacuum Kettle Camcorder Receiver Turntable Charger Battery',
-);
-const TITLES = split(
-  'Photo Office Studio Draw Tax Language Spanish French Music Video Web Security Antivirus Backup Design Publisher Garden Home Family Writer Painter Typing Math Reading',
-);
-const COLOURS = split('Black White Silver Red Blue Graphite');
 
 interface Offer {
   brand: string;
@@ -169,20 +126,20 @@ function* offersOf(random: Random, software: boolean): Generator<Offer> {
   for (;;) {
     const brand = random.of(BRANDS);
     const line = random.word();
-    const goods = software ? `${random.of(TITLES)} ${random.of(TITLES)}` : random.of(GOODS);
+    const thing = software ? `${random.of(titles)} ${random.of(titles)}` : random.of(goods);
     const base = 100 + random.below(9_000);
     const letters = random.word().slice(0, 2).toUpperCase();
     for (let member = 0; member <= random.below(4); member++) {
       const extra = software
         ? random.of(['Upgrade', 'Academic', '5 User', 'Standard', 'Professional', 'Deluxe', 'Mac', ''])
-        : random.of([...COLOURS, '', '']);
+        : random.of([...colours, '', '']);
       yield {
         brand,
-        name: software ? `${line} ${goods} ${3 + random.below(9)}.0` : `${line} ${goods}`,
+        name: software ? `${line} ${thing} ${3 + random.below(9)}.0` : `${line} ${thing}`,
         model: `${letters}${base + 10 * member}`,
         extra,
         price: 20 + random.below(900),
-        description: `${random.of(SUBJECTS)} ${random.word()} ${goods.toLowerCase()} with ${random.word()} and ${random.of(SUBJECTS).toLowerCase()} ${random.word()}`,
+        description: `${random.of(subjects)} ${random.word()} ${thing.toLowerCase()} with ${random.word()} and ${random.of(subjects).toLowerCase()} ${random.word()}`,
       };
     }
   }
@@ -204,12 +161,11 @@ const OFFER_FIELDS: MatchField[] = [
   { name: 'price', kind: 'number' },
 ];
 
-/** One list of the offers of two shops; `sides` tells the shop of each record. */
+/** The offers of two shops in one list, and in a list for each shop. */
 export function offers(plan: OfferPlan, seed: number): { one: Judged; two: Judged } {
   const random = new Random(seed);
   const source = offersOf(random, plan.software === true);
   const list = new List();
-  const shops: string[] = [];
   const seen = new Set<string>();
   const take = (): Offer => {
     for (;;) {
@@ -240,54 +196,24 @@ export function offers(plan: OfferPlan, seed: number): { one: Judged; two: Judge
       price: random.happens(0.7) ? Math.round(offer.price * (0.85 + random.next() * 0.3)) : null,
     };
   };
+  const shops = new Map<string, 1 | 2>();
+  const times = () => (random.happens(plan.again ?? 0) ? 2 : 1);
   for (let at = 0; at < 2 * plan.each - plan.both; at++) {
     const offer = take();
-    const inFirst = at < plan.each;
-    const inSecond = at >= plan.each || at < plan.both;
-    const times = () => (random.happens(plan.again ?? 0) ? 2 : 1);
-    if (inFirst)
-      for (let n = times(); n > 0; n--) if (list.add(`${at}`, first(offer)) === undefined) shops.push('1');
-    if (inSecond)
-      for (let n = times(); n > 0; n--) if (list.add(`${at}`, second(offer)) === undefined) shops.push('2');
+    if (at < plan.each) for (let n = times(); n > 0; n--) shops.set(list.add(at, first(offer)), 1);
+    if (at >= plan.each || at < plan.both)
+      for (let n = times(); n > 0; n--) shops.set(list.add(at, second(offer)), 2);
   }
-  const one = list.judged(`offers ${JSON.stringify(plan)}`, OFFER_FIELDS);
-  const shopOf = new Map(one.left.map(({ id }, at) => [id, shops[at]!]));
+  const one = list.judged(`offers ${JSON.stringify(plan)}: ${list.records.length}`, OFFER_FIELDS);
   const truth = new Set(
     [...one.truth].filter((key) => {
       const [a, b] = JSON.parse(key) as [string, string];
-      return shopOf.get(a) !== shopOf.get(b);
+      return shops.get(a) !== shops.get(b);
     }),
   );
-  const of = (shop: string) => one.left.filter((_, at) => shops[at] === shop);
-  return { one, two: { ...one, name: `${one.name}, two lists`, left: of('1'), right: of('2'), truth } };
+  const of = (shop: 1 | 2) => one.left.filter(({ id }) => shops.get(id) === shop);
+  return { one, two: { ...one, name: `${one.name}, two lists`, left: of(1), right: of(2), truth } };
 }
-
-const FORMS = [
-  'GmbH',
-  'AG',
-  'SE',
-  'Ltd',
-  'Ltd.',
-  'Limited',
-  'Inc.',
-  'Inc',
-  'Corp.',
-  'B.V.',
-  'BV',
-  'N.V.',
-  'S.A.',
-  'S.p.A.',
-  'GmbH & Co. KG',
-  'SE & Co. KG',
-  'LLC',
-  'Pty Ltd',
-  'Oy',
-  'AB',
-  'A/S',
-];
-const TRADES = split(
-  'Software Systems Technologies Solutions Networks Data Labs Consulting Digital Cloud Group',
-);
 
 /** Company names: `raw` as people write them, with legal forms, places and slips; groups of one to six. */
 export function companies(plan: { size: number; share: number; most: number }, seed: number): Judged {
@@ -296,7 +222,7 @@ export function companies(plan: { size: number; share: number; most: number }, s
   const written = (base: string): string => {
     let name = base;
     if (random.happens(0.15)) name = DIFFERENCES.slip!(random, name);
-    if (random.happens(0.65)) name = `${name}${random.of([' ', ', ', ' '])}${random.of(FORMS)}`;
+    if (random.happens(0.65)) name = `${name}${random.of([' ', ', ', ' '])}${random.of(legalForms)}`;
     if (random.happens(0.1))
       name = `${name}${random.of([', Rotterdam', ' (UK)', ' - Germany', ' Deutschland'])}`;
     return random.happens(0.2) ? name.toUpperCase() : name;
@@ -305,7 +231,7 @@ export function companies(plan: { size: number; share: number; most: number }, s
   while (bases.size < plan.size)
     bases.add(
       random.happens(0.5)
-        ? `${random.word()} ${random.of(TRADES)}`
+        ? `${random.word()} ${random.of(trades)}`
         : random.happens(0.5)
           ? random.word()
           : `${random.word()} ${random.word()}`,
@@ -314,5 +240,54 @@ export function companies(plan: { size: number; share: number; most: number }, s
     const times = random.happens(plan.share) ? 2 + random.below(plan.most - 1) : 1;
     for (let n = times; n > 0; n--) list.add(base, { name: written(base) });
   }
-  return list.judged(`companies ${JSON.stringify(plan)}`, [{ name: 'name', kind: 'name' }]);
+  return list.judged(`companies ${JSON.stringify(plan)}: ${list.records.length}`, [
+    { name: 'name', kind: 'name' },
+  ]);
+}
+
+const NUMBERED_FIELDS: MatchField[] = [
+  { name: 'name', kind: 'name', without: 'vendor' },
+  { name: 'description', kind: 'text', weight: 0.5 },
+  { name: 'parent', kind: 'choice', weight: 0.5 },
+  { name: 'subtype', kind: 'choice', weight: 0.25 },
+  { name: 'cost', kind: 'number', weight: 0.25 },
+  { name: 'criticality', kind: 'choice', weight: 0.25 },
+  { name: 'hosting', kind: 'choice', weight: 0.25 },
+];
+
+/**
+ * Cards that most are named by two words and a number: `exact` copies with the same attributes, of which the name only gets a
+ * full stop or `(Kopie)`, and `bare` ones with a full stop and attributes of their own.
+ */
+export function numbered(plan: { size: number; exact: number; bare: number }, seed: number): Judged {
+  const random = new Random(seed);
+  const names = new Set<string>();
+  while (names.size < plan.size - plan.exact - plan.bare) {
+    const language = random.of(words.numbered);
+    const number = random.happens(0.85) ? ` ${1 + random.below(1500)}` : ` ${random.word()}`;
+    names.add(`${random.of(language.subjects)} ${random.of(language.roles)}${number}`);
+  }
+  const attributes = () => ({
+    subtype: random.of(split('business platform service')),
+    cost: random.happens(0.4) ? 1_000 * (1 + random.below(200)) : null,
+    criticality: random.happens(0.5) ? random.of(split('low medium high')) : null,
+    hosting: random.happens(0.3) ? random.of(split('cloud onPremise saas')) : null,
+  });
+  const describe = (name: string) =>
+    random.happens(0.6)
+      ? `${name} ${random.of(['supports', 'covers', 'unterstützt', 'gère'])} ${random.of(split('sales finance logistics service production'))} ${random.word()}`
+      : null;
+  const list = new List();
+  for (const name of names)
+    list.add(list.records.length, { name, description: describe(name), ...attributes() });
+  for (let at = 0; at < plan.exact + plan.bare; at++) {
+    const { values } = list.records[at * 7]!;
+    const name = `${values.name}`;
+    const copy =
+      at < plan.exact
+        ? { ...values, name: random.happens(0.5) ? `${name}.` : `${name} (Kopie)` }
+        : { name: `${name}.`, description: describe(name), ...attributes() };
+    list.add(at * 7, copy);
+  }
+  return list.judged(`numbered applications: ${list.records.length}`, NUMBERED_FIELDS);
 }

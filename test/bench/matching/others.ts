@@ -1,55 +1,15 @@
-import type {
-  MatchField,
-  MatchRecord,
-  MatchValue,
-} from '../../../integrations/analysis/matching/matching.types.ts';
-import { type Judged, pairKey } from './judged.ts';
-import { KINDS, Random } from './planted.ts';
+import { type Judged, List } from './judged.ts';
+import * as planted from './planted.ts';
+import { type Kind, maybe } from './planted.ts';
+import { Random, split } from './random.ts';
+import words from './words.json' with { type: 'json' };
 
-/** Made-up things of a kind that the other lists do not hold. */
-interface Kind {
-  name: string;
-  fields: MatchField[];
-  make(random: Random): Values;
-  /** The values of a copy; of the same thing, written by somebody else. */
-  copy(random: Random, values: Values): Values;
-}
-
-type Values = Record<string, MatchValue>;
-
-const split = (text: string): string[] => text.split(' ');
-const GIVEN = split(
-  'Anna Ben Carla David Elena Felix Greta Hugo Ines Jonas Karin Lukas Maria Nils Olga Paul Rosa Simon Tessa Viktor Robert William Katharina Elisabeth Margaret Joseph',
-);
-const CALLED: Record<string, string> = {
-  Robert: 'Bob',
-  William: 'Bill',
-  Katharina: 'Kathi',
-  Elisabeth: 'Lisa',
-  Margaret: 'Peggy',
-  Joseph: 'Joe',
-};
-const TOWNS = split(
-  'Aarau Bregenz Coburg Dresden Essen Fulda Gotha Halle Ilmenau Jena Krems Lienz Murten Neuss',
-);
-const ROADS = split('Bahnhof Linden Schiller Markt Wald Berg Ring Garten Kirch Mühl');
-const TOPICS = split(
-  'adaptive distributed incremental probabilistic scalable approximate parallel temporal spatial semantic secure mobile dynamic optimal robust',
-);
-const THINGS = split(
-  'indexing queries transactions streams joins caching replication clustering views schemas graphs ranking sampling storage workflows',
-);
-const PURPOSES = split('warehouses sensors networks documents archives markets devices catalogues ledgers');
-const VENUES: Record<string, string> = {
-  'International Conference on Very Large Data Bases': 'VLDB',
-  'Proceedings of the Symposium on Principles of Database Systems': 'PODS',
-  'Transactions on Knowledge and Data Engineering': 'TKDE',
-  'Journal of Information Systems': 'Inf. Syst.',
-};
+const { given: givenNames, towns, roads } = words.persons;
+const called: Record<string, string> = words.persons.called;
+const { topics, things, purposes } = words.publications;
+const venues: Record<string, string> = words.publications.venues;
 
 const pad = (value: number, digits = 2): string => `${value}`.padStart(digits, '0');
-const maybe = (random: Random, share: number, value: MatchValue): MatchValue =>
-  random.happens(share) ? null : value;
 
 const persons: Kind = {
   name: 'persons with addresses and days of birth',
@@ -61,21 +21,21 @@ const persons: Kind = {
     { name: 'phone', kind: 'code' },
   ],
   make: (random) => ({
-    name: `${random.of(GIVEN)} ${random.word()}`,
-    street: `${random.of(ROADS)}straße ${1 + random.below(120)}`,
-    town: random.of(TOWNS),
+    name: `${random.of(givenNames)} ${random.word()}`,
+    street: `${random.of(roads)}straße ${1 + random.below(120)}`,
+    town: random.of(towns),
     born: `${1940 + random.below(65)}-${pad(1 + random.below(12))}-${pad(1 + random.below(28))}`,
     phone: `0${random.below(900) + 100} ${random.below(8_999_999) + 1_000_000}`,
   }),
   copy(random, { name, street, town, born, phone }) {
     let [given, family] = split(`${name}`) as [string, string];
-    if (random.happens(0.3)) given = CALLED[given] ?? `${given[0]}.`;
+    if (random.happens(0.3)) given = called[given] ?? `${given[0]}.`;
     if (random.happens(0.4)) family = random.misspelt(family);
     return {
       name: random.happens(0.3) ? `${family}, ${given}` : `${given} ${family}`,
       street: maybe(random, 0.2, `${street}`.replace('straße', random.of(['str.', 'strasse', 'straße']))),
-      town: maybe(random, 0.2, town ?? null),
-      born: maybe(random, 0.3, born ?? null),
+      town: maybe(random, 0.2, town),
+      born: maybe(random, 0.3, born),
       phone: maybe(random, 0.5, `${phone}`.replace(' ', '')),
     };
   },
@@ -91,23 +51,24 @@ const publications: Kind = {
   ],
   make: (random) => ({
     title:
-      `${random.of(TOPICS)} ${random.of(THINGS)} ${random.of(split('for in over with'))} ${random.of(TOPICS)} ${random.of(PURPOSES)} ${random.happens(0.5) ? `using ${random.of(THINGS)}` : ''}`.trim(),
-    authors: Array.from({ length: 1 + random.below(3) }, () => `${random.of(GIVEN)} ${random.word()}`).join(
-      ', ',
-    ),
-    venue: random.of(Object.keys(VENUES)),
+      `${random.of(topics)} ${random.of(things)} ${random.of(split('for in over with'))} ${random.of(topics)} ${random.of(purposes)} ${random.happens(0.5) ? `using ${random.of(things)}` : ''}`.trim(),
+    authors: Array.from(
+      { length: 1 + random.below(3) },
+      () => `${random.of(givenNames)} ${random.word()}`,
+    ).join(', '),
+    venue: random.of(Object.keys(venues)),
     year: 1985 + random.below(35),
   }),
   copy(random, { title, authors, venue, year }) {
-    const words = split(`${title}`);
-    if (random.happens(0.3)) words[0] = random.misspelt(words[0]!);
+    const parts = split(`${title}`);
+    if (random.happens(0.3)) parts[0] = random.misspelt(parts[0]!);
     return {
-      title: words.join(' '),
+      title: parts.join(' '),
       authors: random.happens(0.5)
         ? `${authors}`.replace(/(\p{Lu})\p{Ll}+ (?=\p{Lu})/gu, '$1. ')
         : (authors ?? null),
-      venue: random.happens(0.6) ? VENUES[`${venue}`]! : maybe(random, 0.2, venue ?? null),
-      year: maybe(random, 0.2, year ?? null),
+      venue: random.happens(0.6) ? venues[`${venue}`]! : maybe(random, 0.2, venue),
+      year: maybe(random, 0.2, year),
     };
   },
 };
@@ -122,7 +83,7 @@ const tracks: Kind = {
   ],
   make: (random) => ({
     title: Array.from({ length: 1 + random.below(3) }, () =>
-      random.of([...TOPICS, ...PURPOSES, ...THINGS]),
+      random.of([...topics, ...purposes, ...things]),
     ).join(' '),
     artist: random.of(ARTISTS),
     album: random.of(ALBUMS),
@@ -131,13 +92,14 @@ const tracks: Kind = {
   copy: (random, { title, artist, album, seconds }) => ({
     title: random.happens(0.3) ? random.misspelt(`${title}`) : `${title}`.toUpperCase(),
     artist: maybe(random, 0.2, random.happens(0.3) ? `${artist}`.toLowerCase() : (artist ?? null)),
-    album: maybe(random, 0.4, album ?? null),
+    album: maybe(random, 0.4, album),
     seconds: maybe(random, 0.3, Number(seconds) + random.below(4)),
   }),
 };
-const words = new Random(99);
-const ARTISTS = Array.from({ length: 200 }, () => `${words.word()} ${words.word()}`);
-const ALBUMS = Array.from({ length: 400 }, () => `${words.word()} ${words.word()}`);
+const ofMusic = new Random(99);
+const twoWords = () => `${ofMusic.word()} ${ofMusic.word()}`;
+const ARTISTS = Array.from({ length: 200 }, twoWords);
+const ALBUMS = Array.from({ length: 400 }, twoWords);
 
 const servers: Kind = {
   name: 'servers, most of them called the same',
@@ -156,8 +118,8 @@ const servers: Kind = {
   copy: (random, { name, serial, model, cost }) => ({
     name: `${name}`.toUpperCase(),
     serial: `${`${serial}`.slice(0, 3)}-${`${serial}`.slice(3)}`,
-    model: maybe(random, 0.3, model ?? null),
-    cost: maybe(random, 0.3, cost ?? null),
+    model: maybe(random, 0.3, model),
+    cost: maybe(random, 0.3, cost),
   }),
 };
 
@@ -178,9 +140,7 @@ const companies: Kind = {
   },
 };
 
-const SIGNS = [
-  ...'顧客販売在庫会計人事物流契約給与保険車両工場研究教育医療銀行旅行食品電力水道気象港湾空港鉄道道路建築森林',
-];
+const SIGNS = [...words.signs];
 const signs = (random: Random, count: number): string =>
   Array.from({ length: count }, () => random.of(SIGNS)).join('');
 
@@ -198,7 +158,7 @@ const foreign: Kind = {
   }),
   copy: (random, { name, owner }) => ({
     name: random.happens(0.4) ? `${name}システム`.toUpperCase() : `${name}`.toUpperCase().replace('Ё', 'Е'),
-    owner: maybe(random, 0.3, owner ?? null),
+    owner: maybe(random, 0.3, owner),
   }),
 };
 
@@ -212,51 +172,37 @@ interface Plan {
 /** A list of made-up records of a kind; the same for the same seed. */
 function listOf(kind: Kind, { things, share, most }: Plan, seed = 11): Judged {
   const random = new Random(seed);
-  const left: MatchRecord[] = [];
-  const truth = new Set<string>();
-  const add = (values: Values) => {
-    const id = pad(left.length, 7);
-    left.push({ id, values });
-    return id;
-  };
+  const list = new List();
   for (let thing = 0; thing < things; thing++) {
-    const values = kind.make(random);
-    const ids = [add(values)];
+    const values = kind.make(random, thing);
+    list.add(thing, values);
     if (!random.happens(share)) continue;
-    for (let times = 1 + random.below(most - 1); times > 0; times--) ids.push(add(kind.copy(random, values)));
-    for (const [at, id] of ids.entries())
-      for (const other of ids.slice(at + 1)) truth.add(pairKey(id, other));
+    for (let times = 1 + random.below(most - 1); times > 0; times--)
+      list.add(thing, kind.copy(random, values));
   }
-  const name = `${left.length} ${kind.name}, ${100 * share} % of ${things} there up to ${most} times`;
-  return { name, left, right: null, fields: kind.fields, truth };
+  const name = `${list.records.length} ${kind.name}, ${100 * share} % of ${things} there up to ${most} times`;
+  return list.judged(name, kind.fields);
 }
 
-const applications: Kind = { ...asKind(0), name: 'applications' };
-const products: Kind = {
-  ...asKind(1),
+/** A kind under another name, whose things are counted across all lists. */
+function counted(kind: Kind, name: string): Kind {
+  let count = 0;
+  return { ...kind, name, make: (random) => kind.make(random, count++) };
+}
+
+const applications = counted(planted.applications, 'applications');
+const capabilities = counted(planted.capabilities, 'capabilities');
+const names: Kind = {
+  ...planted.products,
   name: 'products, prices and descriptions missing',
   fields: [{ name: 'name', kind: 'name' }],
 };
-const capabilities: Kind = { ...asKind(3), name: 'capabilities' };
-
-function asKind(place: number): Kind {
-  const { name, fields, make, copy } = KINDS[place]!;
-  let at = 0;
-  return {
-    name,
-    fields,
-    make: (random) => ({ ...make(random, '', at++).values }),
-    copy: (random, values) => ({ ...copy(random, { id: '', values }, '').values }),
-  };
-}
 
 /** Lists of other kinds, other shares of duplicates and other sizes than those by which the matching was made. */
 export function otherLists(): Judged[] {
   const usual = { things: 1_500, share: 0.15, most: 2 };
   return [
-    ...[persons, publications, tracks, servers, companies, foreign, products].map((kind) =>
-      listOf(kind, usual),
-    ),
+    ...[persons, publications, tracks, servers, companies, foreign, names].map((kind) => listOf(kind, usual)),
     ...[persons, publications, companies, applications].map((kind) =>
       listOf(kind, { things: 400, share: 0.6, most: 7 }),
     ),

@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Api } from '../harness/api.ts';
-import { connect } from '../harness/database.ts';
+import { type Started, untilDone } from '../harness/api.ts';
+import { timed } from '../harness/measure.ts';
 import { type Row, under, within } from '../harness/rows.ts';
-import type { Context } from '../harness/scenario.ts';
-import { type ServiceProcess, startService } from '../harness/service.ts';
+import type { Scenario } from '../harness/scenario.ts';
+import { type Service, type ServiceProcess, startService } from '../harness/service.ts';
 import { mulberry32 } from '../landscape/random.ts';
-import { fingerprint, furnish } from './duplicates.ts';
+import { fillWithDuplicates, fingerprint } from './duplicates.ts';
 
 /** Applications of the full size; `--cards` is 100,000 unless given. */
 const SHARE = 0.4;
-/** Cancelled runs of each analysis, besides those at its own moments. */
+/** Runs of each analysis that are cancelled, besides those at its own messages. */
 const CANCELS = 6;
 const POLL_MS = 10;
 
-/** An analysis, and what tells all that it found, without ids that are made up. */
+/** An analysis, and a fingerprint of all that it found, without generated ids. */
 interface Analysis {
   name: string;
   path: string;
   body: object;
-  /** Takes away what earlier runs found, where a run has nothing to write else. */
-  forget?: string;
-  /** Beginnings of what it tells of where it is, at which it is killed and cancelled besides random moments. */
-  moments?: readonly string[];
+  /** Deletes what earlier runs found, where a run would have nothing to write otherwise. */
+  reset?: string;
+  /** Beginnings of its progress messages, at which it is killed and cancelled besides random moments. */
+  messages?: readonly string[];
   print(client: pg.Client): Promise<string>;
 }
 
@@ -47,7 +47,7 @@ const analyses: Analysis[] = [
     path: '/ai-analysis/duplicates/analyse',
     body: { mode: 'learn' },
     // of the type with the most cards
-    moments: [
+    messages: [
       'Reads Application',
       'Compares Application',
       'Compares the candidates of Application',
@@ -72,22 +72,16 @@ const analyses: Analysis[] = [
     name: 'compliance',
     path: '/compliance/scans',
     body: {},
-    forget: 'truncate compliance_findings, compliance_scanned cascade',
+    reset: 'truncate compliance_findings, compliance_scanned cascade',
     print: printOf(
       `select regulation, rule_key, card_id, status, severity, evidence, decision, auto_resolved from compliance_findings`,
     ),
   },
 ];
 
-interface Started {
-  run_id: string;
-  job_id: string;
-}
-
-/** What is worked with: one API, and two workers, of which one holds the job and the other is there. */
+/** One API and two workers, of which one executes the job and the other is idle. */
 interface World {
-  api: Api;
-  client: pg.Client;
+  service: Service;
   random: () => number;
   workers: ServiceProcess[];
   startWorker(): Promise<void>;
@@ -100,164 +94,149 @@ interface JobState {
   lease_owner: string | null;
 }
 
-async function stateOf(client: pg.Client, job: string): Promise<JobState> {
+async function stateOf({ service: { client } }: World, job: string): Promise<JobState> {
   const { rows } = await client.query('select status, message, lease_owner from jobs where id = $1', [job]);
   return rows[0];
 }
 
-async function untilEnded(client: pg.Client, job: string): Promise<void> {
-  for (;;) {
-    const { status } = await stateOf(client, job);
-    if (status === 'succeeded') return;
-    if (status !== 'queued' && status !== 'running') throw new Error(`job ${job} is ${status}`);
-    await delay(POLL_MS);
-  }
-}
-
-async function start({ api, client }: World, { path, body, forget }: Analysis): Promise<Started> {
-  if (forget) await client.query(forget);
+async function start({ service: { api, client } }: World, { path, body, reset }: Analysis): Promise<Started> {
+  if (reset) await client.query(reset);
   return await api.post<Started>(path, body);
 }
 
-async function undisturbed(world: World, analysis: Analysis): Promise<{ ms: number; print: string }> {
-  const begin = performance.now();
-  await untilEnded(world.client, (await start(world, analysis)).job_id);
-  return { ms: performance.now() - begin, print: await analysis.print(world.client) };
-}
-
-/** When somebody steps in: while the job says something, or after a share of the time that it takes undisturbed. */
+/** When a run is disturbed: when the job has a message, or after a share of the time that it takes undisturbed. */
 type Moment = { message: string } | { share: number };
 
-/** Beyond the moment at which a message was first seen; some of what it stands for lasts no longer. */
+/** At most so long after a message was first seen; some of the work behind it takes no longer. */
 const AFTER_MESSAGE_MS = 400;
 
-/** @returns the job as it was then, once somebody has it; undefined where it has ended before. */
-async function until(world: World, job: string, moment: Moment, ms: number): Promise<JobState | undefined> {
-  const { client, random } = world;
+/** @returns the job's state at that moment, once a worker executes it; undefined if it has ended before. */
+async function untilMoment(
+  world: World,
+  job: string,
+  moment: Moment,
+  ms: number,
+): Promise<JobState | undefined> {
   if ('share' in moment) await delay(moment.share * ms);
   for (;;) {
-    const state = await stateOf(client, job);
+    const state = await stateOf(world, job);
     if (state.status === 'succeeded') return undefined;
-    if (state.lease_owner !== null && ('share' in moment || state.message?.startsWith(moment.message))) {
+    const isDue = 'share' in moment || state.message?.startsWith(moment.message);
+    if (state.lease_owner !== null && isDue) {
       if ('share' in moment) return state;
-      await delay(random() * AFTER_MESSAGE_MS);
-      return await stateOf(client, job);
+      await delay(world.random() * AFTER_MESSAGE_MS);
+      const later = await stateOf(world, job);
+      return later.status === 'succeeded' ? undefined : later;
     }
     await delay(POLL_MS);
   }
 }
 
 /**
- * Kills the worker that holds the job: first at each of the analysis' own moments, then at random ones.
- * @returns how many were killed, and the longest time until the other one went on, in seconds.
+ * Kills the worker that executes the job: first at each of the analysis' own messages, then at random moments.
+ * @returns how many were killed, and the longest time until the other worker continued, in seconds.
  */
-async function killed(world: World, analysis: Analysis, ms: number, kills: number) {
-  const { client, random, workers, log } = world;
-  const own = analysis.moments ?? [];
+async function killWorkers(world: World, analysis: Analysis, ms: number, kills: number) {
+  const { random, workers, log } = world;
+  const own = analysis.messages ?? [];
   const { job_id } = await start(world, analysis);
-  let done = 0;
+  let killed = 0;
   let longest = 0;
   for (let n = 0; n < own.length + kills; n += 1) {
     const message = own[n];
-    const state = await until(world, job_id, message ? { message } : { share: random() * 0.6 }, ms);
-    if (!state || state.status === 'succeeded') break;
+    const moment = message ? { message } : { share: random() * 0.6 };
+    const state = await untilMoment(world, job_id, moment, ms);
+    if (!state) break;
     const at = workers.findIndex(({ pid }) => state.lease_owner?.startsWith(`${pid}/`));
     if (at < 0) continue;
+    const [worker] = workers.splice(at, 1);
     log(`${analysis.name}: the worker is killed at "${state.message}"`);
-    const begin = performance.now();
-    await workers.splice(at, 1)[0]!.kill();
-    done += 1;
-    for (;;) {
-      const { status, lease_owner } = await stateOf(client, job_id);
-      // queued, it waits for the other one still
-      if (status !== 'queued' && lease_owner !== state.lease_owner) break;
-      await delay(POLL_MS);
-    }
-    const took = (performance.now() - begin) / 1_000;
-    log(`${analysis.name}: another one went on after ${took.toFixed(1)} s`);
-    longest = Math.max(longest, took);
+    const seconds =
+      (await timed(async () => {
+        worker!.child.kill('SIGKILL');
+        await worker!.child.ended();
+        for (;;) {
+          const { status, lease_owner } = await stateOf(world, job_id);
+          // while it is queued, it waits for the other worker
+          if (status !== 'queued' && lease_owner !== state.lease_owner) break;
+          await delay(POLL_MS);
+        }
+      })) / 1_000;
+    killed += 1;
+    log(`${analysis.name}: the other worker continued after ${seconds.toFixed(1)} s`);
+    longest = Math.max(longest, seconds);
     await world.startWorker();
   }
-  await untilEnded(client, job_id);
-  return { kills: done, longest };
+  await untilDone(world.service.api, job_id);
+  return { killed, longest };
 }
 
-/** @returns the longest time that a cancelled run went on, in milliseconds. */
-async function cancelled(world: World, analysis: Analysis, ms: number): Promise<number> {
-  const { api, client, random, log } = world;
+/** Cancels runs at moments all over them. @returns the longest time until one has stopped, in milliseconds. */
+async function cancelRuns(world: World, analysis: Analysis, ms: number): Promise<number> {
+  const { random, log } = world;
   const moments: Moment[] = [
-    ...(analysis.moments ?? []).map((message) => ({ message })),
+    ...(analysis.messages ?? []).map((message) => ({ message })),
     // spread over the whole run, each moment random within its share
     ...Array.from({ length: CANCELS }, (_, n) => ({ share: (n + random()) / CANCELS })),
   ];
   let longest = 0;
   for (const moment of moments) {
     const { run_id, job_id } = await start(world, analysis);
-    const state = await until(world, job_id, moment, ms);
-    if (!state || state.status === 'succeeded') continue;
-    const asked = performance.now();
-    await api.post(`/ai-analysis/analysis-runs/${run_id}/cancel`, {}).catch(async (error) => {
-      // it has ended in the meantime
-      if ((await stateOf(client, job_id)).status !== 'succeeded') throw error;
+    const state = await untilMoment(world, job_id, moment, ms);
+    if (!state) continue;
+    const took = await timed(async () => {
+      await world.service.api.post(`/ai-analysis/analysis-runs/${run_id}/cancel`, {}).catch(async (error) => {
+        // it has ended in the meantime
+        if ((await stateOf(world, job_id)).status !== 'succeeded') throw error;
+      });
+      while ((await stateOf(world, job_id)).lease_owner !== null) await delay(POLL_MS);
     });
-    while ((await stateOf(client, job_id)).lease_owner !== null) await delay(POLL_MS);
-    const took = performance.now() - asked;
     log(`${analysis.name}: cancelled at "${state.message}" in ${took.toFixed(0)} ms`);
     longest = Math.max(longest, took);
   }
   return longest;
 }
 
-async function run({ args, log }: Context): Promise<Row[]> {
-  await using resources = new AsyncDisposableStack();
-  const service = resources.adopt(
-    await startService({ DEMO: 'false', LOG_LEVEL: 'info' }, 'api'),
-    (started) => started.stop(),
-  );
-  const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
-  await furnish(client, Math.round(args.cards * SHARE));
-  await client.query(
-    `with provider as (select id, row_number() over (order by id) as n, count(*) over () as total from cards where type = 'Provider'),
-       app as (select id, row_number() over (order by id) as n from cards where type = 'Application')
-     insert into relations (type, source_id, target_id, attributes)
-     select 'relProviderToApp', provider.id, app.id, '{}' from app join provider on provider.n = app.n * 7 % provider.total + 1`,
-  );
-  await client.query('vacuum analyze');
-  const startWorker = async () => {
-    const started = await service.join('worker');
-    while (started.running() && !started.logTail().includes('the worker is ready')) await delay(POLL_MS);
-    return started;
-  };
-  const world: World = {
-    api: service.api,
-    client,
-    random: mulberry32(args.seed),
-    workers: [await startWorker(), await startWorker()],
-    async startWorker() {
-      world.workers.push(await startWorker());
-    },
-    log,
-  };
-  const rows: Row[] = [];
-  for (const analysis of analyses) {
-    const { name } = analysis;
-    const { ms, print } = await undisturbed(world, analysis);
-    log(`${name}: ${(ms / 1_000).toFixed(1)} s undisturbed`);
-    const { kills, longest } = await killed(world, analysis, ms, args.kills);
-    const differs = (await analysis.print(client)) === print ? 0 : 1;
-    const stopped = await cancelled(world, analysis, ms);
-    rows.push(
-      within(
-        { figure: `${name}, differences after ${kills} workers killed`, value: differs, unit: '' },
-        0,
-        0,
-      ),
-      under({ figure: `${name}, until a worker that is there went on`, value: longest, unit: 's' }, 15),
-      under({ figure: `${name}, longest of the cancelled runs`, value: stopped, unit: 'ms' }, 2_000),
+/** Kills the workers of every analysis at random moments, and cancels runs at all stages: the results are the same. */
+export const analysisDeaths: Scenario = {
+  name: 'analysis-deaths',
+  onlyNamed: true,
+  loadsItself: true,
+  async run({ args, log }) {
+    await using service = await startService({ LOG_LEVEL: 'info' }, 'api');
+    const { api, client } = service;
+    await fillWithDuplicates(client, Math.round(args.cards * SHARE));
+    await client.query(
+      `with provider as (select id, row_number() over (order by id) as n, count(*) over () as total from cards where type = 'Provider'),
+         app as (select id, row_number() over (order by id) as n from cards where type = 'Application')
+       insert into relations (type, source_id, target_id, attributes)
+       select 'relProviderToApp', provider.id, app.id, '{}' from app join provider on provider.n = app.n * 7 % provider.total + 1`,
     );
-  }
-  return rows;
-}
-
-/** Kills the workers of every analysis at random moments, and cancels runs at all times of them: what is found is the same. */
-export const analysisDeaths = { name: 'analysis-deaths', run, onlyNamed: true };
+    await client.query('vacuum analyze');
+    const workers: ServiceProcess[] = [];
+    const startWorker = async () => {
+      const worker = await service.join('worker');
+      await worker.child.until(/the worker is ready/);
+      workers.push(worker);
+    };
+    await startWorker();
+    await startWorker();
+    const world: World = { service, random: mulberry32(args.seed), workers, startWorker, log };
+    const rows: Row[] = [];
+    for (const analysis of analyses) {
+      const { name } = analysis;
+      const ms = await timed(async () => untilDone(api, (await start(world, analysis)).job_id));
+      const print = await analysis.print(client);
+      log(`${name}: ${(ms / 1_000).toFixed(1)} s undisturbed`);
+      const { killed, longest } = await killWorkers(world, analysis, ms, args.kills);
+      const differences = (await analysis.print(client)) === print ? 0 : 1;
+      const stopMs = await cancelRuns(world, analysis, ms);
+      rows.push(
+        within(`${name}, differences after ${killed} workers killed`, differences, '', 0),
+        under(`${name}, until a worker that is there went on`, longest, 's', 15),
+        under(`${name}, longest of the cancelled runs`, stopMs, 'ms', 2_000),
+      );
+    }
+    return rows;
+  },
+};

@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { MatchRecord } from '../../../integrations/analysis/matching/matching.types.ts';
-import type { Api } from '../harness/api.ts';
-import { connect } from '../harness/database.ts';
-import { sampleMemory } from '../harness/memory.ts';
-import { atLeast, type Row, under, within } from '../harness/rows.ts';
-import type { Context } from '../harness/scenario.ts';
+import { type Api, type Job, runJob, type Started } from '../harness/api.ts';
+import { sampleGrowth, timed } from '../harness/measure.ts';
+import { atLeast, under, within } from '../harness/rows.ts';
+import type { Scenario } from '../harness/scenario.ts';
 import { startService } from '../harness/service.ts';
 import { KINDS, plantedIn } from '../matching/planted.ts';
 
-const MB = 1_000_000;
 /** Applications of the full size; `--cards` is 100,000 unless given. */
 const SHARE = 0.4;
 const CHANGED = 100;
@@ -18,7 +16,7 @@ const DECIDED = 60;
 const AT_ONCE = 5_000;
 const POLL_MS = 20;
 
-/** Which kind of made-up records stands for which type, and how many of them for each application. */
+/** The kind of made-up records for each type, and how many of them for each application. */
 const TYPES = [
   { type: 'Application', kind: 0, share: 1 },
   { type: 'ITComponent', kind: 1, share: 0.25 },
@@ -28,12 +26,7 @@ const TYPES = [
 ] as const;
 
 interface Run {
-  id: string;
-  job_id: string;
-  status: string;
-  progress: number;
   model_version: string;
-  error_message: string | null;
   results: { changed: number; compared_now: number };
 }
 
@@ -41,11 +34,11 @@ interface Run {
 type Truth = Map<string, Set<string>>;
 
 /** Fills the service with cards, a tenth of which are there twice, and another tenth variants that are no duplicates. */
-export async function furnish(client: pg.Client, applications: number): Promise<Truth> {
+export async function fillWithDuplicates(client: pg.Client, applications: number): Promise<Truth> {
   const truth: Truth = new Map();
   for (const { type, kind, share } of TYPES) {
     const judged = plantedIn(KINDS[kind]!, Math.max(20, Math.round(applications * share)), type.length);
-    // siblings have different names: what would be the same is told apart by a parent that says nothing
+    // siblings must have different names
     const names = new Map<string, string>();
     const taken = new Set<string>();
     const rows = judged.left.map((record, at) => {
@@ -88,17 +81,12 @@ function described({ values }: MatchRecord) {
   };
 }
 
-async function start(api: Api, mode: string): Promise<{ run_id: string; job_id: string }> {
-  return await api.post('/ai-analysis/duplicates/analyse', { mode });
-}
+const ANALYSE = '/ai-analysis/duplicates/analyse';
 
-async function untilEnded(api: Api, id: string): Promise<Run> {
-  for (;;) {
-    const run = await api.get<Run>(`/ai-analysis/analysis-runs/${id}`);
-    if (run.status === 'completed') return run;
-    if (run.status !== 'running') throw new Error(`the run is ${run.status}: ${run.error_message}`);
-    await delay(POLL_MS);
-  }
+/** Runs an analysis to its end. */
+async function analyse(api: Api, mode: string): Promise<Run & { seconds: number }> {
+  const { seconds, started } = await runJob(api, ANALYSE, { mode });
+  return { seconds, ...(await api.get<Run>(`/ai-analysis/analysis-runs/${started.run_id}`)) };
 }
 
 /** Everything that a run has found, as one number. */
@@ -139,70 +127,52 @@ async function judge(client: pg.Client, truth: Truth) {
   return { precision: hits / Math.max(1, rows.length), recall: hits / Math.max(1, right.size) };
 }
 
-async function run({ args, log }: Context): Promise<Row[]> {
-  await using resources = new AsyncDisposableStack();
-  const service = resources.adopt(await startService({ DEMO: 'false' }), (started) => started.stop());
-  const client = resources.adopt(await connect(service.databaseUrl), (connection) => connection.end());
-  const { api } = service;
-  const applications = Math.round(args.cards * SHARE);
-  const truth = await furnish(client, applications);
-
-  const memory = resources.adopt(sampleMemory([service.pid]), (sampling) => void sampling.stop());
-  const begin = performance.now();
-  const first = await untilEnded(api, (await start(api, 'learn')).run_id);
-  const seconds = (performance.now() - begin) / 1_000;
-  const { growthBytes } = memory.stop();
-  const { precision, recall } = await judge(client, truth);
-  log(
-    `duplicates among ${applications} applications and others: ${seconds.toFixed(1)} s, ${(growthBytes / MB).toFixed(0)} MB grown; precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
-  );
-
-  const decided = await decide(api, truth);
-  await client.query(
-    `update cards set name = name || ' anew', updated_at = now()
-     where id in (select id from cards where type = 'Application' order by md5(id::text) limit ${CHANGED})`,
-  );
-  const after = performance.now();
-  const changes = await untilEnded(api, (await start(api, 'changes')).run_id);
-  const again = (performance.now() - after) / 1_000;
-  const print = await fingerprint(client);
-  log(
-    `after ${CHANGED} changes and ${decided} decisions: ${again.toFixed(1)} s, ${changes.results.changed} cards and ${changes.results.compared_now} pairs of ${first.results.compared_now} compared`,
-  );
-
-  // cancelled while records are compared, then a worker killed at the same place
-  const cancelled = await start(api, 'everything');
-  await delay((1_000 * seconds) / 4);
-  const asked = performance.now();
-  await api.post(`/ai-analysis/analysis-runs/${cancelled.run_id}/cancel`, {});
-  for (;;) {
-    const { status } = await api.get<{ status: string }>(`/jobs/${cancelled.job_id}`);
-    if (status === 'cancelled') break;
-    await delay(POLL_MS);
-  }
-  const cancelMs = performance.now() - asked;
-  const full = await untilEnded(api, (await start(api, 'everything')).run_id);
-  const differs =
-    (await fingerprint(client)) === print && full.model_version === changes.model_version ? 0 : 1;
-  return [
-    under({ figure: 'duplicates of all types, one worker', value: seconds, unit: 's' }, 180),
-    under({ figure: 'duplicates, memory growth', value: growthBytes / MB, unit: 'MB' }, 500),
-    atLeast({ figure: 'duplicates, precision', value: precision, unit: '' }, 0.9),
-    atLeast({ figure: 'duplicates, recall', value: recall, unit: '' }, 0.8),
-    within(
-      {
-        figure: 'duplicates after 100 changes, cards compared anew',
-        value: changes.results.changed,
-        unit: 'cards',
-      },
-      CHANGED,
-      CHANGED,
-    ),
-    under({ figure: 'duplicates after 100 changes', value: again, unit: 's', floor: seconds }, 0.6),
-    within({ figure: 'duplicates, differences from a full run', value: differs, unit: '' }, 0, 0),
-    under({ figure: 'duplicates, cancelled', value: cancelMs, unit: 'ms' }, 2_000),
-  ];
-}
-
 /** Searches for duplicates among all types: time, memory, what 100 changes cost, and how quickly one is cancelled. */
-export const duplicates = { name: 'duplicates', run };
+export const duplicates: Scenario = {
+  name: 'duplicates',
+  loadsItself: true,
+  async run({ args, log }) {
+    await using service = await startService();
+    const { api, client, pid } = service;
+    const applications = Math.round(args.cards * SHARE);
+    const truth = await fillWithDuplicates(client, applications);
+
+    const stop = sampleGrowth(pid);
+    const first = await analyse(api, 'learn');
+    const growth = stop();
+    const { precision, recall } = await judge(client, truth);
+    log(`precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)} among ${applications} applications`);
+
+    const decided = await decide(api, truth);
+    await client.query(
+      `update cards set name = name || ' anew', updated_at = now()
+       where id in (select id from cards where type = 'Application' order by md5(id::text) limit ${CHANGED})`,
+    );
+    const changes = await analyse(api, 'changes');
+    const { changed, compared_now } = changes.results;
+    const print = await fingerprint(client);
+    log(
+      `after ${CHANGED} changes and ${decided} decisions: ${changed} cards and ${compared_now} pairs of ${first.results.compared_now} compared`,
+    );
+
+    // cancelled while records are compared
+    const cancelled = await api.post<Started>(ANALYSE, { mode: 'everything' });
+    await delay((1_000 * first.seconds) / 4);
+    const cancelMs = await timed(async () => {
+      await api.post(`/ai-analysis/analysis-runs/${cancelled.run_id}/cancel`, {});
+      while ((await api.get<Job>(`/jobs/${cancelled.job_id}`)).status !== 'cancelled') await delay(POLL_MS);
+    });
+    const full = await analyse(api, 'everything');
+    const isSame = (await fingerprint(client)) === print && full.model_version === changes.model_version;
+    return [
+      under('duplicates of all types, one worker', first.seconds, 's', 180),
+      under('duplicates, memory growth', growth, 'MB', 500),
+      atLeast('duplicates, precision', precision, '', 0.9),
+      atLeast('duplicates, recall', recall, '', 0.8),
+      within('duplicates after 100 changes, cards compared anew', changed, 'cards', CHANGED),
+      under('duplicates after 100 changes', changes.seconds, 's', 0.6, first.seconds),
+      within('duplicates, differences from a full run', isSame ? 0 : 1, '', 0),
+      under('duplicates, cancelled', cancelMs, 'ms', 2_000),
+    ];
+  },
+};

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { clustersOf } from '../../../../integrations/analysis/matching/clusters.ts';
 import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
 import { type Judged, pairKey } from '../../../bench/matching/judged.ts';
-import { numbered } from '../../../bench/matching/lists.numbered.ts';
-import { applications, offers } from '../../../bench/matching/lists.ts';
+import { applications, numbered, offers } from '../../../bench/matching/lists.ts';
 
 /** What is found in some lists: the share that is true, the share of the true pairs, and the false pairs from 0.95. */
 function figuresOf(lists: readonly Judged[]) {

@@ -3,24 +3,34 @@ import type { ExportRequest } from '../../../../domain/exchange/exports/export.j
 import { entireTable, type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
 import { planExtraction } from '../../../../reports/exchange/extraction/extraction.plan.ts';
 import { prepareExtraction } from '../../../../reports/exchange/extraction/extraction.write.ts';
-import { connect } from '../../../bench/harness/database.ts';
-import { loadDirect } from '../../../bench/harness/load-direct.ts';
-import { prepareWorkspace } from '../../../bench/harness/workspace.ts';
+import { benchCards } from '../../../bench/landscape/cards.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { Kept } from '../../kernel/formats/tables.ts';
 
 const CARDS = 11_000;
 
 const t = closeAfterAll(await createTestServices());
-const url = t.services.config.databaseUrl!;
-const client = await connect(url);
-await prepareWorkspace(client);
-await client.query(
-  "insert into users (email, display_name, role) values ('ada@estate.example', 'Ada', 'admin')",
+const { db } = t.services;
+await db.raw(
+  `insert into cards (type, subtype, name, alias, description, lifecycle, attributes, status, external_id, data_quality)
+   select v.*, 50 from jsonb_to_recordset(?::jsonb) as v(type text, subtype text, name text, alias text, description text,
+     lifecycle jsonb, attributes jsonb, status text, external_id text)`,
+  [JSON.stringify([...benchCards({ cards: CARDS, seed: 7 })])],
 );
-await loadDirect(url, { cards: CARDS, relations: CARDS, seed: 7 });
-await client.query('analyze');
-await client.end();
+await db.raw(`
+  insert into users (email, display_name, role) values ('ada@estate.example', 'Ada', 'admin');
+  with grp as (insert into tag_groups (name) values ('Region') returning id)
+  insert into tags (tag_group_id, name) select id, 'North' from grp;
+  insert into card_tags (card_id, tag_id)
+  select c.id, t.id from cards c, tags t where t.name = 'North' and c.external_id like '%1';
+  insert into stakeholders (card_id, user_id, role)
+  select c.id, u.id, 'responsible' from cards c, users u
+  where u.email = 'ada@estate.example' and c.external_id like '%2';
+  with numbered as (select id, row_number() over (order by id) as n from cards)
+  insert into relations (type, source_id, target_id, attributes, description)
+  select 'relAppSuccessor', a.id, b.id, '{}', 'Agreed in ticket ' || a.n
+  from numbered a join numbered b on b.n = a.n % ${CARDS} + 1;
+  analyze`);
 
 /** The snapshot, but that all ranges are read as one. */
 const asOne = (snapshot: Snapshot): Snapshot => ({

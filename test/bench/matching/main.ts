@@ -1,3 +1,0 @@
-import { benchMatching } from './bench.ts';
-
-benchMatching(process.argv.slice(2));
