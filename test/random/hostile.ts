@@ -1,47 +1,7 @@
 import fc from 'fast-check';
+import known from './hostile.json' with { type: 'json' };
 
-const texts = [
-  '',
-  ' ',
-  '\u0000',
-  'a\u0000b',
-  '\ud800',
-  '\u202e\u0007\u001b[31m',
-  "' or 1=1 --",
-  "'; drop table cards; --",
-  '"><script>alert(1)</script>',
-  "=cmd|' /C calc'!A0",
-  '../../../../etc/passwd',
-  '..%2f..%2fetc%2fpasswd',
-  `$\u007bjndi:ldap://127.0.0.1/a}`,
-  '{{7*7}}',
-  '%',
-  '%00',
-  '%zz',
-  '\\',
-  'null',
-  'NaN',
-  '__proto__',
-  'constructor',
-  'toString',
-  '-1',
-  '0',
-  '1e309',
-  '9'.repeat(40),
-  'true',
-  '[]',
-  '{"$ne":null}',
-  '00000000-0000-0000-0000-000000000000',
-  'ffffffff-ffff-ffff-ffff-ffffffffffff',
-  '2024-02-30',
-  '0000-00-00',
-  '+275760-09-13T00:00:00.000Z',
-  'http://169.254.169.254/latest/meta-data',
-  'javascript:alert(1)',
-  'Ⅷ ﷽ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ı İ ß',
-  '(('.repeat(300),
-  'a'.repeat(5_000),
-];
+const texts = [...known.texts, '9'.repeat(40), '(('.repeat(300), 'a'.repeat(5_000)];
 
 /** Texts that break careless programs. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -77,50 +37,14 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
 /** Bodies that are no JSON, or no JSON that a service should trust. */
 export const hostileBody: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
-    '',
-    '{',
-    '[',
-    'null',
-    '"x"',
-    '0',
-    '{"a":1,"a":2}',
-    '{"__proto__":{"x":1}}',
-    '\ufeff{}',
-    '{"a":1e999}',
-    '{"a":"\\ud800"}',
-    '{"a":"\\u0000"}',
+    ...known.bodies,
     `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
     `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`,
   ),
   hostileValue.map((value) => JSON.stringify(value) ?? ''),
 );
 
-/** Headers that the service reads, with what it may not expect. */
-export const hostileHeaders: fc.Arbitrary<Record<string, string>> = fc.constantFrom<Record<string, string>[]>(
-  {},
-  { 'if-match': '"x"' },
-  { 'if-match': '*' },
-  { 'if-none-match': '*' },
-  { 'if-none-match': 'W/"x", "y' },
-  { 'idempotency-key': 'x'.repeat(300) },
-  { 'idempotency-key': '{}' },
-  { 'accept-language': 'xx-yy;q=z,,*;q=0' },
-  { accept: 'application/xml' },
-  { prefer: 'respond-async, wait=abc' },
-  { range: 'bytes=9-1' },
-  { range: 'bytes=-0' },
-  { 'x-request-id': '<script>' },
-  { 'x-mutation-batch': 'nothing' },
-  { 'x-mutation-batch': '00000000-0000-4000-8000-000000000000' },
-  { 'x-request-origin': 'web, sync' },
-  { 'last-event-id': '-1' },
-  { 'content-type': 'text/plain' },
-  { 'content-type': 'multipart/form-data' },
-  { 'content-type': 'multipart/form-data; boundary=x' },
-  { 'content-type': 'application/json; charset=utf-16' },
-  { 'content-encoding': 'gzip' },
-  { origin: 'https://elsewhere.example' },
-  { authorization: 'Bearer x.y.z' },
-  { authorization: 'Basic !!!' },
-  { authorization: 'Bearer est_nothing' },
+/** Headers that the service reads, with values that it may not expect. */
+export const hostileHeaders: fc.Arbitrary<Record<string, string>> = fc.constantFrom(
+  ...(known.headers as Record<string, string>[]),
 );

@@ -86,7 +86,7 @@ function expand(schema: Schema, find: (ref: string) => Schema, within: string[] 
 /** Whether the table says that the role may do what the row does. */
 export const allows = (row: Row, role: Role): boolean => row.outcomes.split(' ')[roles.indexOf(role)] === '+';
 
-/** Those who keep the house, those who work in it, and those who look on or in. */
+/** Roles that administer, roles that edit, and roles that read or are not logged in. */
 export const groups: Record<string, Role[]> = {
   keepers: ['admin', 'bpm_admin', 'integrator'],
   workers: ['member'],

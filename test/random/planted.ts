@@ -1,11 +1,11 @@
 import type { Role, World } from '../access/world.ts';
 import type { TestAnswer } from '../support/harness.ts';
 
-/** Stands in every card that the run makes; no other number of the run holds these digits. */
+/** The cost of every card that the run makes; no other number of the run contains these digits. */
 const COST = 918_273_645;
 const SECRET = 'planted-secret-81f3';
 
-/** What nobody is ever told: the shapes of stored hashes and of texts encrypted at rest, and our secrets. */
+/** What no response may show: the shapes of stored hashes and of texts encrypted at rest, and our secrets. */
 const never = [SECRET, /scrypt\$\d+\$/, /"(password_hash|token_hash|secret_hash)":/];
 
 /** The attribute that costs of cards of a type are planted in. */
@@ -37,7 +37,7 @@ export async function plant(world: World): Promise<void> {
   }
 }
 
-/** Whether somebody of the role, as things stand, may see the costs that an answer shows. */
+/** Whether somebody of the role may now see the costs that an answer shows. */
 async function seesCosts({ t }: World, userId: string, text: string): Promise<boolean> {
   if (userId === '') return false;
   const { db } = t.services;
@@ -50,7 +50,7 @@ async function seesCosts({ t }: World, userId: string, text: string): Promise<bo
   return cards.some((id) => text.includes(id));
 }
 
-/** What the answer tells that it should not, if anything. */
+/** What the response should not show, if anything. */
 export async function findLeak(
   world: World,
   role: Role,

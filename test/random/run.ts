@@ -16,7 +16,7 @@ export interface Outcome {
   shortfalls: string[];
 }
 
-/** After so many requests the run goes on in a new world: what was written at random wears the old one out. */
+/** After so many requests the run continues in a new world, as random writes make the old one unusable. */
 const WORLD_LASTS = 2_000;
 
 interface Stage {

@@ -21,14 +21,14 @@ export type Send = (
   headers?: Record<string, string>,
 ) => Promise<Answer>;
 
-/** Sends to a service at an address, with a token. */
-export function sendTo(url: string, token: string): Send {
+/** Sends to a service at an address, with the headers of a login. */
+export function sendTo(url: string, login: Record<string, string>): Send {
   return async (method, path, content, headers = {}) => {
     const type = content && ('json' in content ? 'application/json' : content.type);
     const response = await fetch(`${url}/api/v1${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${token}`,
+        ...login,
         ...(type ? { 'content-type': type } : {}),
         ...headers,
       },
@@ -52,8 +52,8 @@ const PATIENCE_MS = 120_000;
 
 /**
  * Sends until there is an answer, as a careful client does: a write under one and the same Idempotency-Key, so
- * that it is carried out once however often it is sent.
- * @returns undefined when nobody can tell what became of a write: carried out once or not at all.
+ * that it is executed once however often it is sent.
+ * @returns undefined when the outcome of a write is unknown: executed once or not at all.
  */
 export async function insist(
   send: Send,

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -5,19 +7,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { mix, mulberry32 } from '../bench/landscape/random.ts';
-import { makeRequests } from '../random/start.ts';
-import { createPlace, type Place, processesIn } from '../support/processes.ts';
+import { createPlace, logIn, type Place, processesIn } from '../support/processes.ts';
 import type { ChangeEvent } from '../support/replay.ts';
 import { until } from '../support/until.ts';
 import { type Send, sendTo } from './caller.ts';
 import { liveHistories, type Through, throughs } from './histories.ts';
-import { createHistory, type History } from './history.ts';
-import { killWorkers, testFaults } from './itsm/start.ts';
 import { type Crew, startCrew } from './processes.ts';
 import { followChanges, followStream } from './readers.ts';
-import { type FullExport, readExport, readTables } from './stored.ts';
-import { readAll, verifyJobs, verifyOrder, verifyReplay, verifyWrites } from './verify.ts';
-import { createWorld, type World } from './world.ts';
+import {
+  type FullExport,
+  readAll,
+  readExport,
+  readTables,
+  verifyJobs,
+  verifyOrder,
+  verifyReplay,
+  verifyWrites,
+} from './verify.ts';
+import { createHistory, createWorld, type History, type World } from './world.ts';
 import { acts } from './writer.acts.ts';
 import { jobActs } from './writer.jobs.ts';
 import { createWriter } from './writer.ts';
@@ -30,16 +37,6 @@ const WRITERS = 4;
 const JOB_WRITERS = 2;
 /** How long jobs and readers may take to come to their end when nobody writes any more. */
 const SETTLE_MS = 180_000;
-
-async function logIn(url: string, credentials: { email: string; password: string }): Promise<string> {
-  const answer = await fetch(`${url}/api/v1/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(credentials),
-  });
-  const { access_token } = (await answer.json()) as { access_token: string };
-  return access_token;
-}
 
 /** A full export of everything in the middle of the run, by jobs like any other. */
 async function exportAll(send: Send): Promise<{ cards: FullExport; relations: FullExport }> {
@@ -66,17 +63,17 @@ async function exportAll(send: Send): Promise<{ cards: FullExport; relations: Fu
 interface Run {
   crew: Crew;
   send: Send;
-  token: string;
+  headers: Record<string, string>;
   world: World;
   history: History;
   seed: number;
 }
 
 /** Writes and kills for the given time, then lets everything come to rest. @returns the checks' material. */
-async function run({ crew, send, token, world, history, seed }: Run, minutes: number) {
+async function run({ crew, send, headers, world, history, seed }: Run, minutes: number) {
   const stop = new AbortController();
   const changes = followChanges(send, mulberry32(mix(seed, 101)));
-  const stream = followStream(crew.url, token, mulberry32(mix(seed, 102)));
+  const stream = followStream(crew.url, headers, mulberry32(mix(seed, 102)));
   const writers = Array.from({ length: WRITERS + JOB_WRITERS }, (_, number) =>
     createWriter({ number, seed, acts: number < WRITERS ? acts : jobActs, world, history, send }),
   );
@@ -161,8 +158,9 @@ async function soak(minutes: number, seed: number): Promise<boolean> {
   const place = await createPlace();
   try {
     const crew = await startCrew(place, history);
-    const token = await logIn(crew.url, place.admin);
-    const work: Run = { crew, send: sendTo(crew.url, token), token, world: createWorld(), history, seed };
+    const { headers } = await logIn(crew.url, place.admin);
+    const send = sendTo(crew.url, headers);
+    const work: Run = { crew, send, headers, world: createWorld(), history, seed };
     const outcome = await run(work, minutes);
     const events = await verify(place, work, outcome);
     await crew.end();
@@ -174,8 +172,8 @@ async function soak(minutes: number, seed: number): Promise<boolean> {
         `events ${events.length}`,
         `jobs ${outcome.jobs.length}`,
         `kills and restarts ${crew.kills}`,
-        `streams opened ${outcome.stream.restarts() + 1}`,
-        `changes asked again ${outcome.changes.restarts()}`,
+        `streams opened ${outcome.stream.restarts}`,
+        `changes asked again ${outcome.changes.restarts}`,
       ].join(', '),
     );
   } catch (error) {
@@ -195,6 +193,26 @@ async function soak(minutes: number, seed: number): Promise<boolean> {
   return false;
 }
 
+/** Runs a long test in a process of the test runner. @returns whether it passed. */
+async function runTest(what: string, file: string, env: Record<string, unknown>): Promise<boolean> {
+  console.log(`# ${what}`);
+  const runner = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.long.config.ts', file];
+  const child = spawn(process.execPath, runner, {
+    cwd: path.resolve(import.meta.dirname, '../..'),
+    stdio: 'inherit',
+    env: { ...process.env, ...(env as NodeJS.ProcessEnv) },
+  });
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
+
+const USAGE = `npm run soak -- --minutes N --seed S: random writes while processes are killed; N is a number above 0
+npm run soak -- --requests N --seed S: as many requests at random
+npm run soak -- --histories N --seed S --through memory|postgres|relations: as many histories of synchronisation
+npm run soak -- --itsm --runs N --seed S: as many runs of a synchronisation whose remote fails
+npm run soak -- --itsm-kills N --seed S: runs of a synchronisation whose workers are killed as many times
+All other numbers are whole.`;
+
 const { values } = parseArgs({
   options: {
     histories: { type: 'string' },
@@ -207,40 +225,41 @@ const { values } = parseArgs({
     through: { type: 'string', default: 'memory' },
   },
 });
+const { requests, histories, runs, 'itsm-kills': kills, through } = values;
 const minutes = Number(values.minutes);
-const requests = Number(values.requests ?? 1);
-const histories = Number(values.histories ?? 1);
-const runs = Number(values.runs);
-const kills = Number(values['itsm-kills'] ?? 1);
-const whole = (count: number) => Number.isSafeInteger(count) && count > 0;
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
-if (
-  !(minutes > 0) ||
-  !Number.isSafeInteger(seed) ||
-  !whole(requests) ||
-  !whole(histories) ||
-  !whole(runs) ||
-  !whole(kills) ||
-  !throughs.includes(values.through as Through)
-) {
-  console.error('npm run soak -- --minutes N --seed S: N is a number above 0, S a whole number.');
-  console.error('npm run soak -- --requests N --seed S: as many requests at random; N is a whole number.');
-  console.error(
-    'npm run soak -- --histories N --seed S --through memory|postgres|relations: as many histories of synchronisation; N is a whole number.',
-  );
-  console.error(
-    'npm run soak -- --itsm --runs N --seed S: as many runs of a synchronisation whose remote fails; N is a whole number.',
-  );
-  console.error(
-    'npm run soak -- --itsm-kills N --seed S: runs of a synchronisation whose workers are killed as many times; N is a whole number.',
-  );
+const isWhole = (count = '1') => Number.isSafeInteger(Number(count)) && Number(count) > 0;
+const isValid =
+  minutes > 0 &&
+  Number.isSafeInteger(seed) &&
+  [requests, histories, runs, kills].every(isWhole) &&
+  throughs.includes(through as Through);
+if (!isValid) {
+  console.error(USAGE);
   process.exit(2);
 }
-async function begun(): Promise<boolean> {
-  if (values.requests !== undefined) return await makeRequests(requests, seed);
-  if (values.histories !== undefined) return await liveHistories(histories, seed, values.through as Through);
-  if (values['itsm-kills'] !== undefined) return await killWorkers(kills, seed);
-  if (values.itsm) return await testFaults(runs, seed);
+
+async function start(): Promise<boolean> {
+  if (requests !== undefined)
+    return await runTest(`${requests} requests at random, seed ${seed}`, 'requests.test.ts', {
+      RANDOM_REQUESTS: requests,
+      RANDOM_SEED: seed,
+    });
+  if (histories !== undefined) return await liveHistories(Number(histories), seed, through as Through);
+  if (kills !== undefined)
+    return await runTest(
+      `synchronisation whose workers are killed ${kills} times, seed ${seed}`,
+      'kills.test.ts',
+      {
+        ITSM_KILLS: kills,
+        ITSM_SEED: seed,
+      },
+    );
+  if (values.itsm)
+    return await runTest(`synchronisation with ${runs} runs under faults, seed ${seed}`, 'faults.test.ts', {
+      ITSM_RUNS: runs,
+      ITSM_SEED: seed,
+    });
   return await soak(minutes, seed);
 }
-process.exitCode = (await begun()) ? 0 : 1;
+process.exitCode = (await start()) ? 0 : 1;

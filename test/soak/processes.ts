@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { between, pick, type Random } from '../bench/landscape/random.ts';
 import type { Child } from '../support/child.ts';
 import { freePort, type Place, untilReady } from '../support/processes.ts';
-import type { History } from './history.ts';
+import type { History } from './world.ts';
 
 interface Role {
   name: string;
@@ -16,7 +16,7 @@ interface Role {
 export interface Crew {
   url: string;
   kills: number;
-  /** Kills one of them at a random moment, or ends it in order, and starts it again; until told to stop. */
+  /** Kills one of them at a random moment, or ends it in order, and starts it again; until it is stopped. */
   trouble(random: Random, stop: AbortSignal): Promise<void>;
   /** Ends all in order. @throws Error naming those that did not end as they should. */
   end(): Promise<void>;
@@ -28,21 +28,24 @@ const DOWN_MS: [number, number] = [0, 2_500];
 export async function startCrew(place: Place, history: History): Promise<Crew> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const roles: Role[] = [
-    { name: 'api', entry: 'api', child: undefined, ready: Promise.resolve() },
-    { name: 'worker 1', entry: 'worker', child: undefined, ready: Promise.resolve() },
-    { name: 'worker 2', entry: 'worker', child: undefined, ready: Promise.resolve() },
-  ];
+  const roles = ['api', 'worker 1', 'worker 2'].map(
+    (name): Role => ({
+      name,
+      entry: name === 'api' ? 'api' : 'worker',
+      child: undefined,
+      ready: Promise.resolve(),
+    }),
+  );
   const start = (role: Role) => {
     const worker = role.entry === 'worker';
     const child = place.start(role.entry, { PORT: String(port), LOG_LEVEL: worker ? 'info' : 'warn' });
     role.child = child;
-    // one that ends before is told of by its end
+    // one that ends before is reported by its end
     role.ready = (worker ? child.until(/the worker is ready/) : untilReady(child, url)).catch(
       () => undefined,
     );
     void child.ended().then(({ code, output }) => {
-      // whoever ends it has taken it out of its role before
+      // one that is ended on purpose was taken out of its role before
       if (role.child === child)
         history.fault(`${role.name} ended by itself with ${code}:\n${output.slice(-2_000)}`);
     });

@@ -1,7 +1,7 @@
 import { between, pick, type Random } from '../bench/landscape/random.ts';
 import type { Content } from './caller.ts';
-import type { Act, Hand } from './hand.ts';
 import type { KnownCard } from './world.ts';
+import type { Act, Hand } from './writer.ts';
 
 const json = (value: unknown): Content => ({ json: value });
 /** Types with a hierarchy and such without, capabilities with their levels among them. */

@@ -1,6 +1,6 @@
 import { between, pick } from '../bench/landscape/random.ts';
-import type { Act, Hand } from './hand.ts';
 import type { StartedJob } from './world.ts';
+import type { Act, Hand } from './writer.ts';
 
 const csv = (rows: string[][]) => ({ text: rows.map((row) => row.join(',')).join('\n'), type: 'text/csv' });
 

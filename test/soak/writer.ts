@@ -1,17 +1,33 @@
-import { mix, mulberry32 } from '../bench/landscape/random.ts';
-import { type Answer, insist, type Send } from './caller.ts';
-import type { Act, Hand } from './hand.ts';
-import type { History, Outcome } from './history.ts';
-import type { World } from './world.ts';
+import { mix, mulberry32, type Random } from '../bench/landscape/random.ts';
+import { type Answer, type Content, insist, type Send } from './caller.ts';
+import type { History, Outcome, World } from './world.ts';
 
-const FAULTY = (status: number) => status >= 500 || status === 401 || status === 403 || status === 400;
+/** What an act of a writer works with. */
+export interface Hand {
+  random: Random;
+  world: World;
+  /** A text that no other write has. */
+  token(): string;
+  /** Sends a write that contains the token, and records its outcome. @returns the response if it was accepted. */
+  write(method: string, path: string, content?: Content, token?: string): Promise<Answer | undefined>;
+  send: Send;
+}
+
+export interface Act {
+  name: string;
+  /** How often it is chosen, against the others. */
+  weight: number;
+  run(hand: Hand): Promise<unknown>;
+}
+
+const isUnexpected = (status: number) => status >= 500 || status === 401 || status === 403 || status === 400;
 
 function outcomeOf(answer: Answer | undefined): Outcome {
   if (!answer) return 'lost';
   return answer.status < 300 ? 'accepted' : 'refused';
 }
 
-/** One writer, whose choices follow from the seed alone; what it meets follows from everybody. */
+/** One writer, whose choices follow from the seed alone; what it finds depends on all writers. */
 export function createWriter(options: {
   number: number;
   seed: number;
@@ -45,7 +61,7 @@ export function createWriter(options: {
         detail: [method, path, token ?? ''].join(' ').trim(),
       });
       if (token !== undefined) world.tokens.set(token, outcome);
-      if (answer && FAULTY(answer.status)) {
+      if (answer && isUnexpected(answer.status)) {
         history.fault(`${method} ${path} answered ${answer.status}: ${String(answer.bytes).slice(0, 300)}`);
       }
       return outcome === 'accepted' ? answer : undefined;

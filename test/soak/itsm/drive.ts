@@ -14,16 +14,16 @@ export interface Kill {
   at: number;
   /** Whether the transaction is committed. */
   after: boolean;
-  /** What happens before another process goes on. */
+  /** What happens before another process continues. */
   meanwhile?: () => Promise<void>;
 }
 
-/** Carries out runs in this process as a worker does, on a clock on which waiting takes no time. */
+/** Executes runs in this process as a worker does, on a clock on which waiting takes no time. */
 export interface Driver {
   clock: VirtualClock;
-  /** Begins a run and carries it on until it has ended, or its job has failed for good. */
+  /** Starts a run and executes it until it has ended, or its job has failed for good. */
   run(world: Parts, mappingId: string, how?: { complete?: boolean; kills?: Kill[] }): Promise<Ended>;
-  /** Undoes a run, and carries that on as long. */
+  /** Undoes a run in the same way. */
   undo(world: Parts, runId: string, kills: Kill[]): Promise<Ended>;
   close(): Promise<void>;
 }

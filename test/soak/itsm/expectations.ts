@@ -10,9 +10,9 @@ import { askedAbout, readLocal, readRemote, type Side, type World } from './worl
 export interface Expectations {
   /** A thing to be changed or removed on a side; nobody else chooses to remove it there any more. */
   choose(random: Random, side: SideName, what: 'edit' | 'remove'): string | undefined;
-  /** An application and a component that are not related, to be related by whoever asks. */
+  /** An application and a component that are not related, to be related by the caller. */
   chooseEnds(random: Random): [string, string] | undefined;
-  /** A relation to be removed by whoever asks. */
+  /** A relation to be removed by the caller. */
   chooseRelation(random: Random): [string, string] | undefined;
   related(source: string, target: string, there: boolean): void;
   /** Takes in what has happened on both sides. */
@@ -28,7 +28,7 @@ const expectable: ReadonlySet<string> = new Set(['not_found', 'wrong_state', 're
 
 export async function createExpectations(world: World): Promise<Expectations> {
   const relations = new Set<string>();
-  /** Relations that somebody has chosen since both sides were last at rest: nobody else does. */
+  /** Relations that somebody has chosen since both sides last agreed; nobody else chooses them. */
   let relatedLately = new Set<string>();
   /** Things that somebody has chosen since, to change or to remove. */
   let chosen: string[] = [];
@@ -111,7 +111,7 @@ export async function createExpectations(world: World): Promise<Expectations> {
         faults.push(...compareWithJournal(side, name, journal.items));
       }
       checkRelations(local, remote, faults);
-      journal.rest();
+      journal.settle();
       relatedLately = new Set();
       leaving = { local: new Set(), remote: new Set() };
       chosen = [];

@@ -41,7 +41,7 @@ export interface Item {
   kind: Kind['key'];
   local: SideHistory;
   remote: SideHistory;
-  /** What both sides agreed on when they were last at rest; undefined while no person has made it. */
+  /** What both sides agreed on when they last agreed; undefined while no person has made it. */
   root: Record<Path, string> | undefined;
   /** What persons have written since. */
   written: Record<Path, Map<string, Written>>;
@@ -56,8 +56,8 @@ export interface Journal {
   read(): Promise<void>;
   /** @returns what should never have happened, however it ended. */
   check(): string[];
-  /** Both sides are at rest: what they hold is where what comes next begins. */
-  rest(): void;
+  /** Both sides agree: later changes are compared with what they hold now. */
+  settle(): void;
 }
 
 /** Who changes things at the remote. */
@@ -197,7 +197,7 @@ export async function openJournal(
         continue;
       }
       const item = items.get(names.local.get(id) ?? '');
-      if (!item) faults.push(`a card that nobody knows of: ${type} ${id}`);
+      if (!item) faults.push(`an unknown card: ${type} ${id}`);
       else if (type === 'card.archived' || type === 'card.deleted') removed('local', by, item);
       else if (type !== 'card.updated') faults.push(`'${item.name}': ${type}, which nobody has asked for`);
       else {
@@ -230,7 +230,7 @@ export async function openJournal(
     items,
     relations,
     read() {
-      // one after the other, whoever asks
+      // one after the other
       reading = reading.then(async () => {
         readRemote();
         await readLocal();
@@ -243,10 +243,10 @@ export async function openJournal(
       faults = [];
       return found;
     },
-    rest() {
+    settle() {
       for (const [name, item] of items) {
         if (!item.local.there && !item.remote.there) items.delete(name);
-        // what is at rest on one side alone waits for a person, with all that is known of it
+        // what is left on one side alone waits for a person, with all that is known of it
         if (!item.local.there || !item.remote.there) continue;
         item.root = { ...item.remote.held };
         item.written = perPath(() => new Map());

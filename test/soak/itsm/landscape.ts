@@ -37,7 +37,7 @@ export interface Size {
 }
 
 /** Fills an instance. @returns the key of the kind of its relations. */
-export function furnish({ store }: ServiceNowEmulator, size: Size): string {
+export function populate({ store }: ServiceNowEmulator, size: Size): string {
   const [parent_descriptor = '', child_descriptor = ''] = RELATION_KIND.split('::');
   const type = store.insert(
     'cmdb_rel_type',

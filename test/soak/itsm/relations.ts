@@ -28,84 +28,87 @@ const localRelations = async ({ services: { db } }: World): Promise<{ id: string
 const cardsOf = async ({ services: { db } }: World, type: string): Promise<string[]> =>
   await db('cards').where({ type, status: 'ACTIVE' }).orderBy('name').pluck('id');
 
-const relationActs = {
-  async removeThere(world, random) {
+/** An act on one relation at the remote. */
+const onRemote =
+  (
+    act: (
+      world: World,
+      id: string,
+      ends: Record<'parent' | 'child' | 'type', string>,
+      random: Random,
+    ) => string,
+  ): RelationAct =>
+  async (world, random) => {
     const all = relationsOf(world);
-    if (all.length === 0) return 'nothing to remove there';
-    const { sys_id = '', parent, child } = pick(random, all);
-    world.instance.elsewhere.remove(sys_id);
-    return `removed there: ${sys_id} ${parent} > ${child}`;
-  },
-  async replaceThere(world, random) {
-    const all = relationsOf(world);
-    if (all.length === 0) return 'nothing to replace there';
+    if (all.length === 0) return 'no relation at the remote';
     const { sys_id = '', parent = '', child = '', type = '' } = pick(random, all);
-    const values = { parent, child, type };
-    const isFirst = random() < 0.5;
-    if (isFirst) world.instance.elsewhere.remove(sys_id);
-    const made = world.instance.elsewhere.insert(RELATIONS, values).values.sys_id;
-    if (!isFirst) world.instance.elsewhere.remove(sys_id);
-    return `replaced there: ${sys_id} by ${made} ${parent} > ${child}`;
-  },
-  async restoreThere(world, random) {
-    const all = relationsOf(world);
-    if (all.length === 0) return 'nothing to restore there';
-    const { sys_id = '', parent = '', child = '', type = '' } = pick(random, all);
-    world.instance.elsewhere.remove(sys_id);
-    world.instance.store.insert(RELATIONS, { parent, child, type }, 'admin', sys_id);
-    return `removed and restored there: ${sys_id} ${parent} > ${child}`;
-  },
-  async addThere(world, random) {
-    const [parent, child] = [
-      pick(random, recordsOf(world, 'application')),
-      pick(random, recordsOf(world, 'component')),
-    ];
-    if (!parent || !child) return 'nothing to relate there';
-    if (relationsOf(world).some((one) => one.parent === parent && one.child === child))
-      return 'there already';
-    world.instance.elsewhere.insert(RELATIONS, { parent, child, type: world.relationKind });
-    return `added there: ${parent} > ${child}`;
-  },
-  async removeRecord(world, random) {
-    const ids = recordsOf(world, pick(random, ['application', 'component']));
-    if (ids.length < 3) return 'too few records';
-    const id = pick(random, ids);
-    world.instance.elsewhere.remove(id);
-    return `removed record ${id}`;
-  },
-  async removeHere(world, random) {
-    const all = await localRelations(world);
-    if (all.length === 0) return 'nothing to remove here';
-    const { id } = pick(random, all);
-    await deleteRelation(world.ctx, id);
-    return `removed here: ${id}`;
-  },
-  async addHere(world, random) {
-    const [source_id, target_id] = [
-      pick(random, await cardsOf(world, 'Application')),
-      pick(random, await cardsOf(world, 'ITComponent')),
-    ];
-    if (!source_id || !target_id) return 'nothing to relate here';
-    try {
-      await createRelation(world.ctx, { type: relationType, source_id, target_id });
-    } catch {
-      return 'here already';
-    }
-    return `added here: ${source_id} > ${target_id}`;
-  },
-} satisfies Record<string, RelationAct>;
+    return `${act(world, sys_id, { parent, child, type }, random)} ${parent} > ${child}`;
+  };
 
-const oftenThere: RelationAct[] = [
-  relationActs.removeThere,
-  relationActs.removeThere,
-  relationActs.replaceThere,
-  relationActs.replaceThere,
-  relationActs.restoreThere,
-  relationActs.addThere,
-  relationActs.removeHere,
-  relationActs.addHere,
+const removeThere = onRemote(({ instance }, id) => {
+  instance.elsewhere.remove(id);
+  return `removed there: ${id}`;
+});
+
+const replaceThere = onRemote(({ instance: { elsewhere } }, id, ends, random) => {
+  const isFirst = random() < 0.5;
+  if (isFirst) elsewhere.remove(id);
+  const made = elsewhere.insert(RELATIONS, ends).values.sys_id;
+  if (!isFirst) elsewhere.remove(id);
+  return `replaced there: ${id} by ${made}`;
+});
+
+const restoreThere = onRemote(({ instance }, id, ends) => {
+  instance.elsewhere.remove(id);
+  instance.store.insert(RELATIONS, ends, 'admin', id);
+  return `removed and restored there: ${id}`;
+});
+
+const addThere: RelationAct = async (world, random) => {
+  const [parent, child] = [
+    pick(random, recordsOf(world, 'application')),
+    pick(random, recordsOf(world, 'component')),
+  ];
+  if (!parent || !child) return 'nothing to relate there';
+  if (relationsOf(world).some((one) => one.parent === parent && one.child === child)) return 'there already';
+  world.instance.elsewhere.insert(RELATIONS, { parent, child, type: world.relationKind });
+  return `added there: ${parent} > ${child}`;
+};
+
+const removeRecord: RelationAct = async (world, random) => {
+  const ids = recordsOf(world, pick(random, ['application', 'component']));
+  if (ids.length < 3) return 'too few records';
+  const id = pick(random, ids);
+  world.instance.elsewhere.remove(id);
+  return `removed record ${id}`;
+};
+
+const removeHere: RelationAct = async (world, random) => {
+  const all = await localRelations(world);
+  if (all.length === 0) return 'nothing to remove here';
+  const { id } = pick(random, all);
+  await deleteRelation(world.ctx, id);
+  return `removed here: ${id}`;
+};
+
+const addHere: RelationAct = async (world, random) => {
+  const [source_id, target_id] = [
+    pick(random, await cardsOf(world, 'Application')),
+    pick(random, await cardsOf(world, 'ITComponent')),
+  ];
+  if (!source_id || !target_id) return 'nothing to relate here';
+  try {
+    await createRelation(world.ctx, { type: relationType, source_id, target_id });
+  } catch {
+    return 'here already';
+  }
+  return `added here: ${source_id} > ${target_id}`;
+};
+
+const all: RelationAct[] = [
+  ...[removeThere, removeThere, replaceThere, replaceThere, restoreThere, addThere],
+  ...[removeHere, addHere, removeRecord],
 ];
-const all: RelationAct[] = [...oftenThere, relationActs.removeRecord];
 
 /** How often a run is undone instead of another being made. */
 const UNDO = 0.15;

@@ -3,13 +3,13 @@ import { patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { between, mix, mulberry32, pick, type Random } from '../../bench/landscape/random.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { faults as itopFaults } from '../../emulators/itop/faults.ts';
-import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
+import { populate as populateItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { faults as netboxFaults } from '../../emulators/netbox/faults.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import type { FaultScript } from '../../emulators/scripted-faults.ts';
 import { createVirtualClock, type VirtualClock } from '../../emulators/virtual-clock.ts';
-import { furnish as furnishNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
+import { populate as populateNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import type { TestApp } from '../../support/harness.ts';
 import { connectKind, createSync } from '../../support/itsm.ts';
 import { createDriver } from './drive.ts';
@@ -44,7 +44,7 @@ const PATIENCE = 5;
 const remotes: Record<'itop' | 'netbox', (clock: VirtualClock) => Promise<Remote>> = {
   async itop(clock) {
     const instance = await startItop({ tls: serverCertificate, clock });
-    const { org } = furnishItop(instance, { servers: COUNT });
+    const { org } = populateItop(instance, { servers: COUNT });
     const all = () => instance.store.of('Server');
     const named = (name: string) => all().find(({ values }) => values.name === name)!;
     return {
@@ -68,7 +68,7 @@ const remotes: Record<'itop' | 'netbox', (clock: VirtualClock) => Promise<Remote
   },
   async netbox(clock) {
     const netbox = await startNetBox({ tls: serverCertificate, clock });
-    const { sites, role } = furnishNetBox(netbox, COUNT);
+    const { sites, role } = populateNetBox(netbox, COUNT);
     const table = 'dcim/devices';
     const { store } = netbox;
     const idOf = (name: string) => store.rows(table).find((row) => row.name === name)!.id as number;
@@ -93,7 +93,7 @@ const remotes: Record<'itop' | 'netbox', (clock: VirtualClock) => Promise<Remote
 
 /**
  * Has people on both sides work while a remote fails at random, and looks whether both sides agree once it is well.
- * @returns how many calls each fault has affected. @throws Error that tells what differs.
+ * @returns how many calls each fault has affected. @throws Error that describes what differs.
  */
 export async function runRemoteScenarios(
   t: TestApp,
@@ -122,7 +122,7 @@ export async function runRemoteScenarios(
       ],
       ...remote.mapping,
     });
-    const rest = async () => {
+    const settle = async () => {
       remote.heal();
       // a circuit that is open closes again
       clock.advance(3_600_000);
@@ -134,7 +134,7 @@ export async function runRemoteScenarios(
       }
       throw new Error(`after ${PATIENCE} runs there is still something to be done`);
     };
-    await rest();
+    await settle();
     const last = () => (remote.fired.size > 0 ? scenarios : scenarios + MORE);
     for (let at = 1; at <= last(); at += 1) {
       await workOnBothSides(parts, remote, random, `${kind}${at}`);
@@ -145,7 +145,7 @@ export async function runRemoteScenarios(
       }));
       for (const script of scripts) remote.arm(script);
       await driver.run(parts, mapping, { complete: random() < 0.3 });
-      await rest();
+      await settle();
       const asked = await askedAbout(parts, 'card_id');
       const things = remote.things();
       const outside = new Set(things.map(([name]) => name));

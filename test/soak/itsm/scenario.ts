@@ -1,7 +1,6 @@
 import { between, pick, type Random } from '../../bench/landscape/random.ts';
 import type { FaultScript } from '../../emulators/scripted-faults.ts';
-import type { CallKind } from '../../emulators/servicenow/calls.ts';
-import { type Fault, isState } from '../../emulators/servicenow/faults.ts';
+import { type CallKind, type Fault, isState } from '../../emulators/servicenow/faults.ts';
 import type { Driver } from './drive.ts';
 import { checkFailures, failsWith } from './failures.ts';
 import { kinds } from './landscape.ts';
@@ -54,7 +53,7 @@ const MILD = 2;
 const isMild = ({ scripts }: Scenario): boolean =>
   scripts.reduce((sum, { fault, times = 1 }) => sum + (failsWith[fault].length > 0 ? times : 0), 0) <= MILD;
 
-/** Rounds after which everything must have come to rest once the remote is well again. */
+/** Rounds after which nothing may be left to do once the remote works again. */
 const PATIENCE = 8;
 /** Acts of people before the runs of a scenario, and at most during them. */
 const ACTS_BEFORE = 6;
@@ -101,7 +100,7 @@ export async function runScenario(
 
 /**
  * Runs over what has changed until nothing is left to be done, and looks at what both sides have come to. A reading of
- * everything then finds nothing that the others have passed over.
+ * everything then finds nothing that the others have missed.
  * @param fired faults of the remote since both sides last agreed.
  */
 export async function recover(

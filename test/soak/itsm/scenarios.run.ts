@@ -24,7 +24,7 @@ export interface ScenarioOptions {
   reach: number;
   /** Scenarios after which a new world begins, whose first run is one. */
   scenariosPerWorld: number;
-  /** Scenarios after which both sides are brought to rest and looked at. */
+  /** Scenarios after which both sides are synchronised and compared. */
   scenariosPerCheck: number;
   log?: (text: string) => void;
 }

@@ -4,7 +4,7 @@ import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
-import { applications, components, fields, furnish, kinds, relationType, type Size } from './landscape.ts';
+import { applications, components, fields, kinds, populate, relationType, type Size } from './landscape.ts';
 
 /** The inventory, an emulated remote, and two mappings that keep them in step. */
 export interface World {
@@ -26,7 +26,7 @@ export async function createWorld({ services, ctx }: Parts, size: Size, options:
   const { db } = services;
   await db.raw('truncate itsm_connections, itsm_account_limits, cards, jobs cascade');
   const instance = await startServiceNow(options);
-  const relationKind = furnish(instance, size);
+  const relationKind = populate(instance, size);
   const { rows } = await db.raw('select uuidv7() as id');
   const connectionId: string = rows[0].id;
   const secrets = { password: 'secret', client_secret: 'client secret' };

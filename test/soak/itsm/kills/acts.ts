@@ -16,7 +16,7 @@ export interface ActCounts {
   relations: number;
 }
 
-/** What names begin with, so that they tell the kind. */
+/** What names begin with, by kind. */
 const nouns: Record<Kind['key'], string> = { application: 'Application', component: 'Server' };
 
 /** What people do on both sides of a world as it is, each thing touched at most once but for conflicts. */

@@ -3,11 +3,10 @@ import { cancelRun } from '../../../../domain/exchange/itsm/runs.review.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { between, mix, mulberry32, pick } from '../../../bench/landscape/random.ts';
 import { kinds, type Size } from '../landscape.ts';
-import { type ActCounts, createActs } from './acts.ts';
-import { killTable } from './plan.ts';
-import { openTestWorld, type Parts, runUndisturbed, start, type TestWorld } from './runs.ts';
+import type { ActCounts } from './acts.ts';
+import { type Both, openWorlds, runUndisturbed, start, type TestWorld } from './runs.ts';
 import { differences, readState, type State } from './state.ts';
-import { startWorkerPair, type WorkerPair } from './workers.ts';
+import type { WorkerPair } from './workers.ts';
 
 /** What runs that were cancelled must leave as others do, once others have followed; the sync state may have another origin. */
 const compared = ['cards', 'records', 'remote relations', 'left over'];
@@ -21,51 +20,39 @@ export interface Cancelled {
 
 /**
  * Cancels runs at random moments and kills their workers before or after, and has others follow: both sides come to what
- * they come to without. @throws Error that tells in what they differ.
+ * they come to without. @throws Error that describes how they differ.
  */
 export async function cancelRuns(
-  { undisturbed, disturbed }: { undisturbed: Parts; disturbed: Parts },
+  both: Both,
   { seed, runs, size, actCounts }: { seed: number; runs: number; size: Size; actCounts: ActCounts },
 ): Promise<Cancelled> {
   const random = mulberry32(mix(seed, 4));
-  const undisturbedWorld = await openTestWorld(undisturbed, size, seed);
-  const disturbedWorld = await openTestWorld(disturbed, size, seed);
-  await disturbed.services.db.raw(killTable);
-  const workers = await startWorkerPair(disturbed.services);
+  await using worlds = await openWorlds(both, size, seed);
+  const { undisturbed, disturbed, workers } = worlds;
   const found: Cancelled = { cancelled: 0, killed: 0 };
-  try {
-    await settle(undisturbedWorld);
-    await settle(disturbedWorld, workers);
-    for (let at = 1; at <= runs; at += 1) {
-      for (const act of await createActs(undisturbedWorld.world, random, actCounts)) {
-        await act(undisturbedWorld.world);
-        await act(disturbedWorld.world);
-      }
-      const { key } = pick(random, kinds);
-      const began = performance.now();
-      await settle(undisturbedWorld);
-      const jobId = await start(disturbedWorld, { of: key, how: 'both' });
-      await delay(between(random, 0, (performance.now() - began) / 2));
-      const kills = random();
-      if (kills < 0.4) await workers.kill(jobId);
-      if (await cancel(disturbedWorld)) found.cancelled += 1;
-      if (kills >= 0.4 && kills < 0.8) await workers.kill(jobId);
-      while (await workers.holderDied(jobId)) {
-        found.killed += 1;
-        await workers.resume({ more: true, forget: false });
-      }
-      await settle(disturbedWorld, workers);
-      const wrong = differences(await sidesOf(undisturbedWorld), await sidesOf(disturbedWorld));
-      if (wrong.length > 0) {
-        throw new Error(`after cancelled run ${at} with seed ${seed}:\n  ${wrong.join('\n  ')}`);
-      }
+  await settle(undisturbed);
+  await settle(disturbed, workers);
+  for (let at = 1; at <= runs; at += 1) {
+    await worlds.act(random, actCounts);
+    const { key } = pick(random, kinds);
+    const began = performance.now();
+    await settle(undisturbed);
+    const jobId = await start(disturbed, { of: key, how: 'both' });
+    await delay(between(random, 0, (performance.now() - began) / 2));
+    const kills = random();
+    if (kills < 0.4) await workers.kill(jobId);
+    if (await cancel(disturbed)) found.cancelled += 1;
+    if (kills >= 0.4 && kills < 0.8) await workers.kill(jobId);
+    while (await workers.holderDied(jobId)) {
+      found.killed += 1;
+      await workers.resume({ more: true, forget: false });
     }
-    return found;
-  } finally {
-    await workers.close();
-    await undisturbedWorld.world.close();
-    await disturbedWorld.world.close();
+    await settle(disturbed, workers);
+    const wrong = differences(await sidesOf(undisturbed), await sidesOf(disturbed));
+    if (wrong.length > 0)
+      throw new Error(`after cancelled run ${at} with seed ${seed}:\n  ${wrong.join('\n  ')}`);
   }
+  return found;
 }
 
 /** @returns whether the run was not over. */

@@ -1,11 +1,11 @@
 import { between, mix, mulberry32, pick, type Random } from '../../../bench/landscape/random.ts';
 import type { Kind, Size } from '../landscape.ts';
-import { type ActCounts, createActs } from './acts.ts';
-import { killTable, type PlannedKill, planKills } from './plan.ts';
-import { openTestWorld, type Parts, type RunRequest, runUndisturbed, start, type TestWorld } from './runs.ts';
+import type { ActCounts } from './acts.ts';
+import { type PlannedKill, planKills } from './plan.ts';
+import { type Both, openWorlds, type RunRequest, runUndisturbed, start, type TestWorld } from './runs.ts';
 import { type Stage, stages } from './stages.ts';
 import { differences, readState } from './state.ts';
-import { startWorkerPair, type WorkerPair } from './workers.ts';
+import type { WorkerPair } from './workers.ts';
 
 /** A run, and how many workers die in it, or how. */
 export interface KilledRun extends RunRequest {
@@ -15,7 +15,7 @@ export interface KilledRun extends RunRequest {
 export interface KillOptions {
   seed: number;
   runs: Iterable<KilledRun>;
-  /** Runs go on until so many workers have died; through all unless given. */
+  /** Runs follow until so many workers have died; all of them unless given. */
   kills?: number;
   size: Size;
   actCounts: ActCounts;
@@ -38,57 +38,42 @@ const FORGOTTEN = 0.2;
 
 /**
  * Has the same runs in two worlds in which people do the same, one of them with workers that die, and compares the worlds
- * after each. @throws Error that tells in what they differ.
+ * after each. @throws Error that describes how they differ.
  */
 export async function killRuns(
-  { undisturbed, disturbed }: { undisturbed: Parts; disturbed: Parts },
+  both: Both,
   { seed, runs, kills = Number.POSITIVE_INFINITY, size, actCounts, log = () => {} }: KillOptions,
 ): Promise<KillTotals> {
   const random = mulberry32(mix(seed, 1));
   const killed: KillTotals = { runs: 0, kills: 0, stages: new Map() };
-  const undisturbedWorld = await openTestWorld(undisturbed, size, seed);
-  const disturbedWorld = await openTestWorld(disturbed, size, seed);
-  await disturbed.services.db.raw(killTable);
-  const workers = await startWorkerPair(disturbed.services);
-  try {
-    for (const run of runs) {
-      if (killed.kills >= kills) break;
-      const at = killed.runs;
-      if (run.how !== 'undo') {
-        for (const act of await createActs(undisturbedWorld.world, random, at === 0 ? nothing : actCounts)) {
-          await act(undisturbedWorld.world);
-          await act(disturbedWorld.world);
-        }
-      }
-      await undisturbedWorld.names.learn();
-      await disturbedWorld.names.learn();
-      const measured = await runUndisturbed(undisturbedWorld, run);
-      const planned = typeof run.kills === 'number' ? planKills(random, run.kills, measured) : run.kills;
-      const died = await runWithKills(disturbedWorld, run, workers, { planned, random });
-      for (const stage of died) killed.stages.set(stage, (killed.stages.get(stage) ?? 0) + 1);
-      killed.runs += 1;
-      killed.kills += died.length;
-      log(`${at + 1}: ${run.how} of ${run.of}s, ${measured.rows} rows, killed at ${died.join(', ')}`);
-      const found = differences(
-        await readState(undisturbedWorld.world, undisturbedWorld.names, undisturbedWorld.runId),
-        await readState(disturbedWorld.world, disturbedWorld.names, disturbedWorld.runId),
-      );
-      if (found.length > 0) {
-        const what = `run ${at + 1} (${run.how} of ${run.of}s) with seed ${seed}, killed at ${died.join(', ')}`;
-        throw new Error(`${what}:\n  ${found.join('\n  ')}\n  ${JSON.stringify(planned)}`);
-      }
+  await using worlds = await openWorlds(both, size, seed);
+  const { undisturbed, disturbed, workers } = worlds;
+  const stateOf = ({ world, names, runId }: TestWorld) => readState(world, names, runId);
+  for (const run of runs) {
+    if (killed.kills >= kills) break;
+    const at = killed.runs;
+    if (run.how !== 'undo') await worlds.act(random, at === 0 ? nothing : actCounts);
+    await undisturbed.names.learn();
+    await disturbed.names.learn();
+    const measured = await runUndisturbed(undisturbed, run);
+    const planned = typeof run.kills === 'number' ? planKills(random, run.kills, measured) : run.kills;
+    const died = await runWithKills(disturbed, run, workers, { planned, random });
+    for (const stage of died) killed.stages.set(stage, (killed.stages.get(stage) ?? 0) + 1);
+    killed.runs += 1;
+    killed.kills += died.length;
+    log(`${at + 1}: ${run.how} of ${run.of}s, ${measured.rows} rows, killed at ${died.join(', ')}`);
+    const found = differences(await stateOf(undisturbed), await stateOf(disturbed));
+    if (found.length > 0) {
+      const what = `run ${at + 1} (${run.how} of ${run.of}s) with seed ${seed}, killed at ${died.join(', ')}`;
+      throw new Error(`${what}:\n  ${found.join('\n  ')}\n  ${JSON.stringify(planned)}`);
     }
-    return killed;
-  } finally {
-    await workers.close();
-    await undisturbedWorld.world.close();
-    await disturbedWorld.world.close();
   }
+  return killed;
 }
 
 const nothing: ActCounts = { edits: 0, conflicts: 0, creations: 0, removals: 0, relations: 0 };
 
-/** Carries a run out by workers of which one dies after the other. @returns at what it was each time. */
+/** Executes a run by workers of which one dies after the other. @returns the stage at each death. */
 async function runWithKills(
   target: TestWorld,
   run: KilledRun,

@@ -1,13 +1,16 @@
 import { undoRun } from '../../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { openDatabase } from '../../../../platform/database.ts';
 import { createRunner } from '../../../../workers/runner.ts';
+import type { Random } from '../../../bench/landscape/random.ts';
 import { jobRow } from '../../../support/jobs.ts';
 import type { Kind, Size } from '../landscape.ts';
 import { begin, createWorld, type World } from '../world.ts';
+import { type ActCounts, createActs } from './acts.ts';
 import { plainProcessor } from './killed.processors.ts';
-import type { Lengths } from './plan.ts';
+import { killTable, type Lengths } from './plan.ts';
 import { watchStages } from './stages.ts';
 import { createNames, type Names } from './state.ts';
+import { startWorkerPair } from './workers.ts';
 
 export type Parts = Pick<World, 'services' | 'ctx'>;
 
@@ -26,7 +29,7 @@ export interface TestWorld {
   runId: string;
 }
 
-export async function openTestWorld(parts: Parts, size: Size, seed: number): Promise<TestWorld> {
+async function openTestWorld(parts: Parts, size: Size, seed: number): Promise<TestWorld> {
   const world = await createWorld(parts, size, { seed: String(seed) });
   // what both sides have written differently is left to a person
   await parts.services
@@ -34,6 +37,37 @@ export async function openTestWorld(parts: Parts, size: Size, seed: number): Pro
     .where({ card_field: 'description' })
     .update({ direction: 'manual' });
   return { world, names: createNames(world), runId: '' };
+}
+
+/** Databases for a world with undisturbed runs, and for one whose workers are killed. */
+export interface Both {
+  undisturbed: Parts;
+  disturbed: Parts;
+}
+
+/** Opens two worlds in which people do the same; the runs of one are executed by workers that can be killed. */
+export async function openWorlds(both: Both, size: Size, seed: number) {
+  const undisturbed = await openTestWorld(both.undisturbed, size, seed);
+  const disturbed = await openTestWorld(both.disturbed, size, seed);
+  await both.disturbed.services.db.raw(killTable);
+  const workers = await startWorkerPair(both.disturbed.services);
+  return {
+    undisturbed,
+    disturbed,
+    workers,
+    /** People act in both worlds. */
+    async act(random: Random, counts: ActCounts): Promise<void> {
+      for (const act of await createActs(undisturbed.world, random, counts)) {
+        await act(undisturbed.world);
+        await act(disturbed.world);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await workers.close();
+      await undisturbed.world.close();
+      await disturbed.world.close();
+    },
+  };
 }
 
 export async function start(target: TestWorld, { of, how, complete = false }: RunRequest): Promise<string> {
@@ -56,7 +90,7 @@ export interface Measured {
   rows: number;
 }
 
-/** Carries a run out in this process. */
+/** Executes a run in this process. */
 export async function runUndisturbed(target: TestWorld, run: RunRequest): Promise<Measured> {
   const { services, instance } = target.world;
   const leases = openDatabase({ url: services.config.databaseUrl!, name: 'leases', poolMax: 2 });

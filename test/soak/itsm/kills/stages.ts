@@ -27,7 +27,7 @@ export function watchStages(db: Db, notify: (stage: Stage, moment: Moment) => vo
   let stage: Stage = 'read';
   const reach = (name: unknown) => {
     const reached = stageOf[String(name)];
-    // applying outside goes on until the run looks at what it has written
+    // applying outside lasts until the run verifies what it has written
     if (reached && !(reached === 'here' && stage === 'outside')) stage = reached;
   };
   const before = ({ sql, bindings }: Query) => {

@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 /** All that a run leaves behind, by place, in lines without the ids and times in which two worlds differ. */
 export type State = Record<string, string[]>;
 
-/** What ids stand for; those of what is gone are remembered. */
+/** Names in place of ids; those of deleted objects are remembered. */
 export interface Names {
   learn(): Promise<void>;
   in(value: unknown): string;

@@ -7,16 +7,16 @@ import { until } from '../../../support/until.ts';
 
 const FIXTURE = 'test/soak/itsm/kills/killed.processors.ts';
 
-/** Two workers, so that there is always one that goes on with what the other has left. */
+/** Two workers, so that one can always continue what the other has left. */
 export interface WorkerPair {
   /** Waits until there are two. */
   ensureTwo(): Promise<void>;
-  /** KillOptions the one that has the job, if one has. */
+  /** Kills the one that has the job, if one has. */
   kill(jobId: string): Promise<void>;
   /** Waits until the job has ended or the worker that had it has died. @returns whether that died. */
   holderDied(jobId: string): Promise<boolean>;
   /**
-   * Has the other worker go on with the job. @param more one comes for the one that died, as that is not the last.
+   * Has the other worker continue the job. @param more a new worker replaces the one that died.
    * @param forget the queue has lost all it had.
    */
   resume(how: { more: boolean; forget: boolean }): Promise<void>;

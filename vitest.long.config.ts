@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** What synchronisation has to stand, as `npm run soak -- --itsm` puts it to the test: long, in a process of its own. */
+/** Long tests that `npm run soak` starts, each in a process of its own. */
 export default defineConfig({
   test: {
-    include: ['test/soak/itsm/*.test.ts'],
+    include: ['test/soak/itsm/*.test.ts', 'test/random/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
     pool: 'forks',
     maxWorkers: 1,
