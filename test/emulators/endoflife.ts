@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { serveOnLoopback } from '../support/loopback.ts';
+import { type CommonFault, type Reaction, type Received, reactionTo, serveAnswers } from './http.ts';
 
 /** A release of a product, as version 1 of the API describes it; absent members get values that fit. */
 interface EmulatedRelease {
@@ -19,13 +19,7 @@ export interface EmulatedProduct {
 }
 
 /** What is done with a request instead of answering it as documented. */
-type Fault =
-  | 'hang'
-  | 'cut'
-  | 'nonsense'
-  | number
-  | { status: number; retryAfter: string | number }
-  | { redirect: string };
+type Fault = CommonFault | 'nonsense' | { redirect: string };
 
 interface Asked {
   path: string;
@@ -91,38 +85,36 @@ export async function startEndOfLife(products: EmulatedProduct[]): Promise<EndOf
     return { content, lastModified: product.lastModified };
   };
 
-  const { origin, close } = await serveOnLoopback((request, response) => {
-    const path = new URL(request.url!, 'http://emulator').pathname
-      .replace(/^\/api\/v1/, '')
-      .replace(/\/$/, '');
-    const asked: Asked = { path, headers: request.headers, status: 0 };
-    emulator.asked.push(asked);
-    const answer = (status: number, headers: Record<string, string> = {}, body = '') => {
-      asked.status = status;
-      response.writeHead(status, headers).end(body);
-    };
+  const answer = (path: string, { headers }: Received): Reaction => {
     const fault = emulator.fault(path, emulator.asked.filter((one) => one.path === path).length);
-    if (fault === 'hang') return;
-    if (fault === 'cut') return void request.socket.destroy();
-    if (fault === 'nonsense') return answer(200, { 'content-type': 'application/json' }, '{"result":');
-    if (typeof fault === 'number') return answer(fault);
-    if (fault && 'redirect' in fault) return answer(301, { location: fault.redirect });
-    if (fault) return answer(fault.status, { 'retry-after': String(fault.retryAfter) });
+    if (fault === 'nonsense') return { status: 200, body: '{"result":' };
+    if (typeof fault === 'object' && 'redirect' in fault)
+      return { status: 301, headers: { location: fault.redirect } };
+    if (fault) return reactionTo(fault);
     const document = documentOf(path);
-    if (!document) return answer(404, { 'content-type': 'text/html' }, '<h1>Not found</h1>');
-    const body = JSON.stringify(document.content);
+    if (!document)
+      return { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not found</h1>' };
+    const { content, lastModified } = document;
+    const body = JSON.stringify(content);
     const etag = `"${createHash('sha1').update(body).digest('hex')}-ssl"`;
-    const { 'if-none-match': seen, 'if-modified-since': since } = request.headers;
-    const headers = {
+    const { 'if-none-match': seen, 'if-modified-since': since } = headers;
+    const own = {
       etag,
       'cache-control': 'public,max-age=0,must-revalidate',
-      ...(document.lastModified ? { 'last-modified': document.lastModified } : {}),
+      ...(lastModified ? { 'last-modified': lastModified } : {}),
     };
     // RFC 9110, 13.2.2: a date counts only without tags
-    const unchanged =
-      seen !== undefined ? seen === etag : since !== undefined && since === document.lastModified;
-    if (unchanged) return answer(304, headers);
-    answer(200, { ...headers, 'content-type': 'application/json' }, body);
+    const isSame = seen !== undefined ? seen === etag : since !== undefined && since === lastModified;
+    return isSame ? { status: 304, headers: own } : { status: 200, headers: own, body };
+  };
+
+  const { origin, close } = await serveAnswers((received) => {
+    const path = received.url.pathname.replace(/^\/api\/v1/, '').replace(/\/$/, '');
+    const asked: Asked = { path, headers: received.headers, status: 0 };
+    emulator.asked.push(asked);
+    const reaction = answer(path, received);
+    if (typeof reaction === 'object') asked.status = reaction.status;
+    return reaction;
   });
   const emulator: EndOfLifeEmulator = {
     url: `${origin}/api/v1`,

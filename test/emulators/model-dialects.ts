@@ -15,7 +15,7 @@ export interface AskedModel {
   system: string;
   /** All else that was said, in order. */
   turns: { role: string; text: string }[];
-  /** What stands between <data> and </data> in the first turn. */
+  /** What is between <data> and </data> in the first turn. */
   data: Json;
   schema: Json;
 }
@@ -26,7 +26,7 @@ type AnswerEnd = 'stop' | 'length' | 'filtered' | 'empty';
 /** A protocol: where questions arrive, how they are read, how answers look. */
 export interface Dialect {
   name: string;
-  /** The model's name in the path, where it stands there. */
+  /** The model's name in the path, if it is there. */
   matches(path: URL): { model?: string } | undefined;
   key(headers: IncomingHttpHeaders): string | undefined;
   /** @returns a sentence when the provider would refuse the body. */

@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http';
-import { serveOnLoopback } from '../support/loopback.ts';
+import { type Reaction, type Received, serveAnswers } from './http.ts';
 import { type AskedModel, anthropic, gemini, type Json, openAi } from './model-dialects.ts';
 
 /** What is done with a question instead of answering it. */
@@ -37,29 +36,24 @@ export interface ModelEmulator {
  */
 export async function startModels(key?: string): Promise<ModelEmulator> {
   const dialects = [openAi, anthropic, gemini];
-  const reply = (response: ServerResponse, status: number, content: object, more = {}) =>
-    response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(content));
 
-  const { server, origin, close } = await serveOnLoopback(async (request, response) => {
-    response.on('close', () => {
-      if (!response.writableEnded) emulator.abandoned += 1;
-    });
-    const url = new URL(request.url!, 'http://emulator');
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+  const react = ({ method, url, headers, body: sent }: Received): Reaction => {
     const dialect = dialects.find((one) => one.matches(url));
-    if (!dialect || request.method !== 'POST') return void reply(response, 404, { error: 'no such path' });
-    if (key !== undefined && dialect.key(request.headers) !== key) {
-      return void reply(response, 401, dialect.error(401, 'Incorrect API key provided'));
-    }
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    if (!dialect || method !== 'POST') return { status: 404, body: { error: 'no such path' } };
+    const refuse = (status: number, message: string, more = {}): Reaction => ({
+      status,
+      headers: more,
+      body: dialect.error(status, message),
+    });
+    if (key !== undefined && dialect.key(headers) !== key) return refuse(401, 'Incorrect API key provided');
+    const body = JSON.parse(sent);
     const read = dialect.read(body, dialect.matches(url)!.model);
-    if (typeof read === 'string') return void reply(response, 400, dialect.error(400, read));
+    if (typeof read === 'string') return refuse(400, read);
     const data = /<data>\n([\s\S]*)\n<\/data>$/.exec(read.turns[0]?.text ?? '')?.[1];
     const asked: AskedModel = {
       dialect: dialect.name,
       path: `${url.pathname}${url.search}`,
-      headers: request.headers,
+      headers,
       body,
       ...read,
       data: data === undefined ? undefined : JSON.parse(data),
@@ -67,36 +61,31 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     emulator.asked.push(asked);
     const count = emulator.asked.length;
     const fault = emulator.fault(count);
-    if (fault === 'hang') return;
-    if (fault === 'cut') return void request.socket.destroy();
+    if (fault === 'hang') return 'hang';
+    if (fault === 'cut') return 'reset';
     if (fault === 'page')
-      return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
-    if (fault === 'blocked') return void reply(response, dialect.blocked.status, dialect.blocked.body);
-    if (typeof fault === 'number') return void reply(response, fault, dialect.error(fault, 'It failed'));
-    if (typeof fault === 'object' && 'says' in fault) {
-      return void reply(response, fault.status, dialect.error(fault.status, fault.says));
-    }
-    if (typeof fault === 'object') {
-      const later = { 'retry-after': String(fault.retryAfter) };
-      return void reply(response, fault.status, dialect.error(fault.status, 'Slow down'), later);
-    }
+      return { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Hello</h1>' };
+    if (fault === 'blocked') return dialect.blocked;
+    if (typeof fault === 'number') return refuse(fault, 'It failed');
+    if (typeof fault === 'object')
+      return 'says' in fault
+        ? refuse(fault.status, fault.says)
+        : refuse(fault.status, 'Slow down', { 'retry-after': String(fault.retryAfter) });
     const given = emulator.answer(asked, count);
-    const text = typeof given === 'string' ? given : JSON.stringify(given);
-    if (fault === 'flood') {
-      return void reply(response, 200, dialect.answer('x'.repeat(3 * 1024 * 1024), body, 'stop'));
-    }
+    const flood = fault === 'flood' ? 'x'.repeat(3 * 1024 * 1024) : undefined;
+    const text = flood ?? (typeof given === 'string' ? given : JSON.stringify(given));
     const end = fault === 'length' || fault === 'filtered' || fault === 'empty' ? fault : 'stop';
     const whole = JSON.stringify(dialect.answer(text, body, end));
-    const sent =
-      fault === 'truncated'
-        ? whole.slice(0, whole.length / 2)
-        : fault === 'negative_usage'
-          ? whole.replace(/(_tokens"): ?/g, '$1:-')
-          : whole;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(sent);
+    const answer = fault === 'negative_usage' ? whole.replace(/(_tokens"): ?/g, '$1:-') : whole;
+    return { status: 200, body: answer, isCut: fault === 'truncated' };
+  };
+
+  const { origin, close } = await serveAnswers((received) => {
+    received.gone.addEventListener('abort', () => {
+      emulator.abandoned += 1;
+    });
+    return react(received);
   });
-  // what nobody closes holds no process
-  server.unref();
   const emulator: ModelEmulator = {
     url: origin,
     asked: [],

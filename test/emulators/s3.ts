@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { serveOnLoopback } from '../support/loopback.ts';
+import type { Answer } from './http.ts';
 import { type Credentials, signatureFault } from './s3.signature.ts';
 
 /*
- * The documented subset of S3 that extractions use, with the bucket in the path: PutObject, CopyObject, GetObject (with
- * Range), HeadObject, DeleteObject, ListObjectsV2, CreateMultipartUpload, UploadPart, CompleteMultipartUpload,
- * AbortMultipartUpload, ListMultipartUploads. Every request's signature is verified.
+ * The documented subset of S3 that extractions use, with the bucket in the path: PutObject, CopyObject, DeleteObject,
+ * CreateMultipartUpload, UploadPart, CompleteMultipartUpload, AbortMultipartUpload, ListMultipartUploads. The signature of
+ * every request is verified.
  */
 
 interface StoredObject {
@@ -24,8 +25,15 @@ interface Upload {
   parts: Map<number, { body: Buffer; etag: string }>;
 }
 
-/** What happens to a request instead of its being carried out. */
+/** What happens to a request instead of being executed. */
 type Fault = 'slow-down' | 'reset' | { status: number; body: string } | undefined;
+
+interface S3Request {
+  method: string;
+  key: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+}
 
 export interface S3Emulator {
   endpoint: string;
@@ -36,13 +44,8 @@ export interface S3Emulator {
   uploads: Map<string, Upload>;
   /** `PUT key` and the like, in order, those with faults included. */
   requests: string[];
-  /** Asked for each request before it is carried out. */
-  fault: (what: {
-    method: string;
-    key: string;
-    query: URLSearchParams;
-    headers: IncomingHttpHeaders;
-  }) => Fault | Promise<Fault>;
+  /** Called with each request before it is executed. */
+  fault: (request: S3Request) => Fault | Promise<Fault>;
   close(): Promise<void>;
 }
 
@@ -65,189 +68,119 @@ export async function startS3(): Promise<S3Emulator> {
   return emulator;
 }
 
-const refusals: Record<string, number> = {
+const statuses: Record<string, number> = {
   NoSuchBucket: 404,
   NoSuchKey: 404,
   NoSuchUpload: 404,
   EntityTooSmall: 400,
   InvalidPart: 400,
-  InvalidRange: 416,
   MethodNotAllowed: 405,
   SlowDown: 503,
 };
 
-function refuse(response: ServerResponse, code: string): ServerResponse {
-  return response
-    .writeHead(refusals[code] ?? 403, { 'content-type': 'application/xml' })
-    .end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`);
-}
+const xml = (root: string, content: string, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: `<?xml version="1.0"?><${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${content}</${root}>`,
+});
+const refuse = (code: string): Answer =>
+  xml('Error', `<Code>${code}</Code><Message>${code}</Message>`, statuses[code] ?? 403);
 
-function xml(response: ServerResponse, root: string, content: string): ServerResponse {
-  return response
-    .writeHead(200, { 'content-type': 'application/xml' })
-    .end(
-      `<?xml version="1.0"?><${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${content}</${root}>`,
-    );
-}
-
-async function serve(s3: S3Emulator, request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-  const url = new URL(request.url!, s3.endpoint);
-  const [bucket = '', ...rest] = decodeURIComponent(url.pathname.slice(1)).split('/');
-  const key = rest.join('/');
-  const query = url.searchParams;
-  const method = request.method!;
-  s3.requests.push([method, key, query.get('partNumber')].filter(Boolean).join(' '));
-  const fault = await s3.fault({ method, key, query, headers: request.headers });
+async function serve(s3: S3Emulator, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { headers, method = '' } = incoming;
+  const { pathname, searchParams: query } = new URL(incoming.url!, s3.endpoint);
+  const [bucket = '', ...rest] = decodeURIComponent(pathname.slice(1)).split('/');
+  const request: S3Request = { method, key: rest.join('/'), query, headers };
+  s3.requests.push([method, request.key, query.get('partNumber')].filter(Boolean).join(' '));
+  const fault = await s3.fault(request);
   if (fault === 'reset') {
     // in the middle of what is sent
-    request.once('data', () => request.destroy());
-    if (request.headers['content-length'] === undefined) request.destroy();
-    return undefined;
+    incoming.once('data', () => incoming.destroy());
+    if (headers['content-length'] === undefined) incoming.destroy();
+    return;
   }
-  const body = await buffer(request);
-  if (fault === 'slow-down') return refuse(response, 'SlowDown');
-  if (fault) return response.writeHead(fault.status, { 'content-type': 'application/xml' }).end(fault.body);
-  const unsigned = signatureFault(request, body, s3.credentials);
-  if (unsigned !== undefined) return refuse(response, unsigned);
-  if (bucket !== s3.bucket) return refuse(response, 'NoSuchBucket');
-  if (key === '') return ofBucket(s3, method, query, response);
-  if (query.has('uploads') || query.has('uploadId')) {
-    return ofUpload(s3, { method, key, query, body, request }, response);
-  }
-  return ofObject(s3, { method, key, body, request }, response);
+  const body = await buffer(incoming);
+  const answer = (): Answer => {
+    if (fault === 'slow-down') return refuse('SlowDown');
+    if (fault) return { ...fault, headers: { 'content-type': 'application/xml' } };
+    const unsigned = signatureFault(incoming, body, s3.credentials);
+    if (unsigned !== undefined) return refuse(unsigned);
+    if (bucket !== s3.bucket) return refuse('NoSuchBucket');
+    if (request.key === '') return listUploads(s3, request);
+    const isUpload = query.has('uploads') || query.has('uploadId');
+    return isUpload ? onUpload(s3, request, body) : onObject(s3, request, body);
+  };
+  const { status, headers: own = {}, body: sent } = answer();
+  response.writeHead(status, own).end(sent);
 }
 
-function ofBucket(
-  s3: S3Emulator,
-  method: string,
-  query: URLSearchParams,
-  response: ServerResponse,
-): ServerResponse {
-  const prefix = query.get('prefix') ?? '';
-  if (method !== 'GET') return refuse(response, 'MethodNotAllowed');
-  if (query.has('uploads')) {
-    const found = [...s3.uploads].filter(([, { key }]) => key.startsWith(prefix));
-    const items = found.map(
-      ([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`,
-    );
-    return xml(response, 'ListMultipartUploadsResult', `<IsTruncated>false</IsTruncated>${items.join('')}`);
-  }
-  const found = [...s3.objects]
-    .filter(([key]) => key.startsWith(prefix))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const items = found.map(
-    ([key, { body, etag }]) =>
-      `<Contents><Key>${key}</Key><Size>${body.length}</Size><ETag>${etag}</ETag></Contents>`,
-  );
-  return xml(
-    response,
-    'ListBucketResult',
-    `<KeyCount>${items.length}</KeyCount><IsTruncated>false</IsTruncated>${items.join('')}`,
-  );
+function listUploads({ uploads }: S3Emulator, { method, query }: S3Request): Answer {
+  if (method !== 'GET' || !query.has('uploads')) return refuse('MethodNotAllowed');
+  const items = [...uploads]
+    .filter(([, { key }]) => key.startsWith(query.get('prefix') ?? ''))
+    .map(([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`);
+  return xml('ListMultipartUploadsResult', `<IsTruncated>false</IsTruncated>${items.join('')}`);
 }
 
-interface ObjectRequest {
-  method: string;
-  key: string;
-  body: Buffer;
-  request: IncomingMessage;
-}
-
-const metadataOf = ({ headers }: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(
+/** What a request says of the object that it makes. */
+const describe = (headers: IncomingHttpHeaders): Pick<StoredObject, 'contentType' | 'metadata'> => ({
+  contentType: headers['content-type'],
+  metadata: Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => name.startsWith('x-amz-meta-'))
       .map(([name, value]) => [name.slice('x-amz-meta-'.length), String(value)]),
-  );
+  ),
+});
 
-function ofUpload(
-  s3: S3Emulator,
-  { method, key, query, body, request }: ObjectRequest & { query: URLSearchParams },
-  response: ServerResponse,
-): ServerResponse {
+function onUpload(s3: S3Emulator, { method, key, query, headers }: S3Request, body: Buffer): Answer {
   const id = query.get('uploadId') ?? `upload-${s3.requests.length}`;
   if (method === 'POST' && query.has('uploads')) {
-    s3.uploads.set(id, {
-      key,
-      contentType: request.headers['content-type'],
-      metadata: metadataOf(request),
-      parts: new Map(),
-    });
-    return xml(response, 'InitiateMultipartUploadResult', `<Key>${key}</Key><UploadId>${id}</UploadId>`);
+    s3.uploads.set(id, { key, ...describe(headers), parts: new Map() });
+    return xml('InitiateMultipartUploadResult', `<Key>${key}</Key><UploadId>${id}</UploadId>`);
   }
   const upload = s3.uploads.get(id);
-  if (upload?.key !== key) return refuse(response, 'NoSuchUpload');
+  if (upload?.key !== key) return refuse('NoSuchUpload');
   if (method === 'DELETE') {
     s3.uploads.delete(id);
-    return response.writeHead(204).end();
+    return { status: 204 };
   }
   if (method === 'PUT') {
     const etag = etagOf(body);
     upload.parts.set(Number(query.get('partNumber')), { body, etag });
-    return response.writeHead(200, { etag }).end();
+    return { status: 200, headers: { etag } };
   }
-  if (method === 'POST') {
-    const named = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part]) => ({
-      number: Number(/<PartNumber>(\d+)/.exec(part!)?.[1]),
-      etag: /<ETag>([^<]+)/.exec(part!)?.[1]?.replaceAll('&quot;', '"'),
-    }));
-    const parts = named.map(({ number, etag }) => {
-      const part = upload.parts.get(number);
-      return part?.etag === etag ? part : undefined;
-    });
-    if (parts.length === 0 || parts.some((part) => part === undefined))
-      return refuse(response, 'InvalidPart');
-    const bodies = parts.map((part) => part!.body);
-    if (bodies.slice(0, -1).some(({ length }) => length < MIN_PART_BYTES)) {
-      return refuse(response, 'EntityTooSmall');
-    }
-    const whole = Buffer.concat(bodies);
-    const etag = `"${createHash('md5').update(whole).digest('hex')}-${parts.length}"`;
-    s3.objects.set(key, { body: whole, etag, contentType: upload.contentType, metadata: upload.metadata });
-    s3.uploads.delete(id);
-    return xml(response, 'CompleteMultipartUploadResult', `<Key>${key}</Key><ETag>${etag}</ETag>`);
-  }
-  return refuse(response, 'MethodNotAllowed');
+  if (method !== 'POST') return refuse('MethodNotAllowed');
+  const parts = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].flatMap(([, part = '']) => {
+    const stored = upload.parts.get(Number(/<PartNumber>(\d+)/.exec(part)?.[1]));
+    const etag = /<ETag>([^<]+)/.exec(part)?.[1]?.replaceAll('&quot;', '"');
+    return [stored?.etag === etag ? stored?.body : undefined];
+  });
+  const bodies = parts.filter((part) => part !== undefined);
+  if (bodies.length === 0 || bodies.length < parts.length) return refuse('InvalidPart');
+  if (bodies.slice(0, -1).some(({ length }) => length < MIN_PART_BYTES)) return refuse('EntityTooSmall');
+  const whole = Buffer.concat(bodies);
+  const { contentType, metadata } = upload;
+  const etag = etagOf(whole).replace(/"$/, `-${parts.length}"`);
+  s3.objects.set(key, { body: whole, etag, contentType, metadata });
+  s3.uploads.delete(id);
+  return xml('CompleteMultipartUploadResult', `<Key>${key}</Key><ETag>${etag}</ETag>`);
 }
 
-function ofObject(
-  s3: S3Emulator,
-  { method, key, body, request }: ObjectRequest,
-  response: ServerResponse,
-): ServerResponse {
-  const { headers } = request;
+function onObject(s3: S3Emulator, { method, key, headers }: S3Request, body: Buffer): Answer {
   const source = headers['x-amz-copy-source'];
   if (method === 'PUT' && source !== undefined) {
     const [bucket, ...rest] = decodeURIComponent(String(source)).replace(/^\//, '').split('/');
     const from = bucket === s3.bucket ? s3.objects.get(rest.join('/')) : undefined;
-    if (!from) return refuse(response, 'NoSuchKey');
+    if (!from) return refuse('NoSuchKey');
     s3.objects.set(key, from);
-    return xml(response, 'CopyObjectResult', `<ETag>${from.etag}</ETag>`);
+    return xml('CopyObjectResult', `<ETag>${from.etag}</ETag>`);
   }
   if (method === 'PUT') {
     const etag = etagOf(body);
-    s3.objects.set(key, { body, etag, contentType: headers['content-type'], metadata: metadataOf(request) });
-    return response.writeHead(200, { etag }).end();
+    s3.objects.set(key, { body, etag, ...describe(headers) });
+    return { status: 200, headers: { etag } };
   }
-  if (method === 'DELETE') {
-    s3.objects.delete(key);
-    return response.writeHead(204).end();
-  }
-  const found = s3.objects.get(key);
-  if (!found) return refuse(response, 'NoSuchKey');
-  if (method !== 'GET' && method !== 'HEAD') return refuse(response, 'MethodNotAllowed');
-  const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '');
-  const start = range ? Number(range[1]) : 0;
-  const end = Math.min(range?.[2] ? Number(range[2]) : found.body.length - 1, found.body.length - 1);
-  if (range && start > end) return refuse(response, 'InvalidRange');
-  const content = found.body.subarray(start, end + 1);
-  return response
-    .writeHead(range ? 206 : 200, {
-      etag: found.etag,
-      'content-length': content.length,
-      'accept-ranges': 'bytes',
-      ...(found.contentType ? { 'content-type': found.contentType } : {}),
-      ...(range ? { 'content-range': `bytes ${start}-${end}/${found.body.length}` } : {}),
-    })
-    .end(method === 'HEAD' ? undefined : content);
+  if (method !== 'DELETE') return refuse('MethodNotAllowed');
+  s3.objects.delete(key);
+  return { status: 204 };
 }

@@ -1,7 +1,7 @@
-/** When a fault befalls calls. */
+/** When a fault affects calls. */
 export interface FaultScript<Fault, Kind> {
   fault: Fault;
-  /** Only calls of these kinds count; by default all that the fault can befall. */
+  /** Only calls of these kinds count; by default all that the fault can affect. */
   kinds?: Kind[];
   /** Only calls on this table count. */
   table?: string;
@@ -11,16 +11,16 @@ export interface FaultScript<Fault, Kind> {
   times?: number;
 }
 
-/** Decides which calls go wrong, and remembers which did. */
+/** Decides which calls go wrong, and counts those that did. */
 export class ScriptedFaults<Fault extends string, Kind extends string> {
-  /** How often each fault has befallen a call. */
+  /** How many calls each fault has affected. */
   readonly fired = new Map<Fault, number>();
-  readonly #befalls: Record<Fault, Kind[]>;
+  readonly #affected: Record<Fault, Kind[]>;
   #armed: (FaultScript<Fault, Kind> & { seen: number })[] = [];
 
-  /** @param befalls the calls that each fault can befall. */
-  constructor(befalls: Record<Fault, Kind[]>) {
-    this.#befalls = befalls;
+  /** @param affected the calls that each fault can affect. */
+  constructor(affected: Record<Fault, Kind[]>) {
+    this.#affected = affected;
   }
 
   arm(script: FaultScript<Fault, Kind>): void {
@@ -31,17 +31,20 @@ export class ScriptedFaults<Fault extends string, Kind extends string> {
     this.#armed = [];
   }
 
-  /** The faults of this call; each script counts it. */
-  of(kind: Kind, table?: string): Set<Fault> {
-    const found = new Set<Fault>();
+  /** Counts a call for each script. @returns whether a fault affects it, to be asked where that shows. */
+  call(kind: Kind, table?: string): (fault: Fault) => boolean {
+    const due = new Set<Fault>();
     for (const armed of this.#armed) {
-      if (!(armed.kinds ?? this.#befalls[armed.fault]).includes(kind)) continue;
+      if (!(armed.kinds ?? this.#affected[armed.fault]).includes(kind)) continue;
       if (armed.table !== undefined && armed.table !== table) continue;
       armed.seen += 1;
       const nth = armed.nth ?? 1;
-      if (armed.seen >= nth && armed.seen < nth + (armed.times ?? 1)) found.add(armed.fault);
+      if (armed.seen >= nth && armed.seen < nth + (armed.times ?? 1)) due.add(armed.fault);
     }
-    return found;
+    return (fault) => {
+      if (due.has(fault)) this.note(fault);
+      return due.has(fault);
+    };
   }
 
   note(fault: Fault): void {

@@ -122,3 +122,7 @@ export function createVirtualClock(start = Date.UTC(2026, 0, 5, 8)): VirtualCloc
     waited: () => now - start,
   };
 }
+
+/** Holds an answer back on either clock; ends when the caller has gone. */
+export const holdBack = (clock: Clock | VirtualClock, ms: number, gone: AbortSignal): Promise<void> =>
+  'hold' in clock ? clock.hold(ms, gone) : clock.sleep(ms, gone);

@@ -1,4 +1,4 @@
-import { serveOnLoopback } from '../support/loopback.ts';
+import { serveAnswers } from './http.ts';
 
 export interface WebSearchEmulator {
   url: string;
@@ -12,30 +12,27 @@ export interface WebSearchEmulator {
 
 /** Two ways of searching: SearXNG's at `/search`, and the instant answers of DuckDuckGo at `/`. */
 export async function startWebSearch(): Promise<WebSearchEmulator> {
-  const { server, origin, close } = await serveOnLoopback((request, response) => {
-    const { pathname, searchParams } = new URL(request.url!, 'http://emulator');
-    emulator.asked.push(searchParams.get('q')!);
+  const { origin, close } = await serveAnswers(({ url: { pathname, searchParams } }) => {
+    const query = searchParams.get('q')!;
+    emulator.asked.push(query);
     const { fault, pages } = emulator;
-    const reply = (status: number, body: string) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-    if (fault) return reply(fault.status, fault.body);
-    if (searchParams.get('format') !== 'json') return reply(403, '{}');
+    if (fault) return fault;
+    if (searchParams.get('format') !== 'json') return { status: 403, body: {} };
     if (pathname === '/search') {
       const results = pages.map(({ url, title, text }) => ({ url, title, content: text }));
-      return reply(200, JSON.stringify({ query: searchParams.get('q'), results }));
+      return { status: 200, body: { query, results } };
     }
     const [first, ...others] = pages;
-    return reply(
-      200,
-      JSON.stringify({
+    return {
+      status: 200,
+      body: {
         Heading: first?.title ?? '',
         AbstractText: first?.text ?? '',
         AbstractURL: first?.url ?? '',
         RelatedTopics: others.map(({ url, text }) => ({ FirstURL: url, Text: text })),
-      }),
-    );
+      },
+    };
   });
-  server.unref();
   const emulator: WebSearchEmulator = { url: origin, asked: [], pages: [], fault: undefined, close };
   return emulator;
 }

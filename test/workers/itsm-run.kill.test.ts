@@ -1,6 +1,6 @@
 // @redis
 import { afterAll, expect, it, vi } from 'vitest';
-import { furnish } from '../emulators/servicenow/landscape.ts';
+import { populate } from '../emulators/servicenow/landscape.ts';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { connectTo, settled, startInstance, storeMapping, syncBase } from '../support/itsm.ts';
 import { killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
@@ -13,7 +13,7 @@ const goOn = survivingWorker(() => t.services);
 vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
 const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 const instance = closeAfterAll(await startInstance({ latency: { list: 300 } }));
-furnish(instance, { items: { cmdb_ci_business_app: 1_100 }, relations: 0 });
+populate(instance, { items: { cmdb_ci_business_app: 1_100 }, relations: 0 });
 
 afterAll(async () => {
   vi.unstubAllEnvs();

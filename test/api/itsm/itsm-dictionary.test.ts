@@ -3,7 +3,7 @@ import { loadConnection, loadMapping } from '../../../domain/exchange/itsm/itsm.
 import { openConnection } from '../../../integrations/exchange/itsm/connections/connections.open.ts';
 import { checkDrift } from '../../../integrations/exchange/itsm/mappings/mapping.drift.ts';
 import { failure } from '../../emulators/servicenow/http.ts';
-import { furnish } from '../../emulators/servicenow/landscape.ts';
+import { populate } from '../../emulators/servicenow/landscape.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { closeAfterAll, ok } from '../../support/harness.ts';
 import { connectTo, openSyncTest, runMapping } from '../../support/itsm.ts';
@@ -12,7 +12,7 @@ const base = '/api/v1/itsm-sync/mappings';
 
 const sync = closeAfterAll(await openSyncTest());
 const { t, admin, instance } = sync;
-furnish(instance, { items: { cmdb_ci_business_app: 4 }, relations: 0 });
+populate(instance, { items: { cmdb_ci_business_app: 4 }, relations: 0 });
 const connection = await connectTo(admin, instance);
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
-import { furnish } from '../../emulators/itop/landscape.ts';
+import { populate } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { closeAfterAll, openApp, pluck } from '../../support/harness.ts';
 import { connectKind, createSync, runMapping, syncBase } from '../../support/itsm.ts';
@@ -19,7 +19,7 @@ const instance = closeAfterAll(
     ],
   }),
 );
-const { servers } = furnish(instance, { servers: 4, applications: 3 });
+const { servers } = populate(instance, { servers: 4, applications: 3 });
 
 /** A mapping of servers, through an account, with a time zone. */
 async function mapServers(username: string, time_zone: string, more: object = {}) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
-import { furnish } from '../../emulators/itop/landscape.ts';
+import { populate } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
 
@@ -18,7 +18,7 @@ const instance = closeAfterAll(
     ],
   }),
 );
-furnish(instance, { servers: 3, applications: 1 });
+populate(instance, { servers: 3, applications: 1 });
 
 const input = (more: object = {}) => ({
   name: `iTop ${randomUUID()}`,

@@ -2,10 +2,10 @@ import { afterAll, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
-import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
+import { populate as populateItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import { furnish as furnishNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
+import { populate as populateNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { connectKind, createSync, runMapping, settled, syncBase } from '../../support/itsm.ts';
 
@@ -34,7 +34,7 @@ const pairs = async (mapping: string): Promise<{ remote_id: string; card_id: str
 const cardOf = async (id: string) => (await admin.get(`/api/v1/cards/${id}`)).body;
 
 it('synchronises iTop in both directions, with relations', async () => {
-  const { servers } = furnishItop(itop, { servers: 6, applications: 3 });
+  const { servers } = populateItop(itop, { servers: 6, applications: 3 });
   const connection_id = await connect('itop', itop.base, {
     auth_type: 'basic',
     username: 'estate',
@@ -102,7 +102,7 @@ it('synchronises iTop in both directions, with relations', async () => {
 });
 
 it('synchronises NetBox in both directions', async () => {
-  furnishNetBox(netbox, 5);
+  populateNetBox(netbox, 5);
   const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
   const devices = await create('mappings', {
     ...always,

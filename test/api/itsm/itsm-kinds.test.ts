@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import { furnish } from '../../integrations/exchange/itsm/netbox.remote.ts';
+import { populate } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import { openApp, pluck } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/connections';
@@ -11,7 +11,7 @@ const MASK = '********';
 
 const { db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const netbox = await startNetBox({ tls: serverCertificate });
-furnish(netbox, 5);
+populate(netbox, 5);
 const lists = await startLists({ tls: serverCertificate });
 lists.places.set('/exports/servers.csv', { body: 'id,name\nS1,web\nS2,mail\n' });
 

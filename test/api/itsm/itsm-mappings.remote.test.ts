@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
-import { furnish } from '../../emulators/servicenow/landscape.ts';
+import { populate } from '../../emulators/servicenow/landscape.ts';
 import { startServiceNow } from '../../emulators/servicenow/server.ts';
 import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
@@ -10,7 +10,7 @@ const connections = '/api/v1/itsm-sync/connections';
 
 const { db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const instance = closeAfterAll(await startServiceNow({ tls: serverCertificate }));
-furnish(instance, { items: { cmdb_ci_business_app: 4, cmdb_ci_linux_server: 2 }, relations: 3 });
+populate(instance, { items: { cmdb_ci_business_app: 4, cmdb_ci_linux_server: 2 }, relations: 3 });
 const answer = await admin.post(connections, {
   name: 'Instance',
   instance_url: instance.base,

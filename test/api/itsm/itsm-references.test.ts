@@ -2,10 +2,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
-import { furnish as furnishItop } from '../../emulators/itop/landscape.ts';
+import { populate as populateItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import { furnish as furnishNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
+import { populate as populateNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import { closeAfterAll, ok, openApp } from '../../support/harness.ts';
 import {
   connectKind,
@@ -176,7 +176,7 @@ describe('a column that refers to a record, as a relation', () => {
   });
 
   it('is synchronised in both directions with iTop', async () => {
-    const { org, servers } = furnishItop(itop, { servers: 1 });
+    const { org, servers } = populateItop(itop, { servers: 1 });
     itop.elsewhere.insert('Location', { name: 'Lyon', org_id: org.id });
     const connection_id = await connect('itop', itop.base, {
       auth_type: 'basic',
@@ -216,7 +216,7 @@ describe('a column that refers to a record, as a relation', () => {
   });
 
   it('is synchronised in both directions with NetBox, where the mapped cards are the targets', async () => {
-    furnishNetBox(netbox, 1);
+    populateNetBox(netbox, 1);
     netbox.store.insert('tenancy/tenants', { name: 'Fabrikam', slug: 'fabrikam' });
     const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
     const targets = await create('mappings', {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { furnish } from '../../emulators/servicenow/landscape.ts';
+import { populate } from '../../emulators/servicenow/landscape.ts';
 import { closeAfterAll, expectProblem } from '../../support/harness.ts';
 import { connectTo, openSyncTest, runMapping, storeMapping, syncBase } from '../../support/itsm.ts';
 
@@ -8,7 +8,7 @@ const table = 'cmdb_ci_business_app';
 
 const sync = closeAfterAll(await openSyncTest());
 const { t, admin, instance } = sync;
-furnish(instance, { items: { [table]: 12 }, relations: 0 });
+populate(instance, { items: { [table]: 12 }, relations: 0 });
 const mapping = await storeMapping(t, {
   connectionId: await connectTo(admin, instance),
   more: { max_deletions: 2, max_deletion_ratio: 1, quarantine_minutes: 60 },

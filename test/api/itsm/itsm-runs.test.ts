@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { furnish } from '../../emulators/servicenow/landscape.ts';
+import { populate } from '../../emulators/servicenow/landscape.ts';
 import { expectProblem, ok, pluck, type TestClient } from '../../support/harness.ts';
 import {
   syncBase as base,
@@ -13,7 +13,7 @@ import {
 const { t, admin, instance, close } = await openSyncTest();
 // long ago, so that nothing of it is taken for a change that became visible late
 instance.store.skew = -86_400_000;
-furnish(instance, {
+populate(instance, {
   items: { cmdb_ci_business_app: 30, cmdb_ci_server: 120, cmdb_ci_service: 6, cmdb_ci_appl: 20 },
   relations: 0,
 });

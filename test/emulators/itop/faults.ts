@@ -1,40 +1,27 @@
 import { ScriptedFaults } from '../scripted-faults.ts';
 
-/** What can be made to go wrong, alone or together. */
-export const faults = [
-  'limited',
-  'unauthorised',
-  'server_error',
-  'database_error',
-  'html_answer',
-  'truncated_json',
-  'slow_page',
-  'reset_after_write',
-  'refused_after_write',
-  'rows_between_pages',
-] as const;
-export type Fault = (typeof faults)[number];
-
 /** What an operation does. */
 export type CallKind = 'get' | 'create' | 'update' | 'delete';
 
 const writes: CallKind[] = ['create', 'update', 'delete'];
-const befalls: Record<Fault, CallKind[]> = {
-  limited: ['get', ...writes],
-  unauthorised: ['get', ...writes],
-  server_error: ['get', ...writes],
-  database_error: ['get', ...writes],
-  html_answer: ['get', ...writes],
-  truncated_json: ['get', ...writes],
+const all: CallKind[] = ['get', ...writes];
+
+/** What can be made to go wrong, alone or together, and the calls that it can affect. */
+const affected = {
+  limited: all,
+  unauthorised: all,
+  server_error: all,
+  database_error: all,
+  html_answer: all,
+  truncated_json: all,
   slow_page: ['get'],
   reset_after_write: writes,
   refused_after_write: writes,
   rows_between_pages: ['get'],
-};
+} satisfies Record<string, CallKind[]>;
 
-/** Decides which calls go wrong, and remembers which did. */
-export class Faults extends ScriptedFaults<Fault, CallKind> {
-  constructor() {
-    super(befalls);
-  }
-}
+export type Fault = keyof typeof affected;
+export const faults = Object.keys(affected) as Fault[];
+
+export type Faults = ScriptedFaults<Fault, CallKind>;
+export const createFaults = (): Faults => new ScriptedFaults<Fault, CallKind>(affected);

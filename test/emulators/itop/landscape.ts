@@ -2,7 +2,7 @@ import type { ItopEmulator } from './server.ts';
 import type { Item } from './store.ts';
 
 /** Fills an instance: servers whose names are in another order than their keys, applications, links, and what lies between. */
-export function furnish(
+export function populate(
   { elsewhere }: Pick<ItopEmulator, 'elsewhere'>,
   { servers, applications = 0 }: { servers: number; applications?: number },
 ): { org: Item; other: Item; location: Item; servers: Item[]; applications: Item[]; links: Item[] } {

@@ -1,10 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { text } from 'node:stream/consumers';
 import { type Clock, systemClock } from '../../../integrations/exchange/itsm/remote.ts';
-import { serveOnLoopback } from '../../support/loopback.ts';
-import type { VirtualClock } from '../virtual-clock.ts';
-import { type CallKind, type Fault, Faults } from './faults.ts';
+import { type Reaction, type Received, serveAnswers } from '../http.ts';
+import { holdBack, type VirtualClock } from '../virtual-clock.ts';
+import { type CallKind, createFaults, type Faults } from './faults.ts';
 import { type Account, type Answer, type Asked, Service, type Write } from './service.ts';
 import { type Item, Store } from './store.ts';
 
@@ -15,7 +14,7 @@ const ELSEWHERE = 'Claude Monet';
 
 export interface Options {
   clock?: Clock | VirtualClock;
-  /** The zone of PHP, that the instance tells times in; Europe/Paris unless given. */
+  /** The zone of PHP, of times in answers; Europe/Paris unless given. */
   timeZone?: string;
   /** The zone of its database; UTC unless given. */
   databaseZone?: string;
@@ -35,7 +34,7 @@ export interface ItopEmulator {
   writes: Write[];
   /** What was asked, in order. */
   asked: Asked[];
-  /** Is told of each operation before it is answered. */
+  /** Called with each operation before it is answered. */
   watch?: ((asked: Asked) => void) | undefined;
   /** Acts as somebody else on the instance, as a person with a browser would. */
   elsewhere: {
@@ -67,16 +66,16 @@ export async function startItop(options: Options = {}): Promise<ItopEmulator> {
       { password: 'secret', denied: new Set<string>(), ...given },
     ]),
   );
-  const { origin, close } = await serveOnLoopback(
-    (request, response) => receive(emulator, service, request, response),
-    options.tls,
-  );
+  const { origin, close } = await serveAnswers((received) => receive(emulator, service, received), {
+    tls: options.tls,
+    now: () => clock.now(),
+  });
   const emulator: ItopEmulator = {
     base: `${origin}/itop`,
     clock,
     store,
     accounts,
-    faults: new Faults(),
+    faults: createFaults(),
     databaseError: { code: 2006, message: databaseMessage(2006, 'MySQL server has gone away') },
     writes: service.writes,
     asked: [],
@@ -90,71 +89,42 @@ export async function startItop(options: Options = {}): Promise<ItopEmulator> {
   return emulator;
 }
 
-async function receive(
-  emulator: ItopEmulator,
-  service: Service,
-  incoming: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { clock, faults } = emulator;
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const body = new URLSearchParams(await text(incoming));
-  const send = (status: number, content: string, headers: Record<string, string> = {}): void => {
-    response
-      .writeHead(status, {
-        date: new Date(clock.now()).toUTCString(),
-        'content-type': 'application/json',
-        ...headers,
-        'content-length': Buffer.byteLength(content),
-      })
-      .end(content);
-  };
-  if (!incoming.url?.startsWith('/itop/webservices/rest.php?')) return send(404, '<h1>Not Found</h1>');
+async function receive(emulator: ItopEmulator, service: Service, received: Received): Promise<Reaction> {
+  const { url, headers, body, gone } = received;
+  if (url.pathname !== '/itop/webservices/rest.php') return { status: 404, body: '<h1>Not Found</h1>' };
+  const refuse = (code: number, message: string): Reaction => ({
+    status: 200,
+    body: { code, message: `Error: ${message}` },
+  });
 
-  const asked = JSON.parse(body.get('json_data') ?? '{}') as Asked;
+  const asked = JSON.parse(new URLSearchParams(body).get('json_data') ?? '{}') as Asked;
   emulator.asked.push(asked);
   emulator.watch?.(asked);
   const kind = kinds[asked.operation] ?? 'get';
-  const befallen = faults.of(kind);
-  const strikes = (fault: Fault): boolean => {
-    if (!befallen.has(fault)) return false;
-    faults.note(fault);
-    return true;
-  };
-  const account = strikes('unauthorised') ? undefined : accountOf(emulator, incoming);
-  if (!account) return send(200, JSON.stringify({ code: 1, message: 'Error: Invalid login' }));
-  if (strikes('limited')) return send(429, 'Too Many Requests', { 'retry-after': '7' });
-  if (strikes('server_error')) return send(500, '');
-  if (strikes('database_error')) {
-    const { code, message } = emulator.databaseError;
-    return send(200, JSON.stringify({ code, message: `Error: ${message}` }));
-  }
-  if (strikes('html_answer')) {
-    return send(200, '<!DOCTYPE html><html><body>iTop is under maintenance</body></html>', {
-      'content-type': 'text/html; charset=UTF-8',
-    });
-  }
-  if (strikes('slow_page')) {
-    await ((clock as Partial<VirtualClock>).hold?.(SLOW_MS, gone.signal) ??
-      clock.sleep(SLOW_MS, gone.signal));
-  }
+  const strikes = emulator.faults.call(kind);
+  const account = strikes('unauthorised') ? undefined : accountOf(emulator, headers);
+  if (!account) return refuse(1, 'Invalid login');
+  if (strikes('limited')) return { status: 429, headers: { 'retry-after': '7' }, body: 'Too Many Requests' };
+  if (strikes('server_error')) return { status: 500, body: '' };
+  if (strikes('database_error')) return refuse(emulator.databaseError.code, emulator.databaseError.message);
+  if (strikes('html_answer'))
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/html; charset=UTF-8' },
+      body: '<!DOCTYPE html><html><body>iTop is under maintenance</body></html>',
+    };
+  if (strikes('slow_page')) await holdBack(emulator.clock, SLOW_MS, gone);
   const answer = service.answer(account, asked);
-  if (strikes('reset_after_write')) {
-    incoming.socket.destroy();
-    return;
-  }
+  if (strikes('reset_after_write')) return 'reset';
   if (kind === 'get' && Object.keys(answer.objects ?? {}).length > 2 && strikes('rows_between_pages')) {
     shuffle(emulator, asked, answer);
   }
-  if (answer.code === 0 && strikes('refused_after_write')) {
-    return send(200, JSON.stringify({ code: 100, message: 'Error: The trigger could not be activated' }));
-  }
-  const content = JSON.stringify(answer);
-  send(200, strikes('truncated_json') ? content.slice(0, Math.floor(content.length * 0.6)) : content);
+  if (answer.code === 0 && strikes('refused_after_write'))
+    return refuse(100, 'The trigger could not be activated');
+  return { status: 200, body: answer, isCut: strikes('truncated_json') };
 }
 
-/** After a page an object on it goes, one changes its name, and one comes. */
+/** After a page an object on it is deleted, one changes its name, and one is created. */
 function shuffle(emulator: ItopEmulator, { class: className = '' }: Asked, answer: Answer): void {
   if (className !== 'Server') return;
   const [gone, changed] = Object.keys(answer.objects ?? {}).map((id) =>
@@ -166,7 +136,7 @@ function shuffle(emulator: ItopEmulator, { class: className = '' }: Asked, answe
   emulator.elsewhere.insert(className, { name: `arrived ${emulator.asked.length}`, org_id: org });
 }
 
-function accountOf({ accounts }: ItopEmulator, { headers }: IncomingMessage): Account | undefined {
+function accountOf({ accounts }: ItopEmulator, headers: IncomingHttpHeaders): Account | undefined {
   const token = headers['auth-token'];
   if (token !== undefined) return [...accounts.values()].find((account) => account.token === token);
   const [scheme, credentials = ''] = (headers.authorization ?? '').split(' ');

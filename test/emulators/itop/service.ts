@@ -1,6 +1,6 @@
 import type { CallKind } from './faults.ts';
 import { attributesOf, hasChildren, lineage, model } from './model.ts';
-import { parseOql } from './oql.ts';
+import { parseOql, type Query } from './oql.ts';
 import type { Item, Store } from './store.ts';
 
 export interface Account {
@@ -32,7 +32,7 @@ export interface Answer {
   objects?: Record<string, unknown> | null;
 }
 
-/** One stored write, whoever made it. */
+/** One stored write of any user. */
 export interface Write {
   kind: Exclude<CallKind, 'get'>;
   class: string;
@@ -141,16 +141,13 @@ export class Service {
   #find(account: Account, asked: Asked, action: 'read' | 'write' | 'delete', words: string): Item[] {
     const className = this.#classOf(asked);
     const { key } = asked;
-    let query = {
-      class: className,
-      fits: (() => true) as (of: (field: string) => string | number) => boolean,
-    };
+    let query: Query = { class: className, fits: () => true };
     if (typeof key === 'number' || /^\d+$/.test(String(key))) {
       query.fits = (read) => read('id') === Number(key);
     } else if (typeof key === 'string') {
       query = parseOql(key, {
         now: () => this.store.databaseNow(),
-        isField: (one, field) => this.#isField(one, field),
+        isField: (one, field) => this.#fieldsOf(one).includes(field),
       });
     } else throw internal(`Missing parameter 'key'`);
     this.#allow(account, action, query.class, words);
@@ -166,10 +163,6 @@ export class Service {
         const [one, other] = [this.store.nameOf(a), this.store.nameOf(b)];
         return one < other ? -1 : one > other ? 1 : b.id - a.id;
       });
-  }
-
-  #isField(className: string, field: string): boolean {
-    return this.#fieldsOf(className).includes(field);
   }
 
   /** The attributes of a class as answers name them. */
@@ -211,10 +204,10 @@ export class Service {
     const found = this.store
       .of(className)
       .filter((item) => wanted.every(([field, value]) => this.store.value(item, field) === value));
-    const told = wanted.map(([field, value]) => `${field}: ${value}`).join(', ');
-    if (found.length === 0) throw internal(`${name}: No item found with criteria: ${told}`);
+    const text = wanted.map(([field, value]) => `${field}: ${value}`).join(', ');
+    if (found.length === 0) throw internal(`${name}: No item found with criteria: ${text}`);
     if (found.length > 1)
-      throw internal(`${name}: Several items found (${found.length}) with criteria: ${told}`);
+      throw internal(`${name}: Several items found (${found.length}) with criteria: ${text}`);
     return found[0]!.id;
   }
 

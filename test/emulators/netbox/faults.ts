@@ -3,22 +3,11 @@ import { ScriptedFaults } from '../scripted-faults.ts';
 /** What a request asks for. */
 export type CallKind = 'list' | 'one' | 'options' | 'create' | 'update' | 'delete';
 
-export const faults = [
-  'limited_with_wait',
-  'limited_without_wait',
-  'server_error',
-  'html_answer',
-  'truncated_json',
-  'slow_page',
-  'rows_between_pages',
-  'duplicate_ids',
-  'reset_after_write',
-] as const;
-export type Fault = (typeof faults)[number];
-
 const writes: CallKind[] = ['create', 'update', 'delete'];
 const all: CallKind[] = ['list', 'one', ...writes];
-const befalls: Record<Fault, CallKind[]> = {
+
+/** What can be made to go wrong, alone or together, and the calls that it can affect. */
+const affected = {
   limited_with_wait: all,
   limited_without_wait: all,
   server_error: all,
@@ -28,11 +17,10 @@ const befalls: Record<Fault, CallKind[]> = {
   rows_between_pages: ['list'],
   duplicate_ids: ['list'],
   reset_after_write: writes,
-};
+} satisfies Record<string, CallKind[]>;
 
-/** Decides which calls go wrong, and remembers which did. */
-export class Faults extends ScriptedFaults<Fault, CallKind> {
-  constructor() {
-    super(befalls);
-  }
-}
+export type Fault = keyof typeof affected;
+export const faults = Object.keys(affected) as Fault[];
+
+export type Faults = ScriptedFaults<Fault, CallKind>;
+export const createFaults = (): Faults => new ScriptedFaults<Fault, CallKind>(affected);

@@ -6,7 +6,7 @@ import type { Row, Store } from './store.ts';
 export interface NetBox {
   base: string;
   clock: Clock;
-  /** As `API-Version` tells it. */
+  /** The value of the header `API-Version`. */
   version: string;
   /** MAX_PAGE_SIZE of the instance. */
   maxPageSize: number;
@@ -18,7 +18,7 @@ export interface NetBox {
   may(table: string, action: string): boolean;
   /** What `may` denies, such as `add dcim/devices`. */
   denied: Set<string>;
-  /** The tokens that count, as they stand in the header. */
+  /** The valid tokens, as the header has them. */
   tokens: Set<string>;
   calls: { kind: CallKind; path: string; query: URLSearchParams }[];
   close(): Promise<void>;

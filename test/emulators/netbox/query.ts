@@ -1,7 +1,7 @@
 import { microsOf } from '../../../integrations/exchange/itsm/connectors/netbox/records.ts';
 import type { Row } from './store.ts';
 
-/** Filters that a list knows, beside those on custom fields; all others are passed over in silence. */
+/** Filters that a list knows, beside those on custom fields; all others are ignored. */
 export const filterNames = (columns: string[], references: string[]): string[] => [
   'id',
   'id__gt',

@@ -1,5 +1,4 @@
-import { schema } from './schema.ts';
-import { type Row, type Store, told } from './store.ts';
+import { type Row, type Store, schema, timestampOf } from './store.ts';
 
 /** An object as the API shows it. */
 export function render(store: Store, base: string, table: string, row: Row): Record<string, unknown> {
@@ -34,7 +33,12 @@ export function render(store: Store, base: string, table: string, row: Row): Rec
         shown[name] = value;
     }
   }
-  return { ...shown, custom_fields: row.custom_fields, created: told(row.at), last_updated: told(row.at) };
+  return {
+    ...shown,
+    custom_fields: row.custom_fields,
+    created: timestampOf(row.at),
+    last_updated: timestampOf(row.at),
+  };
 }
 
 function nested(store: Store, base: string, table: string, id: unknown): unknown {

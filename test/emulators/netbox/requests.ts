@@ -1,17 +1,10 @@
+import type { Answer } from '../http.ts';
 import type { NetBox } from './instance.ts';
 import { filtered, filterNames, ordered } from './query.ts';
 import { render } from './render.ts';
-import { type ObjectType, schema } from './schema.ts';
-import { type Row, told } from './store.ts';
+import { type ObjectType, type Row, schema, timestampOf } from './store.ts';
 
-export interface Answer {
-  status: number;
-  headers?: Record<string, string>;
-  /** Sent as JSON; text is sent as it is. */
-  body?: unknown;
-}
-
-export interface Asked {
+interface Asked {
   method: string;
   /** Below `/api/`, without slashes around it. */
   path: string;
@@ -93,7 +86,7 @@ function onObject(netbox: NetBox, asked: Asked, table: string, id: number): Answ
   return shown(netbox, asked, table, store.update(table, id, values, 'estate'));
 }
 
-const etagOf = (row: Row): string => `W/"${told(row.at).replace('Z', '+00:00')}"`;
+const etagOf = (row: Row): string => `W/"${timestampOf(row.at).replace('Z', '+00:00')}"`;
 
 function shown(netbox: NetBox, asked: Asked, table: string, row: Row): Answer {
   const body = projected(render(netbox.store, netbox.base, table, row), asked.query);
@@ -181,7 +174,7 @@ function faultsOf(
 }
 
 function actionsOf(netbox: NetBox, table: string): Record<string, unknown> {
-  const told = Object.fromEntries(
+  const fields = Object.fromEntries(
     Object.entries(schema[table]!.columns).map(([name, column]) => [
       name,
       {
@@ -205,8 +198,8 @@ function actionsOf(netbox: NetBox, table: string): Record<string, unknown> {
     ]),
   );
   return {
-    ...(netbox.may(table, 'add') ? { POST: told } : {}),
-    ...(netbox.may(table, 'change') ? { PUT: told } : {}),
+    ...(netbox.may(table, 'add') ? { POST: fields } : {}),
+    ...(netbox.may(table, 'change') ? { PUT: fields } : {}),
   };
 }
 
@@ -247,6 +240,6 @@ function showType({ version }: NetBox, { id, table, name }: Row): Record<string,
 
 const showChange = ({ at, action, ...row }: Row): Record<string, unknown> => ({
   ...row,
-  time: told(at),
+  time: timestampOf(at),
   action: { value: action, label: String(action) },
 });

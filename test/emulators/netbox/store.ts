@@ -1,5 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { timeOf } from '../../../integrations/exchange/itsm/connectors/netbox/records.ts';
-import { schema } from './schema.ts';
+
+/** A column of an object type; references are stored as numbers and shown nested. */
+interface Column {
+  type: 'string' | 'integer' | 'decimal' | 'boolean' | 'choice' | 'reference' | 'tags' | 'json';
+  required?: boolean;
+  target?: string;
+  choices?: Record<string, string>;
+  maxLength?: number;
+}
+
+export interface ObjectType {
+  /** Such as `dcim.device`. */
+  name: string;
+  columns: Record<string, Column>;
+}
+
+/** A part of the object types, by endpoint. */
+export const schema: Record<string, ObjectType> = parse(
+  readFileSync(new URL('./schema.yaml', import.meta.url), 'utf8'),
+);
 
 export type Row = Record<string, unknown> & { id: number };
 
@@ -107,5 +128,5 @@ export class Store {
   }
 }
 
-/** A moment as the API tells it. */
-export const told = (micros: unknown): string => timeOf(micros as number);
+/** A time in microseconds as the API shows it. */
+export const timestampOf = (micros: unknown): string => timeOf(micros as number);

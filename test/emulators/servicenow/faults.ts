@@ -1,33 +1,14 @@
 import { ScriptedFaults } from '../scripted-faults.ts';
 
-import type { CallKind } from './calls.ts';
-
-/** What can be made to go wrong, alone or together. */
-export const faults = [
-  'limited_with_wait',
-  'limited_without_wait',
-  'unauthorised',
-  'token_expired',
-  'server_error',
-  'html_answer',
-  'truncated_json',
-  'error_after_part',
-  'rows_between_pages',
-  'equal_timestamps',
-  'clock_skew',
-  'duplicate_ids',
-  'slow_page',
-  'reset_after_write',
-  'acl_change',
-] as const;
-export type Fault = (typeof faults)[number];
+/** What a request asks for. */
+export type CallKind = 'list' | 'one' | 'create' | 'update' | 'delete' | 'import' | 'reconcile' | 'token';
 
 const reads: CallKind[] = ['list'];
 const writes: CallKind[] = ['create', 'update', 'delete', 'import', 'reconcile'];
 const all: CallKind[] = ['list', 'one', ...writes];
 
-/** The calls that a fault can befall; none for those that are a state of the instance from the moment they are set. */
-const befalls: Record<Fault, CallKind[]> = {
+/** What can be made to go wrong, alone or together, and the calls that it can affect; none for states of the instance. */
+const affected = {
   limited_with_wait: all,
   limited_without_wait: all,
   unauthorised: all,
@@ -43,14 +24,13 @@ const befalls: Record<Fault, CallKind[]> = {
   slow_page: reads,
   reset_after_write: writes,
   acl_change: reads,
-};
+} satisfies Record<string, CallKind[]>;
+
+export type Fault = keyof typeof affected;
+export const faults = Object.keys(affected) as Fault[];
 
 /** Faults that hold from when they are set, whatever is called. */
-export const isState = (fault: Fault): boolean => befalls[fault].length === 0;
+export const isState = (fault: Fault): boolean => affected[fault].length === 0;
 
-/** Decides which calls go wrong, and remembers which did. */
-export class Faults extends ScriptedFaults<Fault, CallKind> {
-  constructor() {
-    super(befalls);
-  }
-}
+export type Faults = ScriptedFaults<Fault, CallKind>;
+export const createFaults = (): Faults => new ScriptedFaults<Fault, CallKind>(affected);

@@ -1,14 +1,35 @@
 import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
-import type { Call } from './calls.ts';
-import type { Faults } from './faults.ts';
-import type { Answer } from './http.ts';
-import type { ImportSet } from './import-sets.ts';
+import type { Answer } from '../http.ts';
+import type { CallKind, Faults } from './faults.ts';
 import type { Oauth } from './oauth.ts';
 import type { RateRules } from './rate.ts';
 import type { Row, Store } from './store.ts';
-import type { Account, Requirements } from './users.ts';
+import type { Account } from './users.ts';
 
-/** One stored write, whoever made it. */
+/** One request as it was answered; status 0 without an answer. */
+export interface Call {
+  kind: CallKind;
+  table: string;
+  user: string;
+  /** By the clock of the emulator. */
+  at: number;
+  status: number;
+  query: string;
+}
+
+/** A staging table and the map that transforms its rows at once. */
+export interface ImportSet {
+  target: string;
+  map: string;
+  /** Columns of the target by which a row is found again. */
+  coalesce: string[];
+  /** Columns without which the map's script ends a row with an error. */
+  mandatory?: string[];
+  /** Values of `name` that the map's script skips. */
+  ignores?: string[];
+}
+
+/** One stored write of any user. */
 interface Write {
   kind: 'insert' | 'update' | 'delete';
   table: string;
@@ -22,21 +43,16 @@ interface Write {
 export interface Instance {
   base: string;
   clock: Clock;
-  /** Lets time pass before an answer; ends at once when the caller has gone. */
-  hold(ms: number, signal: AbortSignal): Promise<void>;
   store: Store;
   accounts: Map<string, Account>;
-  requirements: Requirements;
   oauth: Oauth;
   rate: RateRules;
   faults: Faults;
   importSets: Record<string, ImportSet>;
-  /** Whether POST /api/now/v1/batch is there. */
-  batch: boolean;
   /** Milliseconds that a page, a single record and a write take, and the answer to a write that is done. */
   latency: { list: number; one: number; write: number; answer: number };
   calls: Call[];
-  /** Told of each call before it is answered. */
+  /** Called with each call before it is answered. */
   watch?: ((call: Call) => void) | undefined;
   /** How many further pages of a table show their first row in place of the second one, too. */
   repeats?: { table: string; pages: number } | undefined;
@@ -47,37 +63,33 @@ export interface Instance {
   looks: Map<string, number>;
 }
 
-/** Inserts, changes or deletes a row and keeps a note of it. */
+/** Who changes rows without the synchronisation, as a person with a browser would. */
+export const ELSEWHERE = 'abel.tuter';
+
+/** Inserts, changes or deletes a row and records that. */
 export const write = {
   insert(instance: Instance, table: string, values: Record<string, string>, user: string): Row {
     const row = instance.store.insert(table, values, user);
-    note(instance, 'insert', row, user, values);
+    record(instance, 'insert', row, user, values);
     return row;
   },
   update(instance: Instance, row: Row, values: Record<string, string>, user: string): boolean {
     const changed = instance.store.update(row, values, user);
-    if (changed) note(instance, 'update', row, user, values);
+    if (changed) record(instance, 'update', row, user, values);
     return changed;
   },
   remove(instance: Instance, row: Row, user: string): void {
     instance.store.remove(row, user);
-    note(instance, 'delete', row, user, {});
+    record(instance, 'delete', row, user, {});
   },
 };
 
-function note(
-  instance: Instance,
+function record(
+  { writes, clock }: Instance,
   kind: Write['kind'],
-  row: Row,
+  { table, values: { sys_id: id = '' } }: Row,
   user: string,
   values: Record<string, string>,
 ): void {
-  instance.writes.push({
-    kind,
-    table: row.table,
-    id: row.values.sys_id!,
-    user,
-    at: instance.clock.now(),
-    values,
-  });
+  writes.push({ kind, table, id, user, at: clock.now(), values });
 }

@@ -17,7 +17,7 @@ const classes = {
 } as const;
 
 /** Fills an instance with so many items of each class and so many relations among them; the same for the same seed. */
-export function furnish({ store }: ServiceNowEmulator, { items, relations }: Landscape): void {
+export function populate({ store }: ServiceNowEmulator, { items, relations }: Landscape): void {
   const companies = ['Northwind', 'Contoso', 'Fabrikam', 'Tailspin'].map(
     (name) => store.insert('core_company', { name }, 'admin').values.sys_id!,
   );

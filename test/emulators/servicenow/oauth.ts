@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
-import type { Answer } from './http.ts';
+import type { Answer } from '../http.ts';
 
 type Grant = 'password' | 'refresh_token' | 'client_credentials';
 
@@ -18,10 +18,11 @@ interface Token {
   expires: number;
 }
 
+const ACCESS_SECONDS = 1_800;
+const REFRESH_SECONDS = 8_640_000;
+
 /** The tokens of an instance. */
 export class Oauth {
-  accessSeconds = 1_800;
-  refreshSeconds = 8_640_000;
   /** A refresh token counts once, and another comes in its place. */
   rotates = false;
   readonly #clock: Clock;
@@ -51,7 +52,7 @@ export class Oauth {
 
   /** A refresh token as a person is given one who signs in with a browser. */
   grant(user: string, client: string): string {
-    return this.#token(this.#refresh, user, client, this.refreshSeconds);
+    return this.#token(this.#refresh, user, client, REFRESH_SECONDS);
   }
 
   /** POST /oauth_token.do */
@@ -73,7 +74,7 @@ export class Oauth {
         return refused('access_denied');
       if (!this.rotates) return this.#issue(client, known.user, text);
       this.#refresh.delete(text);
-      const next = this.#token(this.#refresh, known.user, client.id, this.refreshSeconds);
+      const next = this.#token(this.#refresh, known.user, client.id, REFRESH_SECONDS);
       return this.#issue(client, known.user, next);
     }
     const user = form.get('username') ?? '';
@@ -84,7 +85,7 @@ export class Oauth {
     return this.#issue(
       client,
       user,
-      known?.[0] ?? this.#token(this.#refresh, user, client.id, this.refreshSeconds),
+      known?.[0] ?? this.#token(this.#refresh, user, client.id, REFRESH_SECONDS),
     );
   }
 
@@ -94,7 +95,7 @@ export class Oauth {
     const current = [...this.#access].find(
       ([, token]) => token.user === user && token.client === client.id && token.expires > now,
     );
-    const access = current?.[0] ?? this.#token(this.#access, user, client.id, this.accessSeconds);
+    const access = current?.[0] ?? this.#token(this.#access, user, client.id, ACCESS_SECONDS);
     return {
       status: 200,
       body: {

@@ -13,30 +13,61 @@ export interface ParsedQuery {
   order: { field: string; descending: boolean }[];
 }
 
-const operators = [
-  'ISNOTEMPTY',
-  'ISEMPTY',
-  'NOT IN',
-  'NOT LIKE',
-  'NOTLIKE',
-  'STARTSWITH',
-  'ENDSWITH',
-  'CONTAINS',
-  'INSTANCEOF',
-  'BETWEEN',
-  'ANYTHING',
-  'LIKE',
-  'IN',
-  '!=',
-  '>=',
-  '<=',
-  '>',
-  '<',
-  '=',
-];
-const form = new RegExp(`^([a-z0-9_.]+)(${operators.join('|')})(.*)$`, 's');
+/** A test of a value against the value of a condition. */
+type Operator = (
+  wanted: string,
+  compare: (a: string, b: string) => number,
+  instanceOf: (className: string, table: string) => boolean,
+) => (value: string) => boolean;
 
-/** Reads an encoded query; `^^` stands for a caret in a value. A part that is no condition is passed over, as there. */
+const not =
+  (operator: Operator): Operator =>
+  (...given) => {
+    const test = operator(...given);
+    return (value) => !test(value);
+  };
+const isEmpty: Operator = () => (value) => value === '';
+const isEqual: Operator = (wanted, compare, instanceOf) =>
+  wanted === '' || wanted === 'NULL'
+    ? isEmpty(wanted, compare, instanceOf)
+    : (value) => compare(value, wanted) === 0;
+const isAmong: Operator = (wanted) => {
+  const all = new Set(wanted.split(',').map((one) => one.trim().toLowerCase()));
+  return (value) => all.has(value.toLowerCase());
+};
+const inText =
+  (finds: (text: string, part: string) => boolean): Operator =>
+  (wanted) =>
+  (value) =>
+    finds(value.toLowerCase(), wanted.toLowerCase());
+const contains = inText((text, part) => text.includes(part));
+const ordered =
+  (holds: (order: number) => boolean): Operator =>
+  (wanted, compare) =>
+  (value) =>
+    value !== '' && holds(compare(value, wanted));
+
+/** Longer names first, as they are looked for in this order. */
+const operators: Record<string, Operator> = {
+  ISNOTEMPTY: not(isEmpty),
+  ISEMPTY: isEmpty,
+  'NOT IN': not(isAmong),
+  'NOT LIKE': not(contains),
+  STARTSWITH: inText((text, part) => text.startsWith(part)),
+  ENDSWITH: inText((text, part) => text.endsWith(part)),
+  INSTANCEOF: (wanted, _, instanceOf) => (value) => instanceOf(value, wanted),
+  LIKE: contains,
+  IN: isAmong,
+  '!=': not(isEqual),
+  '>=': ordered((order) => order >= 0),
+  '<=': ordered((order) => order <= 0),
+  '>': ordered((order) => order > 0),
+  '<': ordered((order) => order < 0),
+  '=': isEqual,
+};
+const form = new RegExp(`^([a-z0-9_.]+)(${Object.keys(operators).join('|')})(.*)$`, 's');
+
+/** Reads an encoded query; `^^` stands for a caret in a value. A part that is no condition is ignored, as there. */
 export function parseQuery(text: string): ParsedQuery {
   const parsed: ParsedQuery = { groups: [[]], order: [] };
   const parts = text.replaceAll('^^', '\u0000').split('^');
@@ -63,7 +94,7 @@ export function parseQuery(text: string): ParsedQuery {
   return parsed;
 }
 
-/** What a query is held against. */
+/** What a query is evaluated on. */
 export interface QueryScope<Row> {
   field(name: string): FieldSchema | undefined;
   value(row: Row, name: string): string;
@@ -90,59 +121,8 @@ function compileCondition<Row>(
   const schema = scope.field(field);
   // a condition on a column that does not exist is dropped (glide.invalid_query.returns_no_rows is off by default)
   if (!schema) return undefined;
-  const of = (row: Row) => scope.value(row, field);
-  const compare = comparer(schema);
-  const wanted = value.toLowerCase();
-  const list = () => new Set(wanted.split(',').map((one) => one.trim()));
-  const empty = value === '' || value === 'NULL';
-  switch (operator) {
-    case 'ISEMPTY':
-      return (row) => of(row) === '';
-    case 'ISNOTEMPTY':
-      return (row) => of(row) !== '';
-    case 'ANYTHING':
-      return () => true;
-    case '=':
-      return empty ? (row) => of(row) === '' : (row) => compare(of(row), value) === 0;
-    case '!=':
-      return empty ? (row) => of(row) !== '' : (row) => compare(of(row), value) !== 0;
-    case 'IN': {
-      const set = list();
-      return (row) => set.has(of(row).toLowerCase());
-    }
-    case 'NOT IN': {
-      const set = list();
-      return (row) => !set.has(of(row).toLowerCase());
-    }
-    case 'STARTSWITH':
-      return (row) => of(row).toLowerCase().startsWith(wanted);
-    case 'ENDSWITH':
-      return (row) => of(row).toLowerCase().endsWith(wanted);
-    case 'LIKE':
-    case 'CONTAINS':
-      return (row) => of(row).toLowerCase().includes(wanted);
-    case 'NOT LIKE':
-    case 'NOTLIKE':
-      return (row) => !of(row).toLowerCase().includes(wanted);
-    case 'INSTANCEOF':
-      return (row) => scope.instanceOf(of(row), value);
-    case 'BETWEEN': {
-      const [from = '', to = ''] = value.split('@');
-      return (row) => of(row) !== '' && compare(of(row), from) >= 0 && compare(of(row), to) <= 0;
-    }
-    default: {
-      const holds = {
-        '>': (n: number) => n > 0,
-        '>=': (n: number) => n >= 0,
-        '<': (n: number) => n < 0,
-        '<=': (n: number) => n <= 0,
-      }[operator]!;
-      return (row) => {
-        const found = of(row);
-        return found !== '' && holds(compare(found, value));
-      };
-    }
-  }
+  const test = operators[operator]!(value, comparer(schema), scope.instanceOf);
+  return (row) => test(scope.value(row, field));
 }
 
 /** A test of rows by a parsed query. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 
 export interface RateRule {
-  /** Requests that a window lets through; undefined lets all through. */
+  /** Requests that a window allows; undefined allows all. */
   limit: number | undefined;
   windowMs: number;
   /** Whether a refusal says when to come again. */
   retryAfter: boolean;
-  /** Whether answers tell of the rule at all. */
+  /** Whether answers have headers about the rule. */
   headers: boolean;
 }
 
@@ -40,7 +40,7 @@ export class RateRules {
     window.count += 1;
     const allowed = window.count <= limit;
     const reset = start + windowMs;
-    const told: Record<string, string> = headers
+    const own: Record<string, string> = headers
       ? {
           'x-ratelimit-limit': String(limit),
           'x-ratelimit-remaining': String(Math.max(0, limit - window.count)),
@@ -51,6 +51,6 @@ export class RateRules {
     const wait: Record<string, string> = retryAfter
       ? { 'retry-after': String(Math.max(1, Math.ceil((reset - now) / 1000))) }
       : {};
-    return { allowed, headers: { ...told, ...(allowed ? {} : wait) } };
+    return { allowed, headers: { ...own, ...(allowed ? {} : wait) } };
   }
 }

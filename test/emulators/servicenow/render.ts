@@ -1,22 +1,18 @@
 import type { FieldSchema } from './schema.ts';
-import { formatTime, type Row, type Store } from './store.ts';
+import type { Row, Store } from './store.ts';
 import type { Account } from './users.ts';
-
-export type DisplayMode = 'true' | 'false' | 'all';
 
 export interface Rendering {
   store: Store;
   account: Account;
-  /** The address of the instance, for links. */
-  base: string;
-  display: DisplayMode;
-  excludeLink: boolean;
+  /** Shows each value beside what a user sees in its place (`sysparm_display_value=all`). */
+  hasDisplay: boolean;
   /** Names asked for, with points through references; all columns unless given. */
   fields: string[] | undefined;
 }
 
 /** What a user sees in place of a stored value. */
-function displayValue({ store, account }: Rendering, field: FieldSchema, value: string): string {
+function displayValue(store: Store, field: FieldSchema, value: string): string {
   if (value === '') return '';
   if (field.choices) return field.choices[value] ?? value;
   switch (field.type) {
@@ -26,8 +22,6 @@ function displayValue({ store, account }: Rendering, field: FieldSchema, value: 
     }
     case 'sys_class_name':
       return store.tables.get(value)?.label ?? value;
-    case 'glide_date_time':
-      return formatTime(Date.parse(`${value.replace(' ', 'T')}Z`) + account.timeZoneHours * 3_600_000);
     case 'integer':
       return Number(value).toLocaleString('en-US');
     case 'decimal':
@@ -37,28 +31,17 @@ function displayValue({ store, account }: Rendering, field: FieldSchema, value: 
   }
 }
 
-/** A row as the Table API shows it. */
-export function renderRow(rendering: Rendering, row: Row): Record<string, unknown> {
-  const { store, account, base, display, excludeLink } = rendering;
-  const names = rendering.fields ?? [...store.fields(row.table).keys()];
+/** A row as the Table API shows it, without links of references. */
+export function renderRow(
+  { store, account, hasDisplay, fields }: Rendering,
+  row: Row,
+): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
-  for (const name of names) {
+  for (const name of fields ?? store.fields(row.table).keys()) {
     const field = store.field(row.table, name);
     if (!field) continue;
     const value = account.hidesField(row.table, name) ? '' : store.value(row, name);
-    if (field.type !== 'reference') {
-      if (display === 'false') shown[name] = value;
-      else {
-        const display_value = displayValue(rendering, field, value);
-        shown[name] = display === 'true' ? display_value : { display_value, value };
-      }
-      continue;
-    }
-    const display_value = display === 'false' ? '' : displayValue(rendering, field, value);
-    const link = `${base}/api/now/v2/table/${field.reference}/${value}`;
-    if (display === 'all') shown[name] = { display_value, ...(value && !excludeLink ? { link } : {}), value };
-    else if (value === '' || excludeLink) shown[name] = display === 'true' ? display_value : value;
-    else shown[name] = display === 'true' ? { display_value, link } : { link, value };
+    shown[name] = hasDisplay ? { display_value: displayValue(store, field, value), value } : value;
   }
   return shown;
 }

@@ -1,14 +1,28 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { batchCall } from './batch-api.ts';
-import type { Call, CallKind } from './calls.ts';
-import { type Answer, failure, type Request } from './http.ts';
-import { importCall } from './import-api.ts';
-import type { Instance } from './instance.ts';
-import { Misbehaviour, refusals } from './misbehaviour.ts';
-import { reconcileCall } from './reconcile-api.ts';
+import type { Answer, Reaction, Received } from '../http.ts';
+import { holdBack } from '../virtual-clock.ts';
+import { importCall, reconcileCall } from './creating-apis.ts';
+import type { CallKind, Fault } from './faults.ts';
+import { failure, type Request } from './http.ts';
+import { type Call, ELSEWHERE, type Instance, write } from './instance.ts';
 import { tableCall } from './table-api.ts';
 import type { Account } from './users.ts';
+
+/** How long a slow page is held back, in milliseconds. */
+const SLOW_MS = 120_000;
+
+/** Answers in the words of the product. */
+const unauthenticated = {
+  ...failure(401, 'User Not Authenticated', 'Required to provide Auth information'),
+  headers: { 'www-authenticate': 'BASIC realm="Service-now"' },
+};
+const limited = failure(429, 'Rate limit exceeded', 'Rejected by rate limiting rule');
+const cancelled = failure(
+  200,
+  'Transaction cancelled: maximum execution time exceeded',
+  'Transaction cancelled: maximum execution time exceeded Check logs for error trace or enable glide.rest.debug property to verify REST request processing',
+);
+const hibernating =
+  '<html><head><title>Instance Hibernating page</title></head><body>Your instance is hibernating.</body></html>';
 
 interface Route {
   kind: CallKind;
@@ -16,12 +30,7 @@ interface Route {
   id: string | undefined;
 }
 
-const tableKinds: Record<string, CallKind> = {
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'update',
-  DELETE: 'delete',
-};
+const tableKinds: Record<string, CallKind> = { POST: 'create', PATCH: 'update', DELETE: 'delete' };
 
 function routeOf({ method, path }: Request): Route | undefined {
   if (path === '/oauth_token.do') return { kind: 'token', table: '', id: undefined };
@@ -35,28 +44,15 @@ function routeOf({ method, path }: Request): Route | undefined {
       return { kind: 'import', table, id: undefined };
     case 'identifyreconcile':
       return { kind: 'reconcile', table: '', id: undefined };
-    case 'batch':
-      return { kind: 'batch', table: '', id: undefined };
     default:
       return undefined;
   }
 }
 
 /** Answers one request, or fails to where a fault wants it so. */
-export async function receive(
-  instance: Instance,
-  incoming: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const url = new URL(incoming.url!, 'http://instance');
-  const request: Request = {
-    method: incoming.method!,
-    path: url.pathname,
-    query: url.searchParams,
-    body: await text(incoming),
-  };
+export async function receive(instance: Instance, received: Received): Promise<Reaction> {
+  const { method, url, body } = received;
+  const request: Request = { method, path: url.pathname, query: url.searchParams, body };
   const route = routeOf(request);
   const call: Call = {
     kind: route?.kind ?? 'one',
@@ -68,68 +64,104 @@ export async function receive(
   };
   instance.calls.push(call);
   instance.watch?.(call);
-  if (!route) return send(instance, call, response, nowhere(request));
-  if (route.kind === 'token') {
-    const answer = instance.oauth.answer(incoming.headers['content-type'] ?? '', request.body);
-    return send(instance, call, response, answer);
-  }
+  const reaction = await answer(instance, received, request, route, call);
+  if (typeof reaction === 'object') call.status = reaction.status;
+  return reaction;
+}
 
-  const misbehaviour = new Misbehaviour(instance, call);
-  const account = misbehaviour.forgets() ? undefined : accountOf(instance, incoming.headers.authorization);
-  if (!account) return send(instance, call, response, refusals.unauthenticated);
+async function answer(
+  instance: Instance,
+  { headers, gone }: Received,
+  request: Request,
+  route: Route | undefined,
+  call: Call,
+): Promise<Reaction> {
+  const { clock, latency } = instance;
+  if (!route) return failure(400, 'Requested URI does not represent any resource', request.path);
+  if (route.kind === 'token') return instance.oauth.answer(headers['content-type'] ?? '', request.body);
+  const strikes = instance.faults.call(call.kind, call.table);
+  if (strikes('token_expired')) instance.oauth.expireAll();
+  const account = strikes('unauthorised') ? undefined : accountOf(instance, headers.authorization);
+  if (!account) return unauthenticated;
   call.user = account.userName;
   const rate = instance.rate.take(account.userName);
-  if (!rate.allowed) {
-    return send(instance, call, response, { ...refusals.limited, headers: rate.headers });
-  }
-  const instead = misbehaviour.instead() ?? instance.instead?.(call);
-  if (instead) return send(instance, call, response, instead);
+  if (!rate.allowed) return { ...limited, headers: rate.headers };
+  const instead = refusal(strikes) ?? instance.instead?.(call);
+  if (instead) return instead;
 
-  const { latency } = instance;
   const isRead = route.kind === 'list' || route.kind === 'one';
-  const usual = isRead ? latency[route.kind as 'list' | 'one'] : latency.write;
-  const wait = misbehaviour.delay() ?? usual;
-  if (wait > 0) await instance.hold(wait, gone.signal);
-  misbehaviour.restrict(account);
-  const answer = await serve(instance, account, request);
-  if (route.kind === 'list') noteLook(instance, answer);
-  answer.headers = { ...answer.headers, ...rate.headers };
-  if (misbehaviour.losesAnswer()) {
-    incoming.socket.destroy();
-    return;
+  const usual = route.kind === 'list' || route.kind === 'one' ? latency[route.kind] : latency.write;
+  const wait = strikes('slow_page') ? SLOW_MS : usual;
+  if (wait > 0) await holdBack(clock, wait, gone);
+  if (strikes('acl_change')) restrict(instance, account);
+  const given = serve(instance, account, request, route);
+  if (strikes('reset_after_write')) return 'reset';
+  if (!isRead && latency.answer > 0) await holdBack(clock, latency.answer, gone);
+  if (route.kind === 'list' && given.status === 200) alterPage(instance, call, given, strikes);
+  const isCut = given.body !== undefined && strikes('truncated_json');
+  return { ...given, headers: { ...given.headers, ...rate.headers }, isCut };
+}
+
+/** What is answered without anything being done. */
+function refusal(strikes: (fault: Fault) => boolean): Answer | undefined {
+  if (strikes('limited_with_wait')) return { ...limited, headers: { 'retry-after': '7' } };
+  if (strikes('limited_without_wait')) return limited;
+  if (strikes('server_error')) return failure(500, 'java.lang.NullPointerException', null);
+  if (strikes('html_answer'))
+    return { status: 200, headers: { 'content-type': 'text/html;charset=UTF-8' }, body: hibernating };
+  return undefined;
+}
+
+/** From now on a sixteenth of the configuration items and one column are hidden from the account. */
+function restrict({ store }: Instance, account: Account): void {
+  account.hidesRow = (row) => store.instanceOf(row.table, 'cmdb') && row.values.sys_id!.endsWith('7');
+  account.hidesField = (_table, field) => field === 'short_description';
+}
+
+function serve(instance: Instance, account: Account, request: Request, { kind, table, id }: Route): Answer {
+  if (kind === 'import') return importCall(instance, account, request, table);
+  if (kind === 'reconcile') return reconcileCall(instance, account, request);
+  return tableCall(instance, account, request, table, id);
+}
+
+type Page = { result: { sys_id?: string | { value: string } }[] };
+
+const idOf = ({ sys_id }: Page['result'][number]): string =>
+  (typeof sys_id === 'object' ? sys_id.value : sys_id) ?? '';
+
+/** Changes a page, and what lies behind it for the next. */
+function alterPage(
+  instance: Instance,
+  { table }: Call,
+  answer: Answer,
+  strikes: (fault: Fault) => boolean,
+): void {
+  const { result } = answer.body as Page;
+  // when somebody looked at one record alone
+  if (result.length === 1 && idOf(result[0]!)) instance.looks.set(idOf(result[0]!), instance.writes.length);
+  if (result.length > 1 && strikes('duplicate_ids')) result.splice(1, 0, result[0]!);
+  const { repeats } = instance;
+  if (repeats && repeats.table === table && repeats.pages > 0 && result.length > 1) {
+    repeats.pages -= 1;
+    result[1] = result[0]!;
   }
-  if (!isRead && latency.answer > 0) await instance.hold(latency.answer, gone.signal);
-  misbehaviour.alter(answer);
-  send(instance, call, response, answer, misbehaviour.cuts(answer));
-}
-
-/** Keeps when somebody looked at one record alone. */
-function noteLook(instance: Instance, { body }: Answer): void {
-  const { result } = (body ?? {}) as { result?: { sys_id?: string | { value: string } }[] };
-  const id = Array.isArray(result) && result.length === 1 ? result[0]!.sys_id : undefined;
-  if (id) instance.looks.set(typeof id === 'string' ? id : id.value, instance.writes.length);
-}
-
-async function serve(instance: Instance, account: Account, request: Request): Promise<Answer> {
-  const route = routeOf(request);
-  switch (route?.kind) {
-    case undefined:
-    case 'token':
-      return nowhere(request);
-    case 'import':
-      return importCall(instance, account, request, route!.table);
-    case 'reconcile':
-      return reconcileCall(instance, account, request);
-    case 'batch':
-      if (!instance.batch) return nowhere(request);
-      return batchCall(request, (inner) => serve(instance, account, inner));
-    default:
-      return tableCall(instance, account, request, route!.table, route!.id);
+  if (result.length > 2 && strikes('rows_between_pages')) shuffle(instance, table, result);
+  if (strikes('error_after_part')) {
+    const part = result.slice(0, Math.ceil(result.length / 2));
+    answer.body = { ...(cancelled.body as object), result: part };
   }
 }
 
-const nowhere = ({ path }: Request): Answer =>
-  failure(400, 'Requested URI does not represent any resource', path);
+/** After a page a row on it is deleted, one changes, and one is created anywhere among those read and unread. */
+function shuffle(instance: Instance, table: string, result: Page['result']): void {
+  const { store } = instance;
+  if (!store.instanceOf(table, 'cmdb')) return;
+  const [gone, changed] = result.flatMap((row) => store.rows.get(idOf(row)) ?? []);
+  const mark = `after call ${instance.calls.length}`;
+  if (gone) write.remove(instance, gone, ELSEWHERE);
+  if (changed) write.update(instance, changed, { short_description: `changed ${mark}` }, ELSEWHERE);
+  write.insert(instance, table, { name: `arrived ${mark}` }, ELSEWHERE);
+}
 
 function accountOf({ accounts, oauth }: Instance, authorization = ''): Account | undefined {
   const [scheme = '', credentials = ''] = authorization.split(' ');
@@ -137,24 +169,4 @@ function accountOf({ accounts, oauth }: Instance, authorization = ''): Account |
   const [user = '', ...password] = Buffer.from(credentials, 'base64').toString().split(':');
   const account = accounts.get(user);
   return account?.password === password.join(':') ? account : undefined;
-}
-
-function send(
-  instance: Instance,
-  call: Call,
-  response: ServerResponse,
-  { status, headers, body }: Answer,
-  cut = false,
-): void {
-  call.status = status;
-  const whole = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
-  const content = Buffer.from(cut ? whole.slice(0, Math.floor(whole.length * 0.6)) : whole);
-  response
-    .writeHead(status, {
-      date: new Date(instance.store.now()).toUTCString(),
-      ...(body === undefined ? {} : { 'content-type': 'application/json;charset=UTF-8' }),
-      ...headers,
-      'content-length': content.length,
-    })
-    .end(content);
 }

@@ -19,7 +19,7 @@ export interface TableSchema {
   name: string;
   label: string;
   parent?: string;
-  /** The column that stands for a row where it is referred to. */
+  /** The column whose value is shown for a reference to a row. */
   display?: string;
   fields: FieldSchema[];
   /** Columns by which identification rules find a row of the class. */

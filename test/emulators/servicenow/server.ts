@@ -1,18 +1,16 @@
 import type { ServerOptions } from 'node:https';
 import { type Clock, systemClock } from '../../../integrations/exchange/itsm/remote.ts';
-import { serveOnLoopback } from '../../support/loopback.ts';
+import { serveAnswers } from '../http.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
-import type { CallKind } from './calls.ts';
 import { changeField, describeTables } from './dictionary.ts';
-import { type Fault, Faults } from './faults.ts';
-import type { ImportSet } from './import-sets.ts';
-import { type Instance, write } from './instance.ts';
+import { type CallKind, createFaults, type Fault } from './faults.ts';
+import { ELSEWHERE, type ImportSet, type Instance, write } from './instance.ts';
 import { Oauth, type OauthClient } from './oauth.ts';
 import { RateRules } from './rate.ts';
 import { receive } from './requests.ts';
 import { baseSchema, type FieldSchema } from './schema.ts';
 import { formatTime, type Row, Store } from './store.ts';
-import { type Account, createAccount, defaultRequirements, type Requirements } from './users.ts';
+import { type Account, createAccount } from './users.ts';
 
 export interface Options {
   clock?: Clock | VirtualClock;
@@ -20,9 +18,7 @@ export interface Options {
   seed?: string;
   accounts?: (Partial<Account> & { userName: string; password: string })[];
   clients?: OauthClient[];
-  requirements?: Requirements;
   importSets?: Record<string, ImportSet>;
-  batch?: boolean;
   latency?: Partial<Instance['latency']>;
   /** Serves https; `requestCert` and `ca` ask for a client certificate. */
   tls?: ServerOptions;
@@ -46,7 +42,6 @@ export interface ServiceNowEmulator extends Instance {
   close(): Promise<void>;
 }
 
-const ELSEWHERE = 'abel.tuter';
 /** How far ahead the time of an instance with a wrong clock is. */
 const SKEW_MS = 7 * 60_000;
 
@@ -69,23 +64,19 @@ export async function startServiceNow(options: Options = {}): Promise<ServiceNow
     ]),
   );
   const clients = options.clients ?? [defaultClient];
-  const { origin, close } = await serveOnLoopback(
-    (request, response) => receive(emulator, request, response),
-    options.tls,
-  );
+  const { origin, close } = await serveAnswers((received) => receive(emulator, received), {
+    tls: options.tls,
+    now: () => store.now(),
+  });
   const emulator: ServiceNowEmulator = {
     base: origin,
     clock,
-    hold: (ms, signal) =>
-      (clock as Partial<VirtualClock> & Clock).hold?.(ms, signal) ?? clock.sleep(ms, signal),
     store,
     accounts,
-    requirements: { ...defaultRequirements, ...options.requirements },
     oauth: new Oauth(clock, clients, (user, password) => accounts.get(user)?.password === password),
     rate: new RateRules(clock, () => store.skew),
-    faults: new Faults(),
+    faults: createFaults(),
     importSets: options.importSets ?? {},
-    batch: options.batch ?? false,
     latency: { list: 0, one: 0, write: 0, answer: 0, ...options.latency },
     calls: [],
     writes: [],

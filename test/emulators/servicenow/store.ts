@@ -16,7 +16,7 @@ export class Store {
   readonly tables = new Map<string, TableSchema>();
   /** Every row by its id, which is unique in the instance. */
   readonly rows = new Map<string, Row>();
-  /** Added to the clock's time wherever the instance tells the time, in milliseconds. */
+  /** Added to the clock's time wherever the instance shows the time, in milliseconds. */
   skew = 0;
   readonly #clock: Clock;
   readonly #seed: string;
@@ -130,7 +130,7 @@ export class Store {
     return createHash('md5').update(`${this.#seed}:${this.#count}`).digest('hex');
   }
 
-  /** Inserts a row as a user; values of unknown columns are passed over and long ones cut, as there. */
+  /** Inserts a row as a user; values of unknown columns are ignored and long ones cut, as there. */
   insert(table: string, values: Record<string, string>, user: string, id = this.newId()): Row {
     const at = formatTime(this.now());
     const row: Row = {
@@ -219,7 +219,7 @@ export class Store {
     this.insert('sys_audit_delete', { tablename: row.table, documentkey: id, display_value: display }, user);
   }
 
-  /** What stands for a row where it is referred to. */
+  /** The text of a reference to a row. */
   displayOf(row: Row): string {
     const column = this.lineage(row.table)
       .map((name) => this.tables.get(name)!.display)

@@ -1,7 +1,8 @@
-import { type Answer, failure, type Request } from './http.ts';
+import type { Answer } from '../http.ts';
+import { failure, malformed, type Request, readObject, textsOf } from './http.ts';
 import { type Instance, write } from './instance.ts';
 import { comparer, compileQuery, lowerBound, parseQuery } from './query.ts';
-import { type DisplayMode, type Rendering, renderRow } from './render.ts';
+import { type Rendering, renderRow } from './render.ts';
 import { place, type Row } from './store.ts';
 import { type Account, mayDo, type Operation } from './users.ts';
 
@@ -19,7 +20,6 @@ export function tableCall(
   const operations: Record<string, Operation> = {
     GET: 'read',
     POST: 'create',
-    PUT: 'write',
     PATCH: 'write',
     DELETE: 'delete',
   };
@@ -27,7 +27,7 @@ export function tableCall(
   if (!operation || (id === undefined) !== ['GET', 'POST'].includes(id === undefined ? request.method : '')) {
     return failure(405, 'Method not supported', null);
   }
-  if (!mayDo(instance.store, account, table, operation, instance.requirements)) {
+  if (!mayDo(instance.store, account, table, operation)) {
     return operation === 'read'
       ? failure(403, 'User Not Authorized', 'Failed API level ACL Validation')
       : failure(403, 'Operation Failed', 'ACL Exception Operation Failed due to security constraints');
@@ -46,22 +46,18 @@ export function tableCall(
     write.remove(instance, row, account.userName);
     return { status: 204 };
   }
-  const values = readBody(instance, account, request, row.table);
+  const values = readBody(instance, request, row.table);
   if (!values) return malformed;
   write.update(instance, row, values, account.userName);
   return { status: 200, body: { result: renderRow(renderingOf(instance, account, request), row) } };
 }
 
-const malformed = failure(400, 'Exception while reading request', 'The payload is not valid JSON.');
-
-function renderingOf(instance: Instance, account: Account, { query }: Request): Rendering {
+function renderingOf({ store }: Instance, account: Account, { query }: Request): Rendering {
   const fields = query.get('sysparm_fields');
   return {
-    store: instance.store,
+    store,
     account,
-    base: instance.base,
-    display: (query.get('sysparm_display_value') ?? 'false') as DisplayMode,
-    excludeLink: query.get('sysparm_exclude_reference_link') === 'true',
+    hasDisplay: query.get('sysparm_display_value') === 'all',
     fields: fields ? fields.split(',').map((name) => name.trim()) : undefined,
   };
 }
@@ -77,9 +73,7 @@ function list(instance: Instance, account: Account, request: Request, table: str
   const rendering = renderingOf(instance, account, request);
   return {
     status: 200,
-    headers: counted
-      ? { 'x-total-count': String(found.total), ...links(instance, request, limit, offset, found.total) }
-      : {},
+    headers: counted ? { 'x-total-count': String(found.total) } : {},
     body: { result: visible.map((row) => renderRow(rendering, row)) },
   };
 }
@@ -141,45 +135,15 @@ function search(
   return { rows: rows.slice(offset, offset + limit), total: rows.length };
 }
 
-/** RFC 8288 links to the other pages, where there are any. */
-function links(
-  { base }: Instance,
-  { path, query }: Request,
-  limit: number,
-  offset: number,
-  total: number,
-): Record<string, string> {
-  if (total <= limit || limit < 1) return {};
-  const to = (at: number, rel: string) => {
-    const other = new URLSearchParams(query);
-    other.set('sysparm_limit', String(limit));
-    other.set('sysparm_offset', String(at));
-    return `<${base}${path}?${other}>;rel="${rel}"`;
-  };
-  const last = Math.floor((total - 1) / limit) * limit;
-  return {
-    link: [
-      to(0, 'first'),
-      ...(offset > 0 ? [to(Math.max(0, offset - limit), 'prev')] : []),
-      ...(offset + limit < total ? [to(offset + limit, 'next')] : []),
-      to(last, 'last'),
-    ].join(','),
-  };
-}
-
 function create(instance: Instance, account: Account, request: Request, table: string): Answer {
+  const { store } = instance;
+  const values = readBody(instance, request, table);
+  if (!values) return malformed;
   // a row is made in the class that its body names, where that extends the table
-  const named = readBody(instance, account, request, table);
-  if (!named) return malformed;
-  const wanted = (JSON.parse(request.body) as Record<string, unknown>).sys_class_name;
-  const target =
-    typeof wanted === 'string' &&
-    instance.store.tables.has(wanted) &&
-    instance.store.instanceOf(wanted, table)
-      ? wanted
-      : table;
-  const values = target === table ? named : readBody(instance, account, request, target)!;
-  const row = write.insert(instance, target, values, account.userName);
+  const wanted = String(readObject(request.body)!.sys_class_name);
+  const target = store.tables.has(wanted) && store.instanceOf(wanted, table) ? wanted : table;
+  const named = target === table ? values : readBody(instance, request, target)!;
+  const row = write.insert(instance, target, named, account.userName);
   return {
     status: 201,
     headers: { location: `${instance.base}/api/now/v2/table/${table}/${row.values.sys_id}` },
@@ -187,34 +151,10 @@ function create(instance: Instance, account: Account, request: Request, table: s
   };
 }
 
-/** The values of a body that the account may set; display values are looked up where the request says they are such. */
-function readBody(
-  instance: Instance,
-  account: Account,
-  { body, query }: Request,
-  table: string,
-): Record<string, string> | undefined {
-  let document: unknown;
-  try {
-    document = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
-  const displayed = query.get('sysparm_input_display_value') === 'true';
-  const values: Record<string, string> = {};
-  for (const [name, given] of Object.entries(document)) {
-    const field = instance.store.field(table, name);
-    if (!field || account.readonlyField(table, name)) continue;
-    let value = given === null ? '' : String(given);
-    if (displayed && field.reference && value !== '') {
-      value =
-        instance.store.of(field.reference).find((row) => instance.store.displayOf(row) === value)?.values
-          .sys_id ?? '';
-    } else if (displayed && field.choices) {
-      value = Object.entries(field.choices).find(([, label]) => label === value)?.[0] ?? value;
-    }
-    values[name] = value;
-  }
-  return values;
+/** The values of a body for columns that the table has. */
+function readBody({ store }: Instance, { body }: Request, table: string): Record<string, string> | undefined {
+  const document = readObject(body);
+  if (!document) return undefined;
+  const known = Object.entries(textsOf(document)).filter(([name]) => store.field(table, name));
+  return Object.fromEntries(known);
 }

@@ -11,39 +11,25 @@ export interface Account {
   hidesRow: (row: Row) => boolean;
   /** Columns whose values are kept back: shown as empty, as a denied column is. */
   hidesField: (table: string, field: string) => boolean;
-  /** Columns whose new values are passed over without a word. */
-  readonlyField: (table: string, field: string) => boolean;
-  /** Hours from UTC in which display values tell the time. */
-  timeZoneHours: number;
 }
 
-/** Roles of which one is needed, by table; those of the nearest ancestor hold for a table without its own. */
-export type Requirements = Record<string, Partial<Record<Operation, string[]>>>;
+const admins = { create: ['admin'], write: ['admin'], delete: ['admin'] };
+const nobody = { create: ['nobody'], write: ['nobody'], delete: ['nobody'] };
 
-export const defaultRequirements: Requirements = {
+/** Roles of which one is needed, by table; those of the nearest ancestor hold for a table without its own. */
+const requirements: Record<string, Partial<Record<Operation, string[]>>> = {
   cmdb: { read: ['itil', 'cmdb_read'], create: ['itil'], write: ['itil'], delete: ['itil_admin'] },
   cmdb_rel_ci: { read: ['itil', 'cmdb_read'], create: ['itil'], write: ['itil'], delete: ['itil'] },
-  cmdb_rel_type: { create: ['admin'], write: ['admin'], delete: ['admin'] },
-  sys_audit_delete: { read: ['audit_reader'], create: ['nobody'], write: ['nobody'], delete: ['nobody'] },
-  sys_audit: { read: ['audit_reader'], create: ['nobody'], write: ['nobody'], delete: ['nobody'] },
-  sys_dictionary: {
-    read: ['personalize_dictionary'],
-    create: ['admin'],
-    write: ['admin'],
-    delete: ['admin'],
-  },
-  sys_db_object: { read: ['personalize_dictionary'], create: ['admin'], write: ['admin'], delete: ['admin'] },
-  sys_user_has_role: { read: ['user_admin'], create: ['admin'], write: ['admin'], delete: ['admin'] },
+  cmdb_rel_type: admins,
+  sys_audit_delete: { ...nobody, read: ['audit_reader'] },
+  sys_audit: { ...nobody, read: ['audit_reader'] },
+  sys_dictionary: { ...admins, read: ['personalize_dictionary'] },
+  sys_db_object: { ...admins, read: ['personalize_dictionary'] },
+  sys_user_has_role: { ...admins, read: ['user_admin'] },
 };
 
 /** Whether an account may do something with a table at all; `admin` may everything but what nobody may. */
-export function mayDo(
-  store: Store,
-  account: Account,
-  table: string,
-  operation: Operation,
-  requirements: Requirements,
-): boolean {
+export function mayDo(store: Store, account: Account, table: string, operation: Operation): boolean {
   const needed = store
     .lineage(table)
     .map((name) => requirements[name]?.[operation])
@@ -68,8 +54,6 @@ export function createAccount(
     ]),
     hidesRow: () => false,
     hidesField: () => false,
-    readonlyField: () => false,
-    timeZoneHours: 0,
     ...given,
   };
   const user = store.insert(

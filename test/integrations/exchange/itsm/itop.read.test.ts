@@ -10,7 +10,7 @@ import {
   fromLocal,
   toLocal,
 } from '../../../../integrations/exchange/itsm/connectors/itop/times.ts';
-import { furnish } from '../../../emulators/itop/landscape.ts';
+import { populate } from '../../../emulators/itop/landscape.ts';
 import { type ItopEmulator, startItop } from '../../../emulators/itop/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
 import { type Connected, connectTo } from './itop.remote.ts';
@@ -19,11 +19,11 @@ import { allPages, failure, readAll } from './remote.ts';
 let clock: VirtualClock;
 let instance: ItopEmulator;
 let remote: Connected;
-let land: ReturnType<typeof furnish>;
+let land: ReturnType<typeof populate>;
 beforeEach(async () => {
   clock = createVirtualClock();
   instance = await startItop({ clock });
-  land = furnish(instance, { servers: 60, applications: 8 });
+  land = populate(instance, { servers: 60, applications: 8 });
   remote = connectTo(instance);
 });
 afterEach(async () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readResponse } from '../../../../integrations/exchange/itsm/connectors/itop/responses.ts';
 import { type Fault, faults } from '../../../emulators/itop/faults.ts';
-import { furnish } from '../../../emulators/itop/landscape.ts';
+import { populate } from '../../../emulators/itop/landscape.ts';
 import { databaseMessage, type ItopEmulator, startItop } from '../../../emulators/itop/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { type Connected, connectTo } from './itop.remote.ts';
@@ -11,13 +11,13 @@ import { failure, readAll } from './remote.ts';
 
 let instance: ItopEmulator;
 let remote: Connected;
-let land: ReturnType<typeof furnish>;
+let land: ReturnType<typeof populate>;
 beforeEach(async () => {
   instance = await startItop({
     clock: createVirtualClock(),
     accounts: [{ login: 'estate', token: 't-4711' }],
   });
-  land = furnish(instance, { servers: 30, applications: 2 });
+  land = populate(instance, { servers: 30, applications: 2 });
   remote = connectTo(instance);
 });
 afterEach(async () => {

@@ -18,7 +18,7 @@ export function connect(netbox: NetBox, config: Partial<NetBoxParts['config']> =
 }
 
 /** Sites, a role, a tenant, and so many devices. */
-export function furnish({ store }: NetBox, devices: number): { sites: Row[]; role: Row; tenant: Row } {
+export function populate({ store }: NetBox, devices: number): { sites: Row[]; role: Row; tenant: Row } {
   store.customFields.push({
     id: 2,
     name: 'owner',

@@ -4,19 +4,19 @@ import { faults } from '../../../emulators/netbox/faults.ts';
 import type { NetBox } from '../../../emulators/netbox/instance.ts';
 import { levelTimes, startNetBox } from '../../../emulators/netbox/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
-import { connect, furnish } from './netbox.remote.ts';
+import { connect, populate } from './netbox.remote.ts';
 import { allPages, codeOf, failure } from './remote.ts';
 
 const table = 'dcim/devices';
 let clock: VirtualClock;
 let netbox: NetBox;
 let remote: ReturnType<typeof connect>;
-let built: ReturnType<typeof furnish>;
+let built: ReturnType<typeof populate>;
 
 beforeEach(async () => {
   clock = createVirtualClock();
   netbox = await startNetBox({ clock });
-  built = furnish(netbox, 25);
+  built = populate(netbox, 25);
   remote = connect(netbox);
 });
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { connectServiceNow } from '../../../../integrations/exchange/itsm/connectors/servicenow/servicenow.ts';
 import { authority, clientCertificate, serverCertificate } from '../../../emulators/certificates.ts';
-import { furnish } from '../../../emulators/servicenow/landscape.ts';
+import { populate } from '../../../emulators/servicenow/landscape.ts';
 import {
   type Options,
   type ServiceNowEmulator,
@@ -21,7 +21,7 @@ afterEach(async () => {
 async function start(options: Options = {}): Promise<ServiceNowEmulator> {
   const instance = await startServiceNow({ clock: createVirtualClock(), ...options });
   open.push(instance);
-  furnish(instance, { items: { [table]: 5 }, relations: 0 });
+  populate(instance, { items: { [table]: 5 }, relations: 0 });
   return instance;
 }
 
@@ -63,7 +63,7 @@ test('an aborted write may have been executed', async () => {
     signal: stop.signal,
   });
   open.push(remote);
-  instance.hold = async () => stop.abort(new Error('cancelled'));
+  instance.watch = () => stop.abort(new Error('cancelled'));
   expect((await failure(remote.create(table, { name: 'x' }, 'x'))).code).toBe('answer_lost');
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Fault, faults, isState } from '../../../emulators/servicenow/faults.ts';
-import { furnish } from '../../../emulators/servicenow/landscape.ts';
+import { populate } from '../../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { type Connected, connect, failure, readAll } from './remote.ts';
@@ -17,7 +17,7 @@ const oauth = {
 
 async function start(): Promise<{ instance: ServiceNowEmulator; remote: Connected }> {
   const instance = await startServiceNow({ clock: createVirtualClock() });
-  furnish(instance, { items: { [table]: 60 }, relations: 60 });
+  populate(instance, { items: { [table]: 60 }, relations: 60 });
   return { instance, remote: connect(instance, { auth: oauth }) };
 }
 
@@ -89,7 +89,7 @@ describe('an error contains what failed, where and what to do', () => {
   let instance: ServiceNowEmulator;
   beforeAll(async () => {
     instance = await startServiceNow({ clock: createVirtualClock() });
-    furnish(instance, { items: { [table]: 5 }, relations: 0 });
+    populate(instance, { items: { [table]: 5 }, relations: 0 });
   });
   afterAll(() => instance.close());
   const request = { table, fields: ['name'], limit: 10, cursor: null };

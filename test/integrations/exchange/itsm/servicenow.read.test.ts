@@ -5,7 +5,7 @@ import type {
   Right,
 } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
 import { failure as failureOf } from '../../../emulators/servicenow/http.ts';
-import { furnish } from '../../../emulators/servicenow/landscape.ts';
+import { populate } from '../../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
 import { type Connected, connect, failure, readAll } from './remote.ts';
@@ -22,7 +22,7 @@ let remote: Connected;
 beforeEach(async () => {
   clock = createVirtualClock();
   instance = await startServiceNow({ clock });
-  furnish(instance, { items: { cmdb_ci_linux_server: 60, cmdb_ci_win_server: 25 }, relations: 90 });
+  populate(instance, { items: { cmdb_ci_linux_server: 60, cmdb_ci_win_server: 25 }, relations: 90 });
   remote = connect(instance);
 });
 afterEach(async () => {
@@ -169,7 +169,7 @@ describe('a deleted record', () => {
     ]);
     const told = await remote.readRelationDeletions(since);
     expect(told.map(({ id }) => id).sort()).toEqual(relations.map(({ values }) => values.sys_id).sort());
-    instance.requirements.sys_audit_delete = { read: ['nobody'] };
+    instance.accounts.get('estate')!.roles.delete('audit_reader');
     expect((await failure(remote.readDeletions('cmdb_ci_server', since))).code).toBe('forbidden');
   });
 

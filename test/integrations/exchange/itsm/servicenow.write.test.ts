@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { furnish } from '../../../emulators/servicenow/landscape.ts';
+import { populate } from '../../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
 import { type Connected, connect, failure } from './remote.ts';
@@ -15,7 +15,7 @@ beforeEach(async () => {
     clock,
     importSets: { u_estate: { target: table, map: 'Estate', coalesce: ['correlation_id'] } },
   });
-  furnish(instance, { items: { [table]: 6 }, relations: 6 });
+  populate(instance, { items: { [table]: 6 }, relations: 6 });
   remote = connect(instance);
 });
 afterEach(async () => {

@@ -1,19 +1,54 @@
-import { type Answer, failure, type Request } from './http.ts';
+import type { Answer } from '../http.ts';
+import { failure, malformed, type Request, readObject, textsOf } from './http.ts';
 import { type Instance, write } from './instance.ts';
 import type { Row } from './store.ts';
 import type { Account } from './users.ts';
 
+/** POST /api/now/import/{stagingTableName} */
+export function importCall(instance: Instance, account: Account, request: Request, staging: string): Answer {
+  const set = instance.importSets[staging];
+  if (request.method !== 'POST') return failure(405, 'Method not supported', null);
+  if (!set) return failure(400, `Invalid table ${staging}`, null);
+  if (!account.roles.has('import_set_loader') && !account.roles.has('admin')) {
+    return failure(403, 'User Not Authorized', 'Failed API level ACL Validation');
+  }
+  const body = readObject(request.body);
+  if (!body) return malformed;
+  const values = textsOf(body);
+  const { store } = instance;
+  const answer = (status: string, more: Record<string, string>): Answer => ({
+    status: 201,
+    body: {
+      import_set: `ISET${String(instance.writes.length).padStart(7, '0')}`,
+      staging_table: staging,
+      result: [{ transform_map: set.map, table: set.target, status, ...more }],
+    },
+  });
+  const lacking = set.mandatory?.find((name) => !values[name]);
+  if (lacking !== undefined) return answer('error', { error_message: `${lacking} is mandatory` });
+  if (set.ignores?.includes(values.name ?? ''))
+    return answer('ignored', { status_message: 'Row transform ignored by onBefore script' });
+  const empty = set.coalesce.find((name) => !values[name]);
+  if (empty !== undefined) return answer('error', { error_message: `Coalesce field ${empty} is empty` });
+  const [known, another] = store
+    .of(set.target)
+    .filter((row) => set.coalesce.every((name) => row.values[name] === values[name]));
+  if (another) return answer('error', { error_message: 'Multiple target records found' });
+  const isChanged = known && write.update(instance, known, values, account.userName);
+  const row = known ?? write.insert(instance, set.target, values, account.userName);
+  const id = row.values.sys_id!;
+  return answer(known ? (isChanged ? 'updated' : 'ignored') : 'inserted', {
+    display_name: 'name',
+    display_value: store.displayOf(row),
+    record_link: `${instance.base}/api/now/table/${set.target}/${id}`,
+    sys_id: id,
+  });
+}
+
 interface Item {
   className: string;
   values: Record<string, unknown>;
-  internal_id?: string;
   sys_object_source_info?: { source_name?: string; source_native_key?: string };
-}
-
-interface Relation {
-  parent: number;
-  child: number;
-  type: string;
 }
 
 interface Outcome {
@@ -25,38 +60,20 @@ interface Outcome {
   errorCount?: number;
 }
 
-/** POST /api/now/identifyreconcile, and /query, which only tells what would be done. */
+/** POST /api/now/identifyreconcile */
 export function reconcileCall(instance: Instance, account: Account, request: Request): Answer {
   if (request.method !== 'POST') return failure(405, 'Method not supported', null);
   if (!['itil', 'asset', 'admin'].some((role) => account.roles.has(role))) {
     return failure(403, 'User Not Authorized', 'Failed API level ACL Validation');
   }
-  let payload: { items?: Item[]; relations?: Relation[] };
-  try {
-    payload = JSON.parse(request.body);
-  } catch {
-    return failure(400, 'Exception while reading request', 'The payload is not valid JSON.');
-  }
-  const dry = request.path.endsWith('/query');
+  const payload = readObject(request.body) as { items?: Item[] } | undefined;
+  if (!payload) return malformed;
   const source = request.query.get('sysparm_data_source') ?? '';
   const items = (payload.items ?? []).map((item, index) => ({
-    ...identify(instance, account, item, source, dry),
+    ...identify(instance, account, item, source),
     inputIndices: [index],
   }));
-  const relations = (payload.relations ?? []).map((relation) =>
-    relate(instance, account, relation, items, dry),
-  );
-  return {
-    status: 200,
-    body: {
-      result: {
-        items,
-        relations,
-        additionalCommittedItems: [],
-        hasError: [...items, ...relations].some(({ errors }) => errors),
-      },
-    },
-  };
+  return { status: 200, body: { result: { items, hasError: items.some(({ errors }) => errors) } } };
 }
 
 const faulty = (className: string, error: string, message: string): Outcome => ({
@@ -67,14 +84,12 @@ const faulty = (className: string, error: string, message: string): Outcome => (
   errorCount: 1,
 });
 
-function identify(instance: Instance, account: Account, item: Item, source: string, dry: boolean): Outcome {
+function identify(instance: Instance, account: Account, item: Item, source: string): Outcome {
   const { store } = instance;
   if (!store.tables.has(item.className) || !store.instanceOf(item.className, 'cmdb')) {
     return faulty(item.className, 'INVALID_INPUT_DATA', `Invalid className [${item.className}]`);
   }
-  const values: Record<string, string> = { discovery_source: source };
-  for (const [name, value] of Object.entries(item.values ?? {}))
-    values[name] = value === null ? '' : String(value);
+  const values: Record<string, string> = { discovery_source: source, ...textsOf(item.values ?? {}) };
   const native = item.sys_object_source_info;
   const known = native?.source_native_key
     ? bySource(instance, native.source_name ?? source, native.source_native_key)
@@ -107,16 +122,11 @@ function identify(instance: Instance, account: Account, item: Item, source: stri
     );
   let [row] = rows;
   let operation = 'INSERT';
-  if (row) {
-    const differs = Object.entries(values).some(
-      ([name, value]) => store.fields(row!.table).has(name) && (row!.values[name] ?? '') !== value,
-    );
-    operation = differs ? 'UPDATE' : 'NO_CHANGE';
-    if (!dry) write.update(instance, row, values, account.userName);
-  } else if (!dry) row = write.insert(instance, item.className, values, account.userName);
-  if (row && !dry && native?.source_native_key)
+  if (row) operation = write.update(instance, row, values, account.userName) ? 'UPDATE' : 'NO_CHANGE';
+  else row = write.insert(instance, item.className, values, account.userName);
+  if (native?.source_native_key)
     remember(instance, row, native.source_name ?? source, native.source_native_key);
-  return { className: item.className, operation, sysId: row?.values.sys_id ?? 'Unknown' };
+  return { className: item.className, operation, sysId: row.values.sys_id! };
 }
 
 function bySource(instance: Instance, name: string, id: string): Row | undefined {
@@ -130,28 +140,4 @@ function remember(instance: Instance, row: Row, name: string, id: string): void 
   if (bySource(instance, name, id) === row) return;
   const values = { name, id, target_table: row.table, target_sys_id: row.values.sys_id! };
   instance.store.insert('sys_object_source', values, 'system');
-}
-
-function relate(
-  instance: Instance,
-  account: Account,
-  relation: Relation,
-  items: Outcome[],
-  dry: boolean,
-): Outcome {
-  const { store } = instance;
-  const [parent, child] = [items[relation.parent]?.sysId, items[relation.child]?.sysId];
-  const type = store.of('cmdb_rel_type').find(({ values }) => values.name === relation.type)?.values.sys_id;
-  if (!type)
-    return faulty('cmdb_rel_ci', 'INVALID_INPUT_DATA', `Invalid relationship type [${relation.type}]`);
-  if (!parent || !child || parent === 'Unknown' || child === 'Unknown')
-    return faulty('cmdb_rel_ci', 'ABANDONED', 'Too many other errors');
-  const known = store
-    .of('cmdb_rel_ci')
-    .find(({ values }) => values.parent === parent && values.child === child && values.type === type);
-  if (known) return { className: 'cmdb_rel_ci', operation: 'NO_CHANGE', sysId: known.values.sys_id! };
-  const row = dry
-    ? undefined
-    : write.insert(instance, 'cmdb_rel_ci', { parent, child, type }, account.userName);
-  return { className: 'cmdb_rel_ci', operation: 'INSERT', sysId: row?.values.sys_id ?? 'Unknown' };
 }
