@@ -12,7 +12,7 @@ import { watchStages } from './stages.ts';
 import { createNames, type Names } from './state.ts';
 import { startWorkerPair } from './workers.ts';
 
-export type Parts = Pick<World, 'services' | 'ctx'>;
+type Parts = Pick<World, 'services' | 'ctx'>;
 
 /** A run that is asked for: of which mapping, and which way; or what takes the last one back. */
 export interface RunRequest {
