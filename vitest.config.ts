@@ -1,4 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { suite } from './test/support/suite.ts';
+import { processTests, redisTests, suite } from './test/support/suite.ts';
 
-export default defineConfig(suite(['test/**/*.redis.test.ts']));
+export default defineConfig(suite([redisTests, ...processTests]));

@@ -15,6 +15,17 @@ const alone = [
 /** Parts that are begun by commands of their own. */
 export const notInSuite = ['test/bench/**', 'test/soak/**', 'test/random/**'];
 
+/** They need a Redis of their own. */
+export const redisTests = 'test/**/*.redis.test.ts';
+
+/** Processes are started, killed and frozen, and disks filled: these mostly wait, and `npm run test:processes` runs them. */
+export const processTests = [
+  'test/{processes,resilience}/**/*.test.ts',
+  'test/**/*.{kill,kills,killed}.test.ts',
+  'test/platform/embedded-postgres*.test.ts',
+  'test/workers/{deaths,jobs.recovery}.test.ts',
+];
+
 /**
  * Node loads tests and what they test as it loads the service, from the same compiled modules. The runner would transform them:
  * each use of an import would go through an object, and each process begin with waiting for the runner.
