@@ -151,11 +151,10 @@ export class FileSink extends Writable {
     this.#flushing = true;
     fdatasync(this.#fd, (error) => {
       this.#flushing = false;
-      // the next one to ask would not be told; and at once, as anyone who writes to the file meanwhile learns no more than that
-      // it is gone
+      // Destroyed at once, with the error: later writes only report that the file is closed.
       if (!error) return this.#flushed?.();
       this.destroy(error);
-      // also where this had been given up before
+      // Also if the stream was destroyed before.
       this.#file.destroy();
     });
   }

@@ -81,7 +81,7 @@ class CopyOut implements Submittable, Copying {
     this.#used += 1;
   }
 
-  /** Has what is made of a row written behind what was gathered, or where there is room for it. */
+  /** Appends the line of a row to the buffer, or to a new one with enough room. */
   #write(writer: RowWriter, row: Buffer, from: number): void {
     let end = writer(row, from, this.#chunk, this.#used);
     for (let room = CHUNK; end < 0; room *= 2) {
@@ -97,7 +97,7 @@ class CopyOut implements Submittable, Copying {
   }
 
   handleError(error: Error): void {
-    // after a refusal the server says that it is ready; a lost connection says nothing more
+    // After an error the server reports that it is ready; a lost connection does not.
     this.#error ??= error;
     this.#pass(0);
     this.#end();
@@ -161,8 +161,8 @@ class CopyOut implements Submittable, Copying {
 }
 
 /**
- * Makes lines of rows, whose values are in PostgreSQL's binary format: writes what it makes of the row that begins at `from`, and
- * reports where that ends, below 0 when there is not enough room for it.
+ * Writes the line of a row, whose values are in PostgreSQL's binary format and begin at `from`.
+ * @returns where the line ends, or a negative number if the target has not enough room.
  */
 export type RowWriter = (source: Buffer, from: number, target: Buffer, at: number) => number;
 
@@ -170,13 +170,13 @@ export type RowWriter = (source: Buffer, from: number, target: Buffer, at: numbe
 export type CopyForm = 'json' | 'rows' | RowWriter;
 
 /**
- * Begins to read the rows of a query as lines that the server writes, at the pace of anyone who takes them; memory holds
- * some chunks. No row is made into values here, which is what takes the time otherwise.
- * @param form `json`: the query has one column of
- * JSON texts, one a line; `rows`: of each row the number of its values (two bytes), then of each value its length (four; -1
- * for null) and the value as PostgreSQL's binary format has it; what makes lines of such rows: the lines.
+ * Starts reading the rows of a query as lines, at the pace of the reader; some chunks are buffered. Rows are not parsed into
+ * values, which would take most of the time.
+ * @param form `json`: the query has one column of JSON texts, one per line; `rows`: for each row the number of its values (two
+ * bytes), then for each value its length (four bytes; -1 for null) and the value in PostgreSQL's binary format; a
+ * {@link RowWriter}: the lines that it writes.
  * @param query without parameters, since COPY takes none.
- * @param waiting chunks of 64 KiB that may wait for the reader.
+ * @param waiting maximum number of buffered chunks of 64 KiB.
  * @throws the server's error, or that of a lost connection, to the reader.
  */
 export function copyOut(client: PoolClient, form: CopyForm, query: string, waiting = WAITING): Copying {

@@ -2,7 +2,7 @@ import { type Logger as PinoLogger, pino, symbols } from 'pino';
 
 export type Logger = PinoLogger;
 
-/** Members that must never reach a log line, wherever they stand. */
+/** Members that are removed from log lines, at any depth up to 3. */
 const secret = [
   'password',
   'smtp_password',
@@ -18,36 +18,36 @@ const secret = [
   'cookie',
 ];
 
-/** A line for each request is most of the log; one system call for each line was a tenth of a quick answer. */
-const HELD_CHARACTERS = 8 * 1024;
-const HELD_MS = 100;
+/** Lines are buffered: one system call per line takes a tenth of a short request. */
+const BUFFER_CHARACTERS = 8 * 1024;
+const FLUSH_MS = 100;
 
 /**
- * Standard output, written in pieces: what is informative is held for a moment, warnings and errors go out at once,
- * with all that was held. Only a process killed without notice loses lines, those of the last 100 ms.
+ * Buffered standard output: warnings and errors are written at once, other lines within 100 ms. Only a killed process loses
+ * lines, those of the last 100 ms.
  */
 function standardOutput() {
   const out = pino.destination({ dest: 1, sync: true });
-  // as one text: to count and copy each line on its own costs as much as making it
-  let held = '';
+  // One text, since counting and copying each line costs as much as creating it.
+  let buffered = '';
   const flush = () => {
-    if (held === '') return;
-    const text = held;
-    held = '';
+    if (buffered === '') return;
+    const text = buffered;
+    buffered = '';
     out.write(text);
   };
-  setInterval(flush, HELD_MS).unref();
+  setInterval(flush, FLUSH_MS).unref();
   process.on('exit', () => {
     flush();
     out.flushSync();
   });
   return {
-    // asks for the level of each line, in lastLevel
+    // Requests the level of each line, in lastLevel.
     [symbols.needsMetadataGsym]: true as const,
     lastLevel: 0,
     write(line: string) {
-      held += line;
-      if (this.lastLevel >= pino.levels.values.warn! || held.length >= HELD_CHARACTERS) flush();
+      buffered += line;
+      if (this.lastLevel >= pino.levels.values.warn! || buffered.length >= BUFFER_CHARACTERS) flush();
     },
   };
 }
@@ -55,7 +55,7 @@ function standardOutput() {
 // shared by all loggers of the process: buffered lines of several writers would overtake each other
 let output: ReturnType<typeof standardOutput> | undefined;
 
-/** The process's logger: JSON lines on standard output, secrets cut. */
+/** The process's logger: JSON lines on standard output, without secrets. */
 export function createLogger(level: string, name: string): Logger {
   output ??= standardOutput();
   return pino(
@@ -71,12 +71,12 @@ export function createLogger(level: string, name: string): Logger {
 
 /** Logs warnings of Node as lines of the log; by itself it prints them as plain text. */
 export function logWarnings(log: Logger): void {
-  // the listener that prints them
+  // The default listener, which prints them.
   process.removeAllListeners('warning');
   process.on('warning', (warning) => log.warn({ warning: warning.name, err: warning }, 'a warning of Node'));
 }
 
-/** What is said of a request that was answered. */
+/** The members of the log line of a request. */
 interface RequestLine {
   reqId: string;
   method: string;
@@ -87,8 +87,8 @@ interface RequestLine {
 }
 
 /**
- * Records answered requests in the form of every other line. These are most of the log and hold nothing that is to be
- * cut, so they are put together here: through the logger each took a twelfth of a quick answer.
+ * Logs requests in the form of all other lines. They are most of the log and contain no secrets, so they are built here:
+ * the logger would take a twelfth of a short request.
  */
 export function createRequestLines(log: Logger): (line: RequestLine) => void {
   output ??= standardOutput();

@@ -18,10 +18,10 @@ export interface Signals {
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
-/** First key of the advisory locks by which processes are seen to live; `process_alive` knows it too. */
+/** First key of the advisory locks that show which processes live; also used by `process_alive`. */
 const PROCESS_LOCKS = 7203091;
 
-/** One connection for all channels of the process, made again by itself for as long as it is wanted. */
+/** One connection for all channels of the process, which reconnects until it is closed. */
 export function createSignals({ url, log }: { url: string; log: Logger }): Signals {
   const processNumber = randomInt(2 ** 31);
   const listeners = new Map<string, Set<Listener>>();
@@ -37,7 +37,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
     return listening;
   };
 
-  const tell = (channel: string, payload: string) => {
+  const notify = (channel: string, payload: string) => {
     for (const listener of listeners.get(channel) ?? []) listener(payload);
   };
 
@@ -46,7 +46,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
       connectionString: url,
       application_name: 'estate signals',
       keepAlive: true,
-      // a host that vanished without closing its connections is noticed within half a minute
+      // Detects within half a minute a host that vanished without closing its connections.
       options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
     });
     let lost = false;
@@ -62,7 +62,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
     };
     fresh.on('error', lose);
     fresh.on('end', () => lose());
-    fresh.on('notification', ({ channel, payload }) => tell(channel, payload ?? ''));
+    fresh.on('notification', ({ channel, payload }) => notify(channel, payload ?? ''));
     try {
       await fresh.connect();
       await fresh.query('select pg_advisory_lock_shared($1, $2)', [PROCESS_LOCKS, processNumber]);
@@ -73,7 +73,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
       for (const channel of listeners.keys()) {
         // a channel added while connecting
         await listen(fresh, channel);
-        tell(channel, '');
+        notify(channel, '');
       }
     } catch (error) {
       lose(error as Error);
@@ -88,7 +88,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
       listeners.set(channel, set.add(listener));
       if (set.size === 1 && client) {
         listen(client, channel).then(
-          () => tell(channel, ''),
+          () => notify(channel, ''),
           () => undefined,
         );
       }

@@ -10,13 +10,13 @@ export interface Statement {
   bindings: readonly unknown[];
 }
 
-/** A part of a table's rows: gives the condition that a column which holds their ids is in that part. */
+/** A part of a table's rows: returns the condition that a column with their ids is in that part. */
 export type IdRange = (column: string) => string;
 
 /** Selects the complete table. */
 export const entireTable: IdRange = () => 'true';
 
-/** A snapshot of the database, held open for reading. */
+/** A snapshot of the database, open for reading. */
 export interface Snapshot {
   /** Runs a query, with `?` or `$1` for its values. */
   query<R>(text: string, values?: unknown[]): Promise<R[]>;
@@ -30,9 +30,9 @@ export interface Snapshot {
   /** Reads a query (with `?` for its values) of any size in any form. */
   lines(form: CopyForm, text: string, values: readonly unknown[]): AsyncGenerator<CopiedLines>;
   /**
-   * Reads lines of any form for one range of a table's ids after the other, so that several processors of the server
-   * work for it at once, each on a connection of its own that sees the same moment, as long as the pool has some to spare.
-   * @param statement gives the query of a range, in the order of ids.
+   * Reads lines of any form for ranges of a table's ids in parallel, each range on a connection of the same snapshot, as many as
+   * the pool has to spare.
+   * @param statement returns the query of a range, in the order of ids.
    */
   ranges(
     form: CopyForm,
@@ -40,31 +40,31 @@ export interface Snapshot {
     statement: (range: IdRange) => Statement,
   ): AsyncGenerator<CopiedLines>;
   /**
-   * Reads lines of one answer, which is made in parts, side by side in the same way and hands them on in the order of the parts.
-   * @param most connections that are worth it. @param statements gives the queries for so many connections as there are.
+   * Reads the lines of several parts in parallel in the same way, and returns them in the order of the parts.
+   * @param most maximum number of connections. @param statements returns the queries for a number of connections.
    */
   parts(
     form: CopyForm,
     most: number,
     statements: (connections: number) => Statement[],
   ): AsyncGenerator<CopiedLines>;
-  /** How many rows the server expects a query (with `?` for its values) to give. */
+  /** How many rows the server expects a query (with `?` for its values) to return. */
   expected(text: string, values: readonly unknown[]): Promise<number>;
 }
 
-/** Ids of a range. The one to three milliseconds of planning are little beside the time that so many rows take. */
+/** Number of ids of a range: large enough that its planning time (1 to 3 ms) does not matter. */
 const RANGE = 5_000;
-/** Chunks of a range that wait while the one before it is read, half of it: the other half is made while these are read. */
+/** Maximum number of buffered chunks of a range while the previous one is read: about half of a range. */
 const WAITING = 32;
 /**
- * All rows are read in the end, in the order of their ids. Where rows do not lie in that order, the planner by itself counts a
- * page for nearly each of them, goes by another index whose rows seem to lie together, and sorts what it finds.
+ * All rows are read in the order of their ids. If the table is not in that order, the planner would estimate one page per row,
+ * choose another index and sort.
  */
 const BY_ID = 'set local seq_page_cost = 0.01; set local random_page_cost = 0.01';
-/** Connections of one snapshot: more would be more than a file's writer can take. */
+/** Maximum connections of one snapshot: the writer of a file cannot consume more. */
 const CONNECTIONS = Math.min(4, os.availableParallelism());
 
-/** Connections, at most so many, that see the same moment as `client`, which goes first. */
+/** At most `most` connections that share the snapshot of `client`, which is the first of them. */
 type Connections = (
   client: PoolClient,
   most: number,
@@ -81,7 +81,7 @@ function numbered(sql: string): string {
   });
 }
 
-/** Reads through a connection that is in a transaction which sees one moment of the database. */
+/** Reads through a connection that is in a repeatable-read transaction. */
 export function snapshotOn(client: PoolClient, connections: Connections = alone): Snapshot {
   let cursors = 0;
   return {
@@ -99,7 +99,7 @@ export function snapshotOn(client: PoolClient, connections: Connections = alone)
           const { rows } = await next;
           if (rows.length === 0) return;
           next = fetch();
-          // a failure is met at the next turn, or not at all when the reader leaves
+          // A failure is thrown by the next iteration, or ignored if the reader has stopped.
           next.catch(() => undefined);
           yield rows as unknown[][];
         }
@@ -170,10 +170,10 @@ function idRange(after: string | undefined, to: string | undefined): IdRange {
   };
 }
 
-// every row is read, so plans are to be good for the whole; and a reader may be slow
+// All rows are read, so plans are optimised for the total time; readers may be slow.
 const SETTINGS = 'set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = 0';
 
-/** Whether one more connection may be taken by a request that has one: nobody waits, and half of the pool stays for others. */
+/** Whether a request may take another connection: no other request waits, and half of the pool remains free. */
 function hasSpareConnection({ client: { pool } }: Db): boolean {
   return pool.numPendingAcquires() === 0 && pool.numUsed() < pool.max / 2;
 }
@@ -194,8 +194,8 @@ function poolConnections(db: Db): Connections {
       }
       if (more.length > 0) {
         const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
-        const moment = `begin isolation level repeatable read read only; set transaction snapshot ${literal(rows[0]!.id)}`;
-        await Promise.all(more.map((client) => client.query(`${moment}; ${SETTINGS}`)));
+        const begin = `begin isolation level repeatable read read only; set transaction snapshot ${literal(rows[0]!.id)}`;
+        await Promise.all(more.map((client) => client.query(`${begin}; ${SETTINGS}`)));
       }
     } catch (error) {
       await release();
@@ -205,10 +205,7 @@ function poolConnections(db: Db): Connections {
   };
 }
 
-/**
- * Runs `work` on one repeatable-read, read-only snapshot: whatever is written meanwhile, all it reads belongs
- * together.
- */
+/** Runs `work` on one repeatable-read, read-only snapshot. */
 export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const client: PoolClient = await db.client.acquireConnection();
   const snapshot = snapshotOn(client, poolConnections(db));

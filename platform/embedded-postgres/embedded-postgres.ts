@@ -34,7 +34,7 @@ interface EmbeddedPostgresOptions {
 
 const LOCK_WAIT_MS = 90_000;
 const STOP_LIMIT_MS = 9_000;
-/** What is left of the time when a server that does not stop in order is stopped at once. */
+/** Reserved for an immediate stop of a server that does not stop in order. */
 const LAST_RESORT_MS = 1_000;
 
 /**
@@ -81,13 +81,13 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
   const { dataDir, log } = cluster;
   const lock = await lockServer(dataDir);
   const user = joinUsers(dataDir);
-  // a start that fails, or a process that ends at once, must not leave the server behind
+  // A failed start, or a process that ends at once, must not leave a running server.
   let spawned: { pid: number; mark: string | undefined } | undefined;
   const atExit = () => {
     if (!user.leave()) return;
     const { state, pid, certain } = findPostmaster(folderOf(cluster));
     if (state === 'running' && certain) signalPostmaster(cluster, pid, 'fast');
-    // one that has not come far enough to write its file
+    // A server that has not written its file yet.
     else if (spawned?.mark && processMark(spawned.pid) === spawned.mark) {
       signalPostmaster(cluster, spawned.pid, 'fast');
     }
@@ -129,7 +129,7 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
       left = true;
       const deadline = Date.now() + limitMs;
       await supervisor.close();
-      // without the lock, a process that joins in this moment may have to bring the server back
+      // Without the lock, a process that joins now may have to start the server again.
       const leaving = await waitForLock(dataDir, 'server', limitMs / 2);
       try {
         await leave(Math.max(0, deadline - Date.now() - LAST_RESORT_MS));
@@ -146,16 +146,16 @@ interface ServerUser {
   leave(): boolean;
 }
 
-/** An entry is an empty file whose name says all, so that it is never half-written. */
+/** An entry is an empty file with all data in its name, so that it is never partly written. */
 function entryName(pid: number): string | undefined {
   const mark = processMark(pid);
   return mark && `${pid}.${sha256(mark).slice(0, 12)}`;
 }
 
-/** Takes out the entries of processes that have ended without leaving. @returns how many live. */
+/** Removes the entries of processes that have ended without leaving. @returns how many live. */
 function prune(folder: string): number {
   let living = 0;
-  // anyone who removed the data folder took the entries with it
+  // The data folder may have been removed.
   for (const file of existsSync(folder) ? readdirSync(folder) : []) {
     const name = entryName(Number.parseInt(file, 10));
     if (name && file.startsWith(`${name}.`)) living += 1;
@@ -164,7 +164,7 @@ function prune(folder: string): number {
   return living;
 }
 
-/** Enters this process among the users; to be done before it looks whether the server runs. */
+/** Registers this process as a user; called before it checks whether the server runs. */
 function joinUsers(dataDir: string): ServerUser {
   const folder = path.join(dataDir, 'postgres.users');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -180,7 +180,7 @@ function joinUsers(dataDir: string): ServerUser {
   };
 }
 
-/** Watches over a server as long as it is used. */
+/** Supervises a server while it is used. */
 interface Supervisor {
   close(): Promise<void>;
 }
@@ -190,7 +190,7 @@ interface SupervisorOptions {
   /** The data folder. */
   dataDir: string;
   log: Logger;
-  /** Starts the server where it has ended; called again until it succeeds. */
+  /** Starts the server if it has ended; called again until it succeeds. */
   bringBack(): Promise<void>;
   /** Whether the disk of a folder has no room left. */
   isDiskFull?: (folder: string) => Promise<boolean>;
@@ -198,13 +198,12 @@ interface SupervisorOptions {
   pace?: { firstMs: number; longestMs: number; settledMs: number };
 }
 
-/** A server that has run for `settledMs` has recovered: its next end is waited for again. */
+/** After `settledMs` the server counts as recovered, and the delay starts again at the first one. */
 const PACE = { firstMs: 500, longestMs: 15_000, settledMs: 60_000 };
 
 /**
- * Holds a connection to the server, and has the server brought back when the connection breaks, since nobody else
- * looks after a server whose main process was killed. A server that ends again and again, as it does on a full disk, is
- * brought back ever more slowly.
+ * Keeps a connection to the server open, and starts the server again when the connection breaks, since no other process
+ * supervises a server whose main process was killed. Repeated starts are delayed exponentially, as on a full disk.
  */
 export function superviseServer(options: SupervisorOptions): Supervisor {
   const { url, dataDir, log, bringBack, isDiskFull = isFull, pace = PACE } = options;
@@ -212,7 +211,7 @@ export function superviseServer(options: SupervisorOptions): Supervisor {
   let client: pg.Client | undefined;
 
   /** Resolves when the connection has ended. */
-  const hold = async () => {
+  const connect = async () => {
     client = new pg.Client({ connectionString: url, application_name: 'estate supervisor', keepAlive: true });
     const ended = new Promise<void>((resolve) => client!.once('end', resolve));
     client.on('error', () => undefined);
@@ -231,7 +230,7 @@ export function superviseServer(options: SupervisorOptions): Supervisor {
     reportedFull = full;
     return full;
   };
-  const keep = async () => {
+  const supervise = async () => {
     let wait = 0;
     let broken = false;
     let begun = 0;
@@ -239,11 +238,11 @@ export function superviseServer(options: SupervisorOptions): Supervisor {
       try {
         if (broken) await bringBack();
         begun = Date.now();
-        await hold();
+        await connect();
         if (!closing.signal.aborted && !(await reportFull())) {
           log.warn('the connection to PostgreSQL broke; looking after the server');
         }
-        // the first end is mended at once
+        // After the first end the server is started again at once.
         wait = !broken || Date.now() - begun >= pace.settledMs ? 0 : nextWait(wait, pace);
       } catch (error) {
         if (!(await reportFull(error))) log.error({ err: error }, 'PostgreSQL could not be brought back yet');
@@ -253,12 +252,12 @@ export function superviseServer(options: SupervisorOptions): Supervisor {
       await pause(wait, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
     }
   };
-  const kept = keep();
+  const supervising = supervise();
   return {
     async close() {
       closing.abort();
       await client?.end().catch(() => undefined);
-      await kept;
+      await supervising;
     },
   };
 }

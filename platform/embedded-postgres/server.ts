@@ -18,17 +18,17 @@ import {
 } from './cluster.ts';
 import { diskFull, isFull, serverEnvironment } from './surroundings.ts';
 
-/** For a server that neither answers nor recovers. */
+/** Time limit of a server that neither answers nor recovers. */
 const START_LIMIT_MS = 60_000;
-/** For one that says that it recovers: replaying the log after a crash must not be broken off. */
+/** Time limit of a server in recovery, which must not be interrupted. */
 const RECOVERY_LIMIT_MS = 600_000;
-/** How long a process that may be another program is given to show that it is our server. */
+/** Time in which a process that may be another program has to answer as our server. */
 const DOUBT_MS = 5_000;
 const STEP_MS = 30;
-/** The step of longer waits: a server that recovers logs each time that it is asked. */
+/** The interval of longer waits: a server in recovery logs each connection attempt. */
 const LONG_STEP_MS = 250;
 
-/** Waits for the next look at a server, ever longer. */
+/** Waits before the next check of a server, with a growing delay. */
 const nextLook = (waitedMs: number) => pause(Math.min(LONG_STEP_MS, Math.max(STEP_MS, waitedMs / 10)));
 
 const settings: Record<string, string> = {
@@ -39,23 +39,23 @@ const settings: Record<string, string> = {
   effective_cache_size: '1GB',
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
-  // what must be replayed after a power cut: about ten seconds' work
+  // The maximum that is replayed after a crash: about ten seconds.
   max_wal_size: '1GB',
   random_page_cost: '1.1',
   jit: 'off',
   log_timezone: 'UTC',
   timezone: 'UTC',
   log_checkpoints: 'off',
-  // refused statements are the clients' business, and hold their data
+  // Failed statements are reported to clients, and contain their data.
   log_min_messages: 'log',
-  // what a killed process had running ends soon, and frees its locks
+  // Ends statements of killed processes, and so releases their locks.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '1s' }),
 };
 
 /**
- * Sees to it that the cluster's server runs: adopts one that a killed process left, waits for one that starts or
- * stops, else starts it. To be called under the folder's lock.
- * @param onSpawn told of the process of each server that is started, before that has said anything of itself.
+ * Ensures that the cluster's server runs: adopts one that a killed process left, waits for one that starts or stops,
+ * else starts it. Call it under the folder's lock.
+ * @param onSpawn called with the pid of each started server, before the server has written its file.
  * @returns its address.
  * @throws StartupError when it does not come up.
  */
@@ -85,7 +85,7 @@ async function adopt(cluster: Cluster, access: Access): Promise<boolean> {
   const begun = Date.now();
   let limit = START_LIMIT_MS;
   for (let found = findPostmaster(folder); ; found = findPostmaster(folder)) {
-    // a server that is just coming writes its file in two steps
+    // A starting server writes its file in two steps.
     if (found.state === 'stale' && !found.pid && Date.now() - begun < 10 * STEP_MS) {
       await pause(STEP_MS);
       continue;
@@ -104,7 +104,7 @@ async function adopt(cluster: Cluster, access: Access): Promise<boolean> {
     }
     if (answer === 'starting') limit = RECOVERY_LIMIT_MS;
     else if (!found.certain && waited > DOUBT_MS) {
-      // the pid went to the server of another folder; ours has ended
+      // The pid belongs to the server of another folder; ours has ended.
       await rm(path.join(folder, 'postmaster.pid'), { force: true });
       return false;
     }
@@ -152,7 +152,7 @@ async function start(
 
 async function spawnServer(cluster: Cluster, access: Access): Promise<ChildProcess> {
   const log = logFile(cluster);
-  // why the last one ended may still be asked
+  // The log of the previous server is preserved.
   await rename(log, `${log}.1`).catch(() => undefined);
   const output = openSync(log, 'w', 0o600);
   const given = Object.entries({ ...settings, port: String(access.port) });
@@ -162,7 +162,7 @@ async function spawnServer(cluster: Cluster, access: Access): Promise<ChildProce
     ...given.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   try {
-    // it outlives this process, which may be killed; the next start adopts it
+    // It survives this process, which may be killed; the next start adopts it.
     const server = spawn(file, args, {
       ...as,
       cwd: '/',
@@ -179,14 +179,14 @@ async function spawnServer(cluster: Cluster, access: Access): Promise<ChildProce
 
 /** Whether a server that ended at once may come up at the next try. */
 async function mayTryAgain(cluster: Cluster, access: Access, said: string): Promise<boolean> {
-  // one that a killed process had just spawned was first
+  // A server that a killed process had spawned was first.
   if (findPostmaster(folderOf(cluster)).state === 'running') return true;
   if (/could not bind|could not create any TCP/i.test(said)) {
-    // another program took the port in between
+    // Another program has taken the port meanwhile.
     await writeAccess(cluster, Object.assign(access, { port: await freePort() }));
     return true;
   }
-  // sessions of a server that was killed have not all noticed yet
+  // Sessions of a killed server have not ended yet.
   if (!/pre-existing shared memory block/i.test(said)) return false;
   await pause(250);
   return true;
@@ -211,7 +211,7 @@ export async function stopServer(cluster: Cluster, limitMs: number): Promise<voi
   await ended(Date.now() + 1_000);
 }
 
-/** What `postmaster.pid` says of the server of a folder. */
+/** The content of `postmaster.pid`. */
 export interface Postmaster {
   /** `stale`: the server has ended without removing its file. */
   state: 'absent' | 'stale' | 'running';
@@ -223,7 +223,7 @@ export interface Postmaster {
 
 const ABSENT: Postmaster = { state: 'absent', pid: 0, port: undefined, certain: false };
 
-/** Reads the file and reads the process it names, whose pid may by now be another program's. */
+/** Reads the file and checks the process that it names, whose pid may belong to another program by now. */
 export function findPostmaster(folder: string): Postmaster {
   let lines: string[];
   try {
@@ -242,7 +242,7 @@ export function findPostmaster(folder: string): Postmaster {
   return { state: 'running', pid, port, certain };
 }
 
-/** `busy`: somebody listens, but gives no answer that reports who it is. */
+/** `busy`: a process listens, but does not identify itself. */
 type Answer = 'ours' | 'starting' | 'busy' | 'foreign' | 'none';
 
 // cannot connect now, admin shutdown, crash shutdown: the server is starting, recovering or stopping
@@ -272,7 +272,7 @@ async function whoAnswers(url: string, folder: string): Promise<Answer> {
   }
 }
 
-/** How a server is notified to end: `fast` closes its connections, `immediate` leaves the rest to the next recovery. */
+/** Ends a server: `fast` closes its connections, `immediate` leaves the rest to the next recovery. */
 export function signalPostmaster(cluster: Cluster, pid: number, mode: 'fast' | 'immediate'): void {
   const signal = mode === 'fast' ? 'SIGINT' : 'SIGQUIT';
   try {
@@ -317,8 +317,8 @@ function exists(pid: number): boolean {
 }
 
 /**
- * What a running process is notified by besides its pid, which the system gives out again: the moment of its start.
- * @returns undefined when it has ended, also when its parent has not yet taken notice.
+ * Identifies a running process besides its pid, which the system reuses: its start time.
+ * @returns undefined if it has ended, also as a zombie.
  */
 export function processMark(pid: number): string | undefined {
   if (process.platform === 'linux') {
@@ -330,7 +330,7 @@ export function processMark(pid: number): string | undefined {
   return process.platform === 'win32' ? 'running' : ps(pid, 'lstart');
 }
 
-/** The program and arguments of a running process in one text; undefined where the system does not say. */
+/** The program and arguments of a running process in one text; undefined if the system does not report them. */
 function commandOf(pid: number): string | undefined {
   if (process.platform === 'linux') return procFile(pid, 'cmdline')?.replaceAll('\0', ' ').trim();
   return process.platform === 'win32' ? undefined : ps(pid, 'args');

@@ -46,6 +46,13 @@ export async function letLeasesPass({ db }: Services): Promise<void> {
     .update({ lease_until: db.raw('now()') });
 }
 
+/** Kills a worker process, and lets the leases of its jobs pass. */
+export async function killWorker(services: Services, worker: Child): Promise<void> {
+  worker.kill('SIGKILL');
+  await worker.ended();
+  await letLeasesPass(services);
+}
+
 /** Waits until the job has the status. @throws Error when it ends otherwise. */
 export const untilStatus = async (
   services: Services,

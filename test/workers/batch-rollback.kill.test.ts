@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { command } from '../../domain/kernel/command.ts';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 2_500;
@@ -55,11 +55,9 @@ it('a worker that dies in the middle of a rollback leaves it to another, and not
   const { body } = await admin.post(`${url}/${batch}/rollback`, { dry_run: false });
   const id: string = body.job_id;
   await until('some pages to be undone', async () => (await jobRow(t.services, id)).progress > 0);
-  first.kill('SIGKILL');
-  await first.ended();
+  await killWorker(t.services, first);
   const cut = await jobRow(t.services, id);
   if (cut.status === 'running') expect(await described()).toEqual([{ description: 'New', count: CARDS }]);
-  await letLeasesPass(t.services);
   await goOn();
   const done = await untilStatus(t.services, id, 'succeeded');
   expect(done.counts).toEqual(dry.counts);

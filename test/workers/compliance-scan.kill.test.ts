@@ -1,7 +1,7 @@
 // @redis
 import { expect, it } from 'vitest';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 4_000;
@@ -31,10 +31,8 @@ it('a scan whose worker is killed goes on with the page after the last, and find
       const at = await place(body.job_id);
       return at && at.rule >= rule && at.at.gaps > 0;
     });
-    worker.kill('SIGKILL');
-    await worker.ended();
+    await killWorker(t.services, worker);
     expect((await jobRow(t.services, body.job_id)).status).toBe('running');
-    await letLeasesPass(t.services);
   }
   await goOn();
   const done = await untilStatus(t.services, body.job_id, 'succeeded');

@@ -1,7 +1,7 @@
 // @redis
 import { expect, it } from 'vitest';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
-import { killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
+import { killableWorkers, killWorker, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const startWorker = killableWorkers(() => t.services);
@@ -37,9 +37,7 @@ it('a search whose worker is killed goes on, and comes to what it would have com
     'one type',
     async () => (await db('jobs').where({ id: job_id }).first()).checkpoint?.done?.Application,
   );
-  worker.kill('SIGKILL');
-  await worker.ended();
-  await letLeasesPass(t.services);
+  await killWorker(t.services, worker);
   await goOn();
   const run = await ended(run_id);
   expect(run.results).toMatchObject({ cards: 1_600, types: { Provider: { cards: 800 } } });

@@ -5,7 +5,7 @@ import type { ImportOptions } from '../../domain/exchange/imports/imports.run.ts
 import type { Child } from '../support/child.ts';
 import { closeAfterAll, createTestServices, type TestServices } from '../support/harness.ts';
 import { askImport, type Imported, importResult, ndjson } from '../support/imports.ts';
-import { jobRow, killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
+import { jobRow, killableWorkers, killWorker, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 import { processors } from './fixtures/small-imports.processors.ts';
 
@@ -121,9 +121,7 @@ describe('an import whose worker is killed', () => {
             (kill === 0 ? row.status === 'running' : row.progress > before.progress)
           );
         });
-        worker.kill('SIGKILL');
-        await worker.ended();
-        await letLeasesPass(disturbed.services);
+        await killWorker(disturbed.services, worker);
         left -= 1;
         if (left > 0) worker = await start();
         else await goOn();

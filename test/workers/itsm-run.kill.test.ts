@@ -3,7 +3,7 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { populate } from '../emulators/servicenow/landscape.ts';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { connectTo, settled, startInstance, storeMapping, syncBase } from '../support/itsm.ts';
-import { killableWorkers, letLeasesPass, survivingWorker } from '../support/jobs.ts';
+import { killableWorkers, killWorker, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const startWorker = killableWorkers(() => t.services);
@@ -29,9 +29,7 @@ it('a run whose worker is killed goes on with the page where it was', async () =
     const run = await db('itsm_runs').where({ id }).first();
     return run.checkpoint?.fetched === 1_000;
   });
-  worker.kill('SIGKILL');
-  await worker.ended();
-  await letLeasesPass(t.services);
+  await killWorker(t.services, worker);
   await goOn();
   const run = await settled(t, admin, id);
   expect(run).toMatchObject({ status: 'completed', stats: { fetched: 1_100, created: 1_100, errors: 0 } });

@@ -1,7 +1,7 @@
 // @redis
 import { expect, it } from 'vitest';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
 const CARDS = 6_000;
@@ -29,10 +29,8 @@ it('a worker that dies while data quality is counted leaves the rest to another,
     const { checkpoint } = await jobRow(t.services, id);
     return (checkpoint as { scored: number } | null)?.scored;
   });
-  first.kill('SIGKILL');
-  await first.ended();
+  await killWorker(t.services, first);
   expect((await jobRow(t.services, id)).status).toBe('running');
-  await letLeasesPass(t.services);
   await goOn();
   const done = await untilStatus(t.services, id, 'succeeded');
   expect(done.counts).toEqual({ changed: 0, scored: CARDS });

@@ -8,7 +8,7 @@ import {
   type JobRow,
   jobRow,
   killableWorkers,
-  letLeasesPass,
+  killWorker,
   survivingWorker,
   untilStatus,
 } from '../support/jobs.ts';
@@ -35,11 +35,9 @@ async function killAt(
   for (const place of places) {
     worker ??= await start();
     await until('the job to get on', async () => place(await jobRow(t.services, job)));
-    worker.kill('SIGKILL');
-    await worker.ended();
+    await killWorker(t.services, worker);
     worker = undefined;
     expect((await jobRow(t.services, job)).status).toBe('running');
-    await letLeasesPass(t.services);
   }
   await next();
   return await untilStatus(t.services, job, 'succeeded', 90_000);

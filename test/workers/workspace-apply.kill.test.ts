@@ -4,7 +4,7 @@ import { startWorkers } from '../../workers/runtime.ts';
 import { contentOf, exportArchive, transferOf, unpack, uploadArchive } from '../support/archives.ts';
 import { fillWorkspace } from '../support/full-workspace.ts';
 import { createTestApp, createTestServices, type TestApp, type TestServices } from '../support/harness.ts';
-import { jobRow, killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
+import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 import { processors } from './fixtures/small-transfers.processors.ts';
 
@@ -39,9 +39,7 @@ it('goes on from where it was however often its worker is killed, and tells noth
       const { progress, status } = await jobRow(target.services, job_id);
       return progress > before + 0.05 || status === 'succeeded';
     });
-    worker.kill('SIGKILL');
-    await worker.ended();
-    await letLeasesPass(target.services);
+    await killWorker(target.services, worker);
   }
   await goOn();
   const job = await untilStatus(target.services, job_id, 'succeeded', 60_000);
