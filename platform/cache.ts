@@ -90,7 +90,7 @@ export function createRedisCache(url: string, namespace: string, log: Logger): C
   }) as Redis & CacheCommands;
   let reported = false;
   redis.on('error', (error: Error) => {
-    if (!reported) log.warn({ err: error }, 'the cache on Redis is away; results are computed each time');
+    if (!reported) log.warn({ err: error }, 'the Redis cache is unavailable; results are computed each time');
     reported = true;
   });
   redis.on('ready', () => {

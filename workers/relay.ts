@@ -63,7 +63,7 @@ export function startRelay({ db, queue, signals, log }: RelayServices): Loop {
       log,
       channel: JOBS_CHANNEL,
       pollMs: 2_000,
-      failure: 'jobs could not be handed over; trying again',
+      failure: 'jobs could not be added to the queue; trying again',
     },
     async (stop) => {
       const expired = await requeueExpired(db);

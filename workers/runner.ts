@@ -96,7 +96,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       await store(() => requeueRun(leases, lease, 'crash'));
       return;
     }
-    log.info('the job begins');
+    log.info('the job has started');
     const stop = new AbortController();
     const held = startLeaseRenewal(leases, lease, log, (reason) => stop.abort(reason));
     if (isInterrupted) stop.abort(new JobInterrupted());

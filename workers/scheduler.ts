@@ -35,7 +35,7 @@ export function startScheduler({ db, signals, log }: { db: Db; signals: Signals;
     if (stopped) return;
     const running = job()
       // The next check fires it.
-      .catch((error) => log.warn({ err: error }, 'a schedule could not be looked at'))
+      .catch((error) => log.warn({ err: error }, 'a schedule could not be evaluated'))
       .finally(() => work.delete(running));
     work.add(running);
   };
@@ -73,7 +73,7 @@ export function startScheduler({ db, signals, log }: { db: Db; signals: Signals;
         set(schedule);
         await fire(schedule.key, new Date());
       } catch (error) {
-        log.warn({ err: error, schedule: schedule.key }, 'a schedule could not be looked at');
+        log.warn({ err: error, schedule: schedule.key }, 'a schedule could not be evaluated');
       }
     }
   };

@@ -249,7 +249,7 @@ async function removeUnfinished(cluster: Cluster): Promise<void> {
       force: true,
       maxRetries: 5,
       retryDelay: 50,
-    }).catch((error: unknown) => cluster.log.debug({ err: error }, 'an unfinished cluster stays for now'));
+    }).catch((error: unknown) => cluster.log.debug({ err: error }, 'an incomplete database cluster could not be deleted'));
   }
 }
 

@@ -240,12 +240,12 @@ export function superviseServer(options: SupervisorOptions): Supervisor {
         begun = Date.now();
         await connect();
         if (!closing.signal.aborted && !(await reportFull())) {
-          log.warn('the connection to PostgreSQL broke; looking after the server');
+          log.warn('the connection to PostgreSQL was lost; checking the server');
         }
         // After the first end the server is started again at once.
         wait = !broken || Date.now() - begun >= pace.settledMs ? 0 : nextWait(wait, pace);
       } catch (error) {
-        if (!(await reportFull(error))) log.error({ err: error }, 'PostgreSQL could not be brought back yet');
+        if (!(await reportFull(error))) log.error({ err: error }, 'PostgreSQL could not be restarted; trying again');
         wait = nextWait(wait, pace);
       }
       broken = true;
