@@ -249,7 +249,9 @@ async function removeUnfinished(cluster: Cluster): Promise<void> {
       force: true,
       maxRetries: 5,
       retryDelay: 50,
-    }).catch((error: unknown) => cluster.log.debug({ err: error }, 'an incomplete database cluster could not be deleted'));
+    }).catch((error: unknown) =>
+      cluster.log.debug({ err: error }, 'an incomplete cluster could not be deleted'),
+    );
   }
 }
 

@@ -245,7 +245,7 @@ export function superviseServer(options: SupervisorOptions): Supervisor {
         // After the first end the server is started again at once.
         wait = !broken || Date.now() - begun >= pace.settledMs ? 0 : nextWait(wait, pace);
       } catch (error) {
-        if (!(await reportFull(error))) log.error({ err: error }, 'PostgreSQL could not be restarted; trying again');
+        if (!(await reportFull(error))) log.error({ err: error }, 'PostgreSQL could not be restarted yet');
         wait = nextWait(wait, pace);
       }
       broken = true;

@@ -120,7 +120,7 @@ export async function runImport(
   }
   result ??= await finishImport(job, services);
   await removeStaged(services.db, job.id).catch((error) => {
-    job.ctx.log.warn({ err: error }, 'the staged rows of an import could not be deleted; the clean-up deletes them later');
+    job.ctx.log.warn({ err: error }, 'the staged rows of an import could not be deleted; clean-up will');
   });
   return result;
 }
