@@ -35,10 +35,10 @@ export async function prepareExtraction(
   const writeWith = (write: Extraction['write']): Extraction => ({ tables, write });
   switch (format) {
     case 'csv':
-      return writeWith((out, options) => writeCsv(readTable(table), out, { ...options, neutralise }));
+      return writeWith((out, options) => writeCsv(table, out, { ...options, neutralise }));
     case 'ndjson': {
       const end = after === undefined ? undefined : position;
-      return writeWith((out, options) => writeNdjson(readTable(table), out, { ...options, end }));
+      return writeWith((out, options) => writeNdjson(table, out, { ...options, end }));
     }
     case 'parquet':
       return writeWith((out, options) => writeParquet(table, out, options));

@@ -17,10 +17,29 @@ export function readUuid(bytes: Buffer, from: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-type Read = (bytes: Buffer, from: number, to: number) => Cell;
+/** A chunk of rows, also as a string of one character per byte: its slices cost less than decoding each value. */
+interface Chunk {
+  bytes: Buffer;
+  characters: string;
+}
 
-const readText: Read = (bytes, from, to) => bytes.toString('utf8', from, to);
-const readAscii: Read = (bytes, from, to) => bytes.toString('latin1', from, to);
+/** Reads the value at a position of a chunk. */
+export type Read<T = Cell> = (chunk: Chunk, from: number, to: number) => T;
+
+function readText({ bytes, characters }: Chunk, from: number, to: number): string {
+  for (let at = from; at < to; at += 1) if (bytes[at]! > 127) return bytes.toString('utf8', from, to);
+  return characters.slice(from, to);
+}
+const readAscii: Read = ({ characters }, from, to) => characters.slice(from, to);
+
+/** Reads a text as its bytes in UTF-8. */
+export const readBytes: Read<Uint8Array> = ({ bytes }, from, to) => bytes.subarray(from, to);
+
+/** Reads a timestamp in milliseconds since 1970; null beyond every date. */
+export const readTime: Read<number | null> = ({ bytes }, from) => {
+  const ms = readMs(bytes, from);
+  return Math.abs(ms) <= LAST_MS ? ms : null;
+};
 
 /** The type in which the database sends the values of a column, and how a value is read. */
 const types: Record<ColumnType, { sql: string; read: Read }> = {
@@ -28,14 +47,14 @@ const types: Record<ColumnType, { sql: string; read: Read }> = {
   key: { sql: 'text', read: readAscii },
   date: { sql: 'text', read: readAscii },
   json: { sql: 'text', read: readText },
-  multi: { sql: 'text', read: (bytes, from, to) => JSON.parse(bytes.toString('utf8', from, to)) },
-  number: { sql: 'float8', read: (bytes, from) => bytes.readDoubleBE(from) },
-  boolean: { sql: 'boolean', read: (bytes, from) => bytes[from] === 1 },
+  multi: { sql: 'text', read: (chunk, from, to) => JSON.parse(readText(chunk, from, to)) },
+  number: { sql: 'float8', read: ({ bytes }, from) => bytes.readDoubleBE(from) },
+  boolean: { sql: 'boolean', read: ({ bytes }, from) => bytes[from] === 1 },
   datetime: {
     sql: 'timestamptz',
-    read: (bytes, from) => {
-      const ms = readMs(bytes, from);
-      return Math.abs(ms) <= LAST_MS ? new Date(ms).toISOString() : null;
+    read: (chunk, from, to) => {
+      const ms = readTime(chunk, from, to);
+      return ms === null ? null : new Date(ms).toISOString();
     },
   },
 };
@@ -54,18 +73,26 @@ export function selectList(columns: Column[], sqlOf: (header: string) => string,
   ].join(', ');
 }
 
-/** A function that reads the rows of a chunk of a {@link BinaryTable}. */
-export function rowReader(columns: Column[]): (bytes: Buffer) => Cell[][] {
-  const values = [...columns.entries()].filter(([, column]) => !isAttribute(column));
-  const reads = values.map(([at, { type }]) => ({ at, read: types[type].read }));
+/**
+ * A function that reads the rows of a chunk of a {@link BinaryTable}.
+ * @param readOf how the values of a column are read that is no attribute; by default as its type's cells.
+ */
+export function rowReader<T = never>(
+  columns: Column[],
+  readOf: (column: Column) => Read<T> | undefined = () => undefined,
+): (bytes: Buffer) => (Cell | T)[][] {
+  const reads: { at: number; read: Read<Cell | T> }[] = [...columns.entries()]
+    .filter(([, column]) => !isAttribute(column))
+    .map(([at, column]) => ({ at, read: readOf(column) ?? types[column.type].read }));
   const attributes = new Map(
     [...columns.entries()]
       .filter(([, column]) => isAttribute(column))
       .map(([at, { header }]) => [header.slice(ATTRIBUTES.length), at]),
   );
-  const empty = new Array<Cell>(columns.length).fill(null);
+  const empty = new Array<Cell | T>(columns.length).fill(null);
   return (bytes) => {
-    const rows: Cell[][] = [];
+    const chunk = { bytes, characters: bytes.toString('latin1') };
+    const rows: (Cell | T)[][] = [];
     for (let next = 0; next < bytes.length; ) {
       const cells = empty.slice();
       // the number of values
@@ -74,14 +101,14 @@ export function rowReader(columns: Column[]): (bytes: Buffer) => Cell[][] {
         const length = bytes.readInt32BE(next);
         next += 4;
         if (length < 0) continue;
-        cells[at] = read(bytes, next, next + length);
+        cells[at] = read(chunk, next, next + length);
         next += length;
       }
       if (attributes.size > 0) {
         const length = bytes.readInt32BE(next);
         next += 4;
         if (length >= 0) {
-          const object: Record<string, Cell> = JSON.parse(bytes.toString('utf8', next, next + length));
+          const object: Record<string, Cell> = JSON.parse(readText(chunk, next, next + length));
           for (const key in object) {
             const at = attributes.get(key);
             if (at !== undefined) cells[at] = object[key];

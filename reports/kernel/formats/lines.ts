@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream';
 import { joinValues, neutralise, quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
-import type { Cell, Column, Table, WriteOptions } from './formats.types.ts';
+import { readTable } from './binary-rows.ts';
+import { encodedGroups, type LineForm } from './encoding.ts';
+import type { BinaryTable, Cell, Column, Table, WriteOptions } from './formats.types.ts';
 import { pump } from './pump.ts';
 
 /** The text of a cell in formats without lists. */
@@ -16,20 +18,28 @@ function csvCell(cell: Cell, guard: boolean): string {
   return quoteCell(guard ? neutralise(text) : text);
 }
 
+/** Makes lines of rows: CSV as {@link writeCsv} describes, or a JSON object per row as {@link writeNdjson}. */
+export function linesOf(columns: Column[], form: LineForm): (rows: readonly (readonly Cell[])[]) => string {
+  const line =
+    form.form === 'csv'
+      ? (cells: readonly Cell[]) => `${cells.map((cell) => csvCell(cell, form.neutralise)).join(',')}\r\n`
+      : jsonLine(columns);
+  return (rows) => rows.map(line).join('');
+}
+
 /**
  * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF) and ends the stream; destroys it on failure.
  * @param options.neutralise whether texts that a spreadsheet would evaluate as formulas are prefixed with an apostrophe; default true.
  * @throws the signal's reason when aborted.
  */
 export async function writeCsv(
-  table: Table,
+  table: Table | BinaryTable,
   out: Writable,
   options: WriteOptions & { neutralise?: boolean },
 ): Promise<void> {
-  const { neutralise: guard = true } = options;
+  const { neutralise = true } = options;
   const header = `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
-  const line = (cells: readonly Cell[]) => `${cells.map((cell) => csvCell(cell, guard)).join(',')}\r\n`;
-  await pump(lines(table, line, options, header), out, options.signal);
+  await pump(lines(table, { form: 'csv', neutralise }, options, header), out, options.signal);
 }
 
 /**
@@ -38,13 +48,13 @@ export async function writeCsv(
  * @param options.end position for a last line, by which readers know that the file is complete.
  */
 export async function writeNdjson(
-  table: Table,
+  table: Table | BinaryTable,
   out: Writable,
   options: WriteOptions & { end?: string | undefined },
 ): Promise<void> {
   const { end } = options;
   const last = end === undefined ? '' : `${JSON.stringify({ end: true, position: end })}\n`;
-  await pump(lines(table, jsonLine(table.columns), options, '', last), out, options.signal);
+  await pump(lines(table, { form: 'ndjson' }, options, '', last), out, options.signal);
 }
 
 function jsonLine(columns: Column[]): (cells: readonly Cell[]) => string {
@@ -69,17 +79,28 @@ function jsonLine(columns: Column[]): (cells: readonly Cell[]) => string {
   };
 }
 
+/** Rows from which a thread is worth its start. */
+const MANY = 2_000;
+/** Rows of a group. */
+const GROUP = 1_000;
+
 async function* lines(
-  { name, batches }: Table,
-  line: (cells: readonly Cell[]) => string,
-  { onRows }: WriteOptions,
+  table: Table | BinaryTable,
+  form: LineForm,
+  options: WriteOptions,
   first: string,
   last = '',
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   if (first !== '') yield first;
-  for await (const rows of batches) {
-    if (rows.length > 0) yield rows.map(line).join('');
-    onRows?.(rows.length, name);
+  if ('chunks' in table && table.expected >= MANY) {
+    for await (const { bytes } of encodedGroups(table, form, GROUP, options)) yield bytes;
+  } else {
+    const { name, columns, batches } = 'chunks' in table ? readTable(table) : table;
+    const text = linesOf(columns, form);
+    for await (const rows of batches) {
+      if (rows.length > 0) yield text(rows);
+      options.onRows?.(rows.length, name);
+    }
   }
   if (last !== '') yield last;
 }

@@ -8,9 +8,9 @@ import { literal } from '../../../../platform/literals.ts';
 import { type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
 import { readTable, selectList } from '../../../../reports/kernel/formats/binary-rows.ts';
 import type { Cell, Column } from '../../../../reports/kernel/formats/formats.types.ts';
-import { writeCsv } from '../../../../reports/kernel/formats/lines.ts';
+import { writeCsv, writeNdjson } from '../../../../reports/kernel/formats/lines.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
-import { Kept, Stuck, tableOf, textColumns } from './tables.ts';
+import { binaryOf, Kept, Stuck, tableOf, textColumns } from './tables.ts';
 
 const t = closeAfterAll(await createTestServices());
 
@@ -41,6 +41,32 @@ it('ends lines with CR and LF, quotes what needs it, and has a header also where
     ['1\n2', 'z'],
   ];
   expect(await written(textColumns('a', 'b'), rows)).toBe('a,b\r\n"x, ""y""",\r\n"1\n2",z\r\n');
+});
+
+it('writes the lines of a large table in threads as those of a small one', async () => {
+  const columns: Column[] = [
+    ...textColumns('id', 'name', 'attributes.note'),
+    { header: 'created_at', type: 'datetime' },
+    { header: 'tags', type: 'multi' },
+    { header: 'quality', type: 'number' },
+  ];
+  const at = '2026-01-31T23:59:59.123Z';
+  const rows = fc
+    .sample(text, { numRuns: 3_000, seed: 12 })
+    .filter(storable)
+    .map((value, n): Cell[] => [`${n}`, value, value, n % 3 ? at : null, [value, 'b'], n / 7]);
+  for (const write of [writeCsv, writeNdjson]) {
+    const [small, large] = [new Kept(), new Kept()];
+    let told = 0;
+    await write(binaryOf(columns, rows), small, {});
+    await write({ ...binaryOf(columns, rows), expected: rows.length }, large, {
+      onRows: (count) => {
+        told += count;
+      },
+    });
+    expect(large.content.toString()).toBe(small.content.toString());
+    expect(told).toBe(rows.length);
+  }
 });
 
 it.each([true, false])('is read by any reader of CSV as it was stored, guarded: %s', async (guard) => {
